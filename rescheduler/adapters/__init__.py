@@ -1,0 +1,1 @@
+"""All input and output: the API server, files, the clock."""

@@ -1,0 +1,1 @@
+"""The API server: reading, deciding nothing, evicting, holding."""

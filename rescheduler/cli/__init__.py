@@ -1,0 +1,1 @@
+"""One small file a command: reads arguments, prints reports, sets exit codes."""

@@ -1,0 +1,1 @@
+"""May we really? Eligibility, budgets and the gate; pure."""

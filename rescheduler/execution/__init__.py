@@ -1,0 +1,1 @@
+"""Carries a plan out wave by wave, and checks what it promised; through protocols only."""

@@ -1,0 +1,1 @@
+"""The cluster as frozen data: no I/O, no clock, no randomness."""

@@ -1,0 +1,176 @@
+"""The cluster as arrays: the place where nodes and pods become indices for filters, scores and planner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.pod import Pod, PodSpec
+from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+IndexArray: TypeAlias = npt.NDArray[np.int32]
+
+NOWHERE = -1
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Nodes (N), pods (P), resources (R), shapes (S) and label sets (L) of one cluster as arrays.
+
+    A *shape* is one distinct PodSpec; a *label set* one distinct pair of namespace and labels. Row order of
+    ``resources``: cpu, memory, pods, ephemeral-storage, then the others by name. Every shape asks for one of ``pods``.
+    ``initial_node_of``: int32[P], NOWHERE for pods that hold no room on a known node.
+    """
+
+    cluster: Cluster
+    node_index: Mapping[str, int]
+    pod_index: Mapping[str, int]  # by NAMESPACE/NAME
+    resources: tuple[str, ...]
+    allocatable: IntArray  # [R, N]
+    shapes: tuple[PodSpec, ...]
+    shape_of: IndexArray  # [P]
+    requests: IntArray  # [R, S]
+    label_sets: tuple[tuple[str, Mapping[str, str]], ...]
+    label_set_of: IndexArray  # [P]
+    initial_node_of: IndexArray  # [P]
+
+    @property
+    def node_count(self) -> int:
+        """N."""
+        return len(self.cluster.nodes)
+
+    @property
+    def pod_count(self) -> int:
+        """P."""
+        return len(self.cluster.pods)
+
+    @cached_property
+    def resource_index(self) -> Mapping[str, int]:
+        """Row of each resource."""
+        return {name: row for row, name in enumerate(self.resources)}
+
+    def vector(self, amounts: Resources) -> IntArray:
+        """Amounts as int64[R], one pod counted under ``pods``. A resource that is no row is left out."""
+        vector = np.zeros(len(self.resources), dtype=np.int64)
+        for name, amount in amounts:
+            row = self.resource_index.get(name)
+            if row is not None:
+                vector[row] = amount
+        vector[self.resource_index[PODS]] = 1
+        return vector
+
+    def held(self, pod: int) -> IntArray:
+        """What a pod holds on its present node, int64[R]."""
+        amounts = self.cluster.pods[pod].held
+        return self.requests[:, self.shape_of[pod]] if amounts is None else self.vector(amounts)
+
+    @cached_property
+    def domains(self) -> Domains:
+        """Values of topology keys over the nodes."""
+        return Domains(self.cluster)
+
+
+class Domains:
+    """Topology domains: for each label key, the index of each node's value."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Read labels of ``cluster.nodes``; keys are indexed when first asked for."""
+        self._nodes = cluster.nodes
+        self._by_key: dict[str, tuple[IndexArray, tuple[str, ...]]] = {}
+
+    def of(self, topology_key: str) -> tuple[IndexArray, tuple[str, ...]]:
+        """Domain index of each node, int32[N] (NOWHERE where the label is absent), and the values in order."""
+        found = self._by_key.get(topology_key)
+        if found is None:
+            texts = [node.labels.get(topology_key) for node in self._nodes]
+            values = tuple(sorted({text for text in texts if text is not None}))
+            index = {value: number for number, value in enumerate(values)}
+            codes = np.array([NOWHERE if text is None else index[text] for text in texts], dtype=np.int32)
+            found = self._by_key[topology_key] = (codes, values)
+        return found
+
+
+def columns_of(cluster: Cluster) -> Columns:
+    """Turn a cluster into arrays; O(nodes + pods), pods of one template are looked at once."""
+    node_index = {node.name: number for number, node in enumerate(cluster.nodes)}
+    shape_of, shapes = _interned((pod.spec for pod in cluster.pods), lambda spec: spec)
+    label_set_of, label_sets = _label_sets(cluster.pods)
+    resources = _resource_names(cluster, shapes)
+    rows = {name: row for row, name in enumerate(resources)}
+    return Columns(
+        cluster=cluster,
+        node_index=node_index,
+        pod_index={pod.key: number for number, pod in enumerate(cluster.pods)},
+        resources=resources,
+        allocatable=_matrix((node.allocatable for node in cluster.nodes), rows, len(cluster.nodes)),
+        shapes=shapes,
+        shape_of=shape_of,
+        requests=_with_one_pod(_matrix((shape.requests for shape in shapes), rows, len(shapes)), rows[PODS]),
+        label_sets=label_sets,
+        label_set_of=label_set_of,
+        initial_node_of=np.array(
+            [
+                NOWHERE if pod.node_name is None or pod.is_finished else node_index.get(pod.node_name, NOWHERE)
+                for pod in cluster.pods
+            ],
+            dtype=np.int32,
+        ),
+    )
+
+
+def _interned(items: Iterable[T], key: Callable[[T], Hashable]) -> tuple[IndexArray, tuple[T, ...]]:
+    """Number equal items; items that are the very same object are hashed only once."""
+    by_id: dict[int, int] = {}
+    by_value: dict[Hashable, int] = {}
+    distinct: list[T] = []
+    numbers: list[int] = []
+    for item in items:
+        number = by_id.get(id(item))
+        if number is None:
+            number = by_value.setdefault(key(item), len(distinct))
+            if number == len(distinct):
+                distinct.append(item)
+            by_id[id(item)] = number
+        numbers.append(number)
+    return np.array(numbers, dtype=np.int32), tuple(distinct)
+
+
+def _label_sets(pods: tuple[Pod, ...]) -> tuple[IndexArray, tuple[tuple[str, Mapping[str, str]], ...]]:
+    of_labels, labels = _interned((pod.labels for pod in pods), lambda item: tuple(sorted(item.items())))
+    index: dict[tuple[str, int], int] = {}
+    numbers = np.array(
+        [index.setdefault((pod.namespace, int(of_labels[i])), len(index)) for i, pod in enumerate(pods)],
+        dtype=np.int32,
+    )
+    return numbers, tuple((namespace, labels[number]) for namespace, number in index)
+
+
+def _resource_names(cluster: Cluster, shapes: tuple[PodSpec, ...]) -> tuple[str, ...]:
+    first = (CPU, MEMORY, PODS, EPHEMERAL_STORAGE)
+    others = {name for node in cluster.nodes for name, _ in node.allocatable}
+    others.update(name for shape in shapes for name, _ in shape.requests)
+    others.update(name for pod in cluster.pods if pod.held for name, _ in pod.held)
+    return (*first, *sorted(others - set(first)))
+
+
+def _matrix(columns: Iterable[Resources], rows: Mapping[str, int], width: int) -> IntArray:
+    matrix = np.zeros((len(rows), width), dtype=np.int64)
+    for column, amounts in enumerate(columns):
+        for name, amount in amounts:
+            matrix[rows[name], column] = amount
+    return matrix
+
+
+def _with_one_pod(matrix: IntArray, row: int) -> IntArray:
+    matrix[row] = 1
+    return matrix

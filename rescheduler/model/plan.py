@@ -1,0 +1,143 @@
+"""A plan in the form that users and scripts rely on: objectives, moves in waves, placements, refusals, outcomes.
+
+The structs are written to JSON as they stand (camelCase); ``docs/plan.schema.json`` is generated from them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+API_VERSION = "rescheduler/v1alpha1"
+
+
+class Status(StrEnum):
+    """How good the answer is proven to be, as in CP-SAT."""
+
+    OPTIMAL = "OPTIMAL"
+    FEASIBLE = "FEASIBLE"
+    INFEASIBLE = "INFEASIBLE"
+    UNKNOWN = "UNKNOWN"
+
+
+class PodReference(Struct, frozen=True, rename="camel"):
+    """A pod by name and uid."""
+
+    namespace: str
+    name: str
+    uid: str = ""
+
+    @property
+    def key(self) -> str:
+        """``NAMESPACE/NAME``."""
+        return f"{self.namespace}/{self.name}"
+
+
+class SnapshotSummary(Struct, frozen=True, rename="camel"):
+    """What the plan was made from. ``pods`` counts all pods, pending ones too; ``takenAt`` is RFC 3339 or null."""
+
+    taken_at: str | None
+    nodes: int
+    pods: int
+    pending_pods: int
+    source: str
+
+
+class ObjectiveResult(Struct, frozen=True, rename="camel", omit_defaults=False):
+    """What one objective reached, what is proven about it, and what it cost in time."""
+
+    name: str
+    status: Status
+    value: float | None
+    bound: float | None
+    gap: float | None
+    unit: str
+    seconds: float
+    message: str = ""
+    helped: int | UnsetType = UNSET
+    wanted: int | UnsetType = UNSET
+    certificate: dict[str, Any] | UnsetType = UNSET
+
+
+class Move(Struct, frozen=True, rename="camel"):
+    """One pod leaves a node and is expected on another. ``wave`` counts from 1."""
+
+    pod: PodReference
+    from_node: str
+    to_node: str
+    wave: int
+    objective: str
+    reason: str
+    needs_guidance: bool = False
+
+
+class PlannedPlacement(Struct, frozen=True, rename="camel"):
+    """A pending pod that gets a place, free at the end of ``wave`` (0: it fits already)."""
+
+    pod: PodReference
+    node: str
+    wave: int
+
+
+class Refusal(Struct, frozen=True, rename="camel"):
+    """A pod or a node that was considered and left alone, with the rule that refused it."""
+
+    rule: str
+    message: str
+    pod: PodReference | UnsetType = UNSET
+    node: str | UnsetType = UNSET
+
+
+class Plan(Struct, frozen=True, rename="camel"):
+    """An ordered set of moves with its proof and its refusals."""
+
+    snapshot: SnapshotSummary
+    objectives: tuple[ObjectiveResult, ...] = ()
+    moves: tuple[Move, ...] = ()
+    placements: tuple[PlannedPlacement, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    warnings: tuple[str, ...] = ()
+    api_version: str = API_VERSION
+    kind: str = "Plan"
+
+
+class OutcomeKind(StrEnum):
+    """What became of a move or a placement."""
+
+    LANDED = "Landed"
+    LANDED_ELSEWHERE = "LandedElsewhere"
+    REFUSED = "Refused"
+    NOT_ATTEMPTED = "NotAttempted"
+    UNKNOWN = "Unknown"
+
+
+class MoveOutcome(Move, frozen=True, rename="camel", kw_only=True):
+    """A move with what became of it."""
+
+    outcome: OutcomeKind
+    landed_on: str | None = None
+    message: str = ""
+
+
+class PlacementOutcome(PlannedPlacement, frozen=True, rename="camel", kw_only=True):
+    """A placement with what became of it."""
+
+    outcome: OutcomeKind
+    landed_on: str | None = None
+    message: str = ""
+
+
+class PlanResult(Struct, frozen=True, rename="camel"):
+    """A plan that was carried out, in whole or in part."""
+
+    snapshot: SnapshotSummary
+    objectives: tuple[ObjectiveResult, ...] = ()
+    moves: tuple[MoveOutcome, ...] = ()
+    placements: tuple[PlacementOutcome, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    warnings: tuple[str, ...] = ()
+    message: str = ""
+    api_version: str = API_VERSION
+    kind: str = "PlanResult"

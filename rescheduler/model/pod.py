@@ -1,0 +1,111 @@
+"""A pod: its identity and state, and the specification it shares with its replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from rescheduler.model.constraints import (
+    HostPort,
+    NodeAffinity,
+    PodAffinityTerm,
+    PreferredPodAffinityTerm,
+    Toleration,
+    TopologySpreadConstraint,
+)
+from rescheduler.model.constraints import Volume as Volume
+from rescheduler.model.resources import Resources
+
+
+class PodSpec(Struct, frozen=True, gc=False):
+    """What the scheduler looks at in a pod; replicas of one template share one object.
+
+    ``requests`` are the effective ones (``specs`` of KEP-753: sidecars, init containers, pod level, overhead),
+    without ``pods``. ``scored_requests`` hold cpu and memory with kube-scheduler's non-zero defaults.
+    ``unmodelled`` names predicates this project does not model; such a pod is never moved.
+    """
+
+    requests: Resources = ()
+    scored_requests: Resources = ()
+    node_selector: tuple[tuple[str, str], ...] = ()
+    node_affinity: NodeAffinity | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    affinity: tuple[PodAffinityTerm, ...] = ()
+    anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    preferred_affinity: tuple[PreferredPodAffinityTerm, ...] = ()
+    preferred_anti_affinity: tuple[PreferredPodAffinityTerm, ...] = ()
+    topology_spread: tuple[TopologySpreadConstraint, ...] = ()
+    host_ports: tuple[HostPort, ...] = ()
+    images: tuple[str, ...] = ()
+    container_count: int = 1
+    priority: int = 0
+    priority_class_name: str = ""
+    preemption_policy: str = "PreemptLowerPriority"
+    scheduler_name: str = "default-scheduler"
+    termination_grace_seconds: int = 30
+    unmodelled: tuple[str, ...] = ()
+
+
+class OwnerReference(Struct, frozen=True, gc=False):
+    """The object that made a pod or a workload."""
+
+    kind: str
+    name: str
+    uid: str
+    is_controller: bool = True
+
+
+class Pod(Struct, frozen=True, gc=False):
+    """One pod as it was read. Times are seconds since the epoch, None where unknown.
+
+    ``annotations`` hold only the keys that steer disruption (see ``model/annotations.py``).
+    ``held`` are the resources it holds on its node where they differ from ``spec.requests`` (in-place resize).
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    spec: PodSpec
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+    node_name: str | None = None
+    nominated_node: str | None = None
+    phase: str = "Running"
+    is_ready: bool = True
+    deletion_at: float | None = None
+    created_at: float | None = None
+    started_at: float | None = None
+    scheduled_at: float | None = None
+    owners: tuple[OwnerReference, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    scheduling_gates: tuple[str, ...] = ()
+    held: Resources | None = None
+    restart_count: int = 0
+    resource_version: str = ""
+
+    @property
+    def key(self) -> str:
+        """``NAMESPACE/NAME``."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that recreates the pod, if there is exactly one."""
+        controllers = [owner for owner in self.owners if owner.is_controller]
+        return controllers[0] if len(controllers) == 1 else None
+
+    @property
+    def is_finished(self) -> bool:
+        """True for phases Succeeded and Failed: the pod holds nothing any more."""
+        return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def is_terminating(self) -> bool:
+        """True once deletion has begun; the pod holds its room until it is gone."""
+        return self.deletion_at is not None
+
+    @property
+    def is_pending(self) -> bool:
+        """True for a pod that waits for a node (gated ones too)."""
+        return self.node_name is None and not self.is_finished and not self.is_terminating

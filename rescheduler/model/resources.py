@@ -1,0 +1,92 @@
+"""Resource amounts as integers, and the Kubernetes quantities they are read from.
+
+CPU counts in millicores, everything else in its own unit (bytes, pieces); a finer quantity is rounded up for
+requests, as kube-scheduler does, and down for capacity, so that neither ever promises room that is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+CPU: Final = "cpu"
+MEMORY: Final = "memory"
+EPHEMERAL_STORAGE: Final = "ephemeral-storage"
+PODS: Final = "pods"
+
+# Sums of this many units over the pods of a node stay far inside a signed 64-bit integer.
+LARGEST_AMOUNT: Final = 2**52
+# A pod without requests for these counts with them in scores, never in filters (kube-scheduler's non-zero defaults).
+DEFAULT_MILLICORES: Final = 100
+DEFAULT_MEMORY_BYTES: Final = 200 * 1024 * 1024
+
+Resources: TypeAlias = tuple[tuple[str, int], ...]
+"""Amounts by resource name, sorted by name, without zeros: hashable, so that equal pods share one value."""
+
+_QUANTITY = re.compile(r"([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([eE])([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)")
+_POWERS: Final = {
+    "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 10**3), "": Fraction(1),
+    "k": Fraction(10**3), "M": Fraction(10**6), "G": Fraction(10**9), "T": Fraction(10**12),
+    "P": Fraction(10**15), "E": Fraction(10**18),
+    "Ki": Fraction(2**10), "Mi": Fraction(2**20), "Gi": Fraction(2**30), "Ti": Fraction(2**40),
+    "Pi": Fraction(2**50), "Ei": Fraction(2**60),
+}  # fmt: skip
+_LONGEST_QUANTITY: Final = 64
+
+
+class QuantityError(ValueError):
+    """A text that is no Kubernetes quantity, or one outside the range that is accepted."""
+
+
+@lru_cache(maxsize=65536)
+def parse_quantity(text: str) -> Fraction:
+    """Read a Kubernetes quantity such as ``250m``, ``1.5Gi`` or ``1e3`` exactly.
+
+    Raises QuantityError for anything else, for a negative value and for one above LARGEST_AMOUNT.
+    """
+    match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST_QUANTITY else None
+    if match is None:
+        raise QuantityError(f"{text[:40]!r} is not a quantity; write it like 250m, 2, 1.5Gi or 1e3")
+    sign, digits, exponential, exponent, suffix = match.groups()
+    if exponential:
+        value = Fraction(digits) * Fraction(10) ** int(exponent)
+    else:
+        value = Fraction(digits) * _POWERS[suffix or ""]
+    if sign == "-" and value:
+        raise QuantityError(f"{text!r} is negative; a quantity here is 0 or more")
+    if value > LARGEST_AMOUNT:
+        raise QuantityError(f"{text!r} is out of range; the largest amount accepted is {LARGEST_AMOUNT}")
+    return value
+
+
+@lru_cache(maxsize=65536)
+def requested_amount(resource: str, quantity: str) -> int:
+    """Amount of a request in millicores (cpu) or units, rounded up. Raises QuantityError."""
+    value = parse_quantity(quantity) * (1000 if resource == CPU else 1)
+    return -(-value.numerator // value.denominator)
+
+
+@lru_cache(maxsize=65536)
+def offered_amount(resource: str, quantity: str) -> int:
+    """Amount of a capacity in millicores (cpu) or units, rounded down. Raises QuantityError."""
+    value = parse_quantity(quantity) * (1000 if resource == CPU else 1)
+    return value.numerator // value.denominator
+
+
+def resources(amounts: Iterable[tuple[str, int]]) -> Resources:
+    """Sort amounts by name and drop zeros."""
+    return tuple(sorted((name, amount) for name, amount in amounts if amount))
+
+
+def format_amount(resource: str, amount: int) -> str:
+    """Write an amount for people: ``2.5`` cores, ``1.5Gi`` of memory, plain numbers otherwise."""
+    if resource == CPU:
+        return f"{amount}m" if amount % 100 else f"{amount / 1000:g}"
+    if resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith("hugepages-"):
+        for suffix, size in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
+            if amount >= size:
+                return f"{amount / size:.1f}".removesuffix(".0") + suffix
+    return str(amount)

@@ -1,0 +1,1 @@
+"""From problem to ordered moves; pure."""

@@ -1,0 +1,1 @@
+"""May this pod sit on this node? One kube-scheduler predicate a file."""

@@ -1,0 +1,1 @@
+"""The independent checker: re-proves a plan with predicates of its own."""

@@ -1,0 +1,1 @@
+"""The predicted scheduler: filters, scores and choice over one cluster."""

@@ -1,0 +1,1 @@
+"""Fast tests without a cluster; the folders mirror rescheduler/."""
