@@ -1,0 +1,111 @@
+"""What the API server was asked to change, by whom: its audit policy and a reader of its audit log."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import yaml
+
+from .api import Api
+from .waiting import wait_until
+
+WRITE_VERBS = ("create", "update", "patch", "delete", "deletecollection")
+MARK_PATH = "/version"
+
+
+@dataclass(frozen=True)
+class Write:
+    """One request that could change something, with the answer it got."""
+
+    verb: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    is_dry_run: bool
+    code: int
+    user: str
+    user_agent: str
+
+
+def write_audit_policy(path: Path) -> Path:
+    """Write a policy that logs each finished write once; bodies are kept where dry-run hides in them."""
+    writes = list(WRITE_VERBS)
+    pods = {"group": "", "resources": ["pods", "pods/eviction"]}
+    rules: list[dict[str, Any]] = [
+        {"level": "Request", "verbs": ["create"], "resources": [{"group": "", "resources": ["pods/eviction"]}]},
+        {"level": "Request", "verbs": ["delete", "deletecollection"], "resources": [pods]},
+        {"level": "Metadata", "verbs": writes},
+        {"level": "Metadata", "verbs": ["get"], "nonResourceURLs": [MARK_PATH]},
+        {"level": "None"},
+    ]
+    stages = ["RequestReceived", "ResponseStarted", "Panic"]
+    document = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": stages, "rules": rules}
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+    return path
+
+
+class AuditLog:
+    """Reads the audit log between marks."""
+
+    def __init__(self, path: Path, api: Api) -> None:
+        self._path = path
+        self._api = api
+
+    def mark(self) -> int:
+        """Return a place in the log behind all requests answered so far."""
+        name = uuid.uuid4().hex
+        self._api.request("GET", MARK_PATH, query={"audit-mark": name})
+        # An entry is written when its answer has gone out, so the mark's own entry comes after those of before.
+        wanted = f"audit-mark={name}".encode()
+        wait_until(lambda: wanted in self._path.read_bytes(), f"{wanted!r} in {self._path}", timeout_seconds=10)
+        return self._path.stat().st_size
+
+    def writes_since(self, mark: int, *, user: str | None = None, user_agent: str | None = None) -> list[Write]:
+        """Return the writes after a mark, in order; `user` is exact, `user_agent` the beginning of one."""
+        end = self.mark()
+        with self._path.open("rb") as log:
+            log.seek(mark)
+            lines = log.read(end - mark).splitlines()
+        writes = [_write(event) for event in map(json.loads, lines) if event["verb"] in WRITE_VERBS]
+        return list(_matching(writes, user, user_agent))
+
+
+def _matching(writes: list[Write], user: str | None, user_agent: str | None) -> Iterator[Write]:
+    """Leave out what others wrote."""
+    for write in writes:
+        if user is not None and write.user != user:
+            continue
+        if user_agent is not None and not write.user_agent.startswith(user_agent):
+            continue
+        yield write
+
+
+def _write(event: dict[str, Any]) -> Write:
+    """Read one audit event."""
+    target = event.get("objectRef", {})
+    return Write(
+        verb=event["verb"],
+        resource=target.get("resource", ""),
+        subresource=target.get("subresource", ""),
+        namespace=target.get("namespace", ""),
+        name=target.get("name", ""),
+        is_dry_run=_is_dry_run(event),
+        code=event.get("responseStatus", {}).get("code", 0),
+        user=event["user"]["username"],
+        user_agent=event.get("userAgent", ""),
+    )
+
+
+def _is_dry_run(event: dict[str, Any]) -> bool:
+    """Whether a request asked for dry-run, in its address or in its body."""
+    if "dryRun" in parse_qs(urlsplit(event["requestURI"]).query):
+        return True
+    body = event.get("requestObject") or {}
+    return bool(body.get("dryRun") or (body.get("deleteOptions") or {}).get("dryRun"))

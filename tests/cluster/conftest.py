@@ -1,0 +1,66 @@
+"""Fixtures of the tests that need a real control plane: one per session, and a clean slate for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from .clean_slate import CleanSlate
+from .cluster import Cluster
+from .control_plane import ControlPlane
+
+SECONDS_PER_TEST = 300
+
+_running = pytest.StashKey[ControlPlane]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker, for runs that do not read the project's settings."""
+    config.addinivalue_line("markers", "e2e: needs the real control plane of tests/cluster")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark every test below this folder; a time limit holds for the test alone, not for building the binaries."""
+    item.add_marker(pytest.mark.e2e)
+    if item.config.pluginmanager.hasplugin("timeout") and not item.get_closest_marker("timeout"):
+        item.add_marker(pytest.mark.timeout(SECONDS_PER_TEST, func_only=True))
+
+
+@pytest.fixture(scope="session")
+def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """The control plane of this session; where it cannot be built or started, the tests fail and say why."""
+    plane = ControlPlane()
+    request.config.stash[_running] = plane
+    plane.start()  # a failure leaves the folder with the logs
+    try:
+        yield plane
+    finally:
+        plane.stop()
+
+
+@pytest.fixture(scope="session")
+def clean_slate(control_plane: ControlPlane) -> CleanSlate:
+    """What the fresh cluster holds, to return to."""
+    return CleanSlate(control_plane.api)
+
+
+@pytest.fixture
+def cluster(control_plane: ControlPlane, clean_slate: CleanSlate) -> Iterator[Cluster]:
+    """A cluster with nothing in it and all components running; what the test makes goes afterwards."""
+    control_plane.settle()
+    clean_slate.restore()
+    yield Cluster(control_plane)
+    control_plane.settle()
+    clean_slate.restore()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Attach the end of each component's log to the report of a failure."""
+    report = yield
+    plane = item.config.stash.get(_running, None)
+    if report.failed and plane is not None:
+        for name, tail in plane.log_tails().items():
+            report.sections.append((f"end of the log of {name}", tail))
+    return report

@@ -1,0 +1,35 @@
+"""Where the binaries of the test cluster come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .binaries import ASSETS_VARIABLE, NAMES, locate
+from .go_toolchain import BuildError
+from .modules import ETCD, KWOK, Module, kubernetes
+from .versions import VERSION_VARIABLE, wanted_kubernetes
+
+
+def test_a_ready_made_folder_must_hold_every_binary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder without kwok is refused by name, and nothing is built in its place."""
+    monkeypatch.setenv(ASSETS_VARIABLE, str(tmp_path))
+    for name in NAMES[:-1]:
+        (tmp_path / name).touch(mode=0o755)
+    with pytest.raises(BuildError, match="no executable kwok; wanted etcd"):
+        locate()
+
+
+def test_a_version_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Kubernetes version that cannot be one is named with its variable, before anything is fetched."""
+    monkeypatch.setenv(VERSION_VARIABLE, "latest")
+    with pytest.raises(BuildError, match=f"{VERSION_VARIABLE}=latest: wanted"):
+        wanted_kubernetes(Path("go"))
+
+
+@pytest.mark.parametrize("module", [ETCD, KWOK, kubernetes()], ids=lambda module: module.name)
+def test_a_build_is_known_by_all_that_shapes_it(module: Module) -> None:
+    """Another Go version gives another cache folder; the same one gives the same."""
+    assert module.version.startswith("v")
+    assert module.fingerprint("1.26.0") == module.fingerprint("1.26.0") != module.fingerprint("1.26.1")
