@@ -7,8 +7,10 @@ from typing import NamedTuple, Protocol
 
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import BoolArray, Columns, IntArray
+from rescheduler.model.constraints import HostPort, LabelSelector
+from rescheduler.model.permit import Permit
 from rescheduler.model.placement import Placement
-from rescheduler.model.plan import PodReference
+from rescheduler.model.plan import Move, PlanResult, PodReference, Refusal
 from rescheduler.model.pod import Pod
 from rescheduler.model.resources import Resources
 
@@ -27,6 +29,14 @@ class ClusterError(ReschedulerError):
 
 class ExecutionError(ReschedulerError):
     """A plan had to stop."""
+
+
+class ExecutionInterruptedError(ExecutionError):
+    """A person or a signal stopped a plan: holds are released, ``result`` says what was done, open, not started."""
+
+    def __init__(self, message: str, result: PlanResult) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class Clock(Protocol):
@@ -50,14 +60,16 @@ class ClusterReader(Protocol):
 
 
 class Rejection(NamedTuple):
-    """Nodes that a filter refuses for one reason, in the scheduler's own words.
+    """Nodes that a filter refuses for one reason, in the scheduler's own words; ``nodes`` may be empty.
 
-    ``is_resolvable``: evicting other pods could help.
+    ``is_resolvable``: evicting other pods could help. ``scope``: "node" for a refusal found node by node, "selection"
+    for nodes that the pod rules out beforehand, "pod" for a fault of the pod itself, which holds for all nodes.
     """
 
     reason: str
     nodes: BoolArray
     is_resolvable: bool = True
+    scope: str = "node"
 
 
 class Filter(Protocol):
@@ -105,6 +117,7 @@ class HoldRequest(NamedTuple):
     scheduler_name: str
     deadline_seconds: int
     plan_id: str
+    host_ports: tuple[HostPort, ...] = ()
 
 
 class ExecutionTarget(Protocol):
@@ -119,11 +132,17 @@ class ExecutionTarget(Protocol):
     def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         """Ask for one eviction with uid and resourceVersion preconditions; never retries by itself."""
 
-    def hold(self, request: HoldRequest) -> None:
-        """Make a placeholder and nominate it; returns when it stands. Raises ClusterError."""
+    def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
+        """The pods of one namespace that a selector matches (None: all), as they stand now."""
 
-    def release(self, name: str) -> None:
-        """Remove a placeholder, by the name it was requested with; returns when it is gone. Unknown names are fine."""
+    def hold(self, requests: Sequence[HoldRequest]) -> None:
+        """Make placeholders and nominate them; returns when all stand. Raises ClusterError (some may stand then)."""
+
+    def renew(self, requests: Sequence[HoldRequest]) -> Sequence[str]:
+        """Give placeholders their whole deadline again, counted from now; the names of those that are gone."""
+
+    def release(self, names: Sequence[str]) -> None:
+        """Remove placeholders, by the names they were requested with; returns when they are gone. Others are fine."""
 
     def can_hold(self) -> str | None:
         """None if placeholders work here, else the reason why not."""
@@ -136,6 +155,19 @@ class ExecutionTarget(Protocol):
 
     def record(self, pod: PodReference, reason: str, message: str) -> None:
         """Tell of an act by an Event on the pod; never raises."""
+
+
+class Gate(Protocol):
+    """May these moves start now? Asked on a fresh snapshot right before the evictions of a wave."""
+
+    def permit(
+        self, moves: Sequence[Move], cluster: Cluster, sent: Sequence[PodReference]
+    ) -> Sequence[Permit | Refusal]:
+        """One answer for each move, in order.
+
+        ``cluster``: read just now. ``sent``: pods of this plan whose eviction was sent already, in whatever wave,
+        the outcome unknown included; each counts as missing until its workload is complete again.
+        """
 
 
 class Progress(Protocol):
@@ -165,3 +197,9 @@ class SchedulerPrediction(Protocol):
 
     def best_nodes(self, pod: int, placement: Placement) -> IntArray:
         """Indices of all feasible nodes that tie for the highest total score; empty if none is feasible."""
+
+    def is_entangled(self, pod: int) -> bool:
+        """Whether other pods decide, beyond resources, where this pod fits (ports, affinity, spread, volumes)."""
+
+    def affects_others(self, pod: int) -> bool:
+        """Whether other pods look at this one, beyond resources (its ports, labels, hard terms or volumes)."""

@@ -93,6 +93,7 @@ def pod(
     owners = () if workload is None else (OwnerReference(kind, workload, f"uid-{namespace}-{workload}"),)
     running = node is not None
     defaults: dict[str, Any] = {
+        "uid": f"uid-{namespace}-{name}",
         "phase": "Running" if running else "Pending",
         "is_ready": running,
         "created_at": NOW - 86400,
@@ -105,7 +106,6 @@ def pod(
     return Pod(
         namespace=namespace,
         name=name,
-        uid=f"uid-{namespace}-{name}",
         spec=spec,
         node_name=node,
         **{**defaults, **fields},

@@ -1,1 +1,1 @@
-"""One small file a command: reads arguments, prints reports, sets exit codes."""
+"""Commands: read arguments, print reports, give exit codes; one small file a command."""

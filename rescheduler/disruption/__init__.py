@@ -1,1 +1,1 @@
-"""May we really? Eligibility, budgets and the gate; pure."""
+"""May we really? Eligibility, budgets and the gate, all of them pure."""

@@ -1,1 +1,1 @@
-"""Carries a plan out wave by wave, and checks what it promised; through protocols only."""
+"""Carries a plan out wave by wave on a live or simulated cluster, through protocols only, and checks the result."""

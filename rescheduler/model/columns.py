@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from rescheduler.model.arrays import NOWHERE as NOWHERE
+from rescheduler.model.arrays import BoolArray as BoolArray
+from rescheduler.model.arrays import IndexArray as IndexArray
+from rescheduler.model.arrays import IntArray as IntArray
 from rescheduler.model.cluster import Cluster
+from rescheduler.model.matching import NodeTable
 from rescheduler.model.pod import Pod, PodSpec
 from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
-
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-IntArray: TypeAlias = npt.NDArray[np.int64]
-IndexArray: TypeAlias = npt.NDArray[np.int32]
-
-NOWHERE = -1
+from rescheduler.model.selection import Grouping, PodSelection
+from rescheduler.model.taints import TaintTable
+from rescheduler.model.topology import Domains
 
 T = TypeVar("T")
 
@@ -75,29 +76,56 @@ class Columns:
         return self.requests[:, self.shape_of[pod]] if amounts is None else self.vector(amounts)
 
     @cached_property
+    def scored_requests(self) -> IntArray:
+        """Cpu and memory (rows 0 and 1) as kube-scheduler scores them: with its non-zero defaults, int64[2, S]."""
+        rows = {name: self.resource_index[name] for name in (CPU, MEMORY)}
+        scored = self.requests[:2].copy()
+        for shape, spec in enumerate(self.shapes):
+            for name, amount in spec.scored_requests:
+                if name in rows:
+                    scored[rows[name], shape] = amount
+        return scored
+
+    @cached_property
     def domains(self) -> Domains:
         """Values of topology keys over the nodes."""
-        return Domains(self.cluster)
+        return Domains(self.cluster.nodes)
 
+    @cached_property
+    def node_table(self) -> NodeTable:
+        """Labels and names of the nodes, as node selectors see them."""
+        return NodeTable(self.cluster.nodes)
 
-class Domains:
-    """Topology domains: for each label key, the index of each node's value."""
+    @cached_property
+    def taint_table(self) -> TaintTable:
+        """Taints of the nodes."""
+        return TaintTable(self.cluster.nodes)
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Read labels of ``cluster.nodes``; keys are indexed when first asked for."""
-        self._nodes = cluster.nodes
-        self._by_key: dict[str, tuple[IndexArray, tuple[str, ...]]] = {}
+    @cached_property
+    def pod_selection(self) -> PodSelection:
+        """Pods, as label selectors see them."""
+        return PodSelection(self)
 
-    def of(self, topology_key: str) -> tuple[IndexArray, tuple[str, ...]]:
-        """Domain index of each node, int32[N] (NOWHERE where the label is absent), and the values in order."""
-        found = self._by_key.get(topology_key)
-        if found is None:
-            texts = [node.labels.get(topology_key) for node in self._nodes]
-            values = tuple(sorted({text for text in texts if text is not None}))
-            index = {value: number for number, value in enumerate(values)}
-            codes = np.array([NOWHERE if text is None else index[text] for text in texts], dtype=np.int32)
-            found = self._by_key[topology_key] = (codes, values)
+    @cached_property
+    def pods_of_shape(self) -> Grouping:
+        """Pods by shape."""
+        return Grouping(self.shape_of, len(self.shapes))
+
+    @cached_property
+    def is_terminating(self) -> BoolArray:
+        """Pods whose deletion has begun, bool[P]."""
+        return np.fromiter((pod.is_terminating for pod in self.cluster.pods), dtype=np.bool_, count=self.pod_count)
+
+    def facts(self, kind: Callable[[Columns], T]) -> T:
+        """What ``kind`` derives from these columns: made when first asked for, then kept."""
+        if kind not in self._facts:
+            self._facts[kind] = kind(self)
+        found: T = self._facts[kind]
         return found
+
+    @cached_property
+    def _facts(self) -> dict[object, Any]:
+        return {}
 
 
 def columns_of(cluster: Cluster) -> Columns:

@@ -102,7 +102,8 @@ class Volume(Struct, frozen=True, gc=False):
 
     ``kind``: PersistentVolumeClaim, Ephemeral (``claim`` is the generated claim's name), EmptyDir, HostPath,
     GCEPersistentDisk, AWSElasticBlockStore, ISCSI, RBD (``identity`` names the disk), or another volume
-    type's own field name. Config maps, secrets, projected and downward-API volumes are left out: they bind nothing.
+    type's own field name. Config maps, secrets, projected, downward-API and image volumes are left out: they bind
+    nothing.
     """
 
     kind: str

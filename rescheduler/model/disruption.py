@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from rescheduler.model.constraints import LabelSelector
 from rescheduler.model.plan import Refusal
 
 
@@ -44,3 +45,10 @@ class Eligibility(Struct, frozen=True, gc=False):
     not_helpable: Mapping[int, Refusal]
     groups: tuple[DisruptionGroup, ...] = ()
     limits: MoveLimits = MoveLimits()
+
+
+class Selection(Struct, frozen=True, gc=False):
+    """Which pods one call may move or help: these namespaces (none given: all) and this label selector."""
+
+    namespaces: tuple[str, ...] = ()
+    selector: LabelSelector | None = None

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.columns import NOWHERE, BoolArray, Columns, IndexArray, IntArray
+from rescheduler.model.arrays import NOWHERE, BoolArray, IndexArray, IntArray
+from rescheduler.model.columns import Columns
 
 
 class Placement:
     """A full map from pod to node, with what is in use on each node.
 
-    ``node_of``: int32[P]; ``leaving``: int32[P], the node a moved pod still holds; ``used``: int64[R, N].
+    ``node_of``: int32[P]; ``leaving``: int32[P], the node a moved pod still holds; ``used``: int64[R, N];
+    ``scored_used``: int64[2, N], cpu and memory with kube-scheduler's non-zero defaults.
     """
 
     def __init__(self, columns: Columns) -> None:
@@ -22,6 +24,8 @@ class Placement:
         self.node_of: IndexArray = columns.initial_node_of.copy()
         self.leaving: IndexArray = np.full(columns.pod_count, NOWHERE, dtype=np.int32)
         self.used: IntArray = _initial_use(columns)
+        self.scored_used: IntArray = self.used[:2] + _initial_defaults(columns)
+        self._leavers = 0
         self._counts: dict[object, tuple[BoolArray, IntArray]] = {}
         self._counted_by: dict[int, list[object]] = {}
 
@@ -32,6 +36,8 @@ class Placement:
         other.node_of = self.node_of.copy()
         other.leaving = self.leaving.copy()
         other.used = self.used.copy()
+        other.scored_used = self.scored_used.copy()
+        other._leavers = self._leavers
         other._counts = {key: (mask, counts.copy()) for key, (mask, counts) in self._counts.items()}
         other._counted_by = {number: list(keys) for number, keys in self._counted_by.items()}
         return other
@@ -40,13 +46,13 @@ class Placement:
         """Put a pod that is nowhere on a node."""
         assert self.node_of[pod] == NOWHERE
         self.node_of[pod] = node
-        self._hold(pod, node, self.columns.requests[:, self.columns.shape_of[pod]], 1)
+        self._hold(pod, node, 1)
 
     def forget(self, pod: int) -> None:
         """Take a pod off its node (and off the node it leaves)."""
         node = int(self.node_of[pod])
         if node != NOWHERE:
-            self._hold(pod, node, self._amounts(pod, node), -1)
+            self._hold(pod, node, -1)
             self.node_of[pod] = NOWHERE
         self._leave(pod)
 
@@ -56,8 +62,9 @@ class Placement:
         assert origin not in (NOWHERE, node)
         assert self.leaving[pod] == NOWHERE
         self.leaving[pod] = origin
+        self._leavers += 1
         self.node_of[pod] = node
-        self._hold(pod, node, self.columns.requests[:, self.columns.shape_of[pod]], 1)
+        self._hold(pod, node, 1)
 
     def settle(self) -> None:
         """End the wave: moved pods give up their origins."""
@@ -80,6 +87,41 @@ class Placement:
                 self._counted_by.setdefault(int(number), []).append(key)
         return found[1]
 
+    def sites(self, pods: IntArray, without: int = NOWHERE) -> IndexArray:
+        """Nodes on which these pods stand: one entry for each pod and place, so two for a pod that moves.
+
+        ``without``: a pod that does not count, the one whose place is sought.
+        """
+        nodes: IndexArray = self.node_of[pods]
+        if self._leavers:
+            pods = np.concatenate((pods, pods))
+            nodes = np.concatenate((nodes, self.leaving[pods[: len(nodes)]]))
+        is_here = nodes != NOWHERE
+        if without != NOWHERE:
+            is_here &= pods != without
+        found: IndexArray = nodes[is_here]
+        return found
+
+    def tally(self, pods: IntArray, without: int = NOWHERE) -> IntArray:
+        """Number of these pods on each node, int64[N]; as ``sites``."""
+        return np.bincount(self.sites(pods, without), minlength=self.columns.node_count)
+
+    def held_at(self, pod: int, node: int) -> IntArray:
+        """What the pod holds there, int64[R]: on the node of the snapshot, what was read; elsewhere, its requests."""
+        if node == self.columns.initial_node_of[pod]:
+            return self.columns.held(pod)
+        return self.columns.requests[:, self.columns.shape_of[pod]]
+
+    def scored_at(self, pod: int, node: int) -> IntArray:
+        """As ``held_at``, with the non-zero defaults for cpu and memory, int64[2]."""
+        shape = self.columns.shape_of[pod]
+        defaults = self.columns.scored_requests[:, shape] - self.columns.requests[:2, shape]
+        return self.held_at(pod, node)[:2] + defaults
+
+    def places(self, pod: int) -> tuple[int, ...]:
+        """Nodes on which the pod itself stands: none, one, or two while it moves."""
+        return tuple(int(node) for node in (self.node_of[pod], self.leaving[pod]) if node != NOWHERE)
+
     def _count_afresh(self, label_sets: BoolArray) -> IntArray:
         selected = label_sets[self.columns.label_set_of]
         width = self.columns.node_count
@@ -87,20 +129,16 @@ class Placement:
         there = self.leaving[selected & (self.leaving != NOWHERE)]
         return np.bincount(here, minlength=width) + np.bincount(there, minlength=width)
 
-    def _amounts(self, pod: int, node: int) -> IntArray:
-        """What the pod holds there: on the node of the snapshot, what was read; elsewhere, its requests."""
-        if node == self.columns.initial_node_of[pod]:
-            return self.columns.held(pod)
-        return self.columns.requests[:, self.columns.shape_of[pod]]
-
     def _leave(self, pod: int) -> None:
         origin = int(self.leaving[pod])
         if origin != NOWHERE:
-            self._hold(pod, origin, self._amounts(pod, origin), -1)
+            self._hold(pod, origin, -1)
             self.leaving[pod] = NOWHERE
+            self._leavers -= 1
 
-    def _hold(self, pod: int, node: int, amounts: IntArray, sign: int) -> None:
-        self.used[:, node] += sign * amounts
+    def _hold(self, pod: int, node: int, sign: int) -> None:
+        self.used[:, node] += sign * self.held_at(pod, node)
+        self.scored_used[:, node] += sign * self.scored_at(pod, node)
         for key in self._counted_by.get(int(self.columns.label_set_of[pod]), ()):
             self._counts[key][1][node] += sign
 
@@ -112,7 +150,19 @@ def _initial_use(columns: Columns) -> IntArray:
     nodes, shapes = columns.initial_node_of[placed], columns.shape_of[placed]
     for row in range(len(columns.resources)):
         np.add.at(used[row], nodes, columns.requests[row, shapes])
-    for pod, node in enumerate(columns.initial_node_of):
-        if node != NOWHERE and columns.cluster.pods[pod].held is not None:
+    resized = (number for number, pod in enumerate(columns.cluster.pods) if pod.held is not None)
+    for pod in resized:
+        node = columns.initial_node_of[pod]
+        if node != NOWHERE:
             used[:, node] += columns.held(pod) - columns.requests[:, columns.shape_of[pod]]
     return used
+
+
+def _initial_defaults(columns: Columns) -> IntArray:
+    """What the non-zero defaults add for each node's pods in the snapshot, int64[2, N]."""
+    added = np.zeros((2, columns.node_count), dtype=np.int64)
+    placed = columns.initial_node_of != NOWHERE
+    nodes, shapes = columns.initial_node_of[placed], columns.shape_of[placed]
+    for row in range(2):
+        np.add.at(added[row], nodes, (columns.scored_requests - columns.requests[:2])[row, shapes])
+    return added

@@ -66,14 +66,20 @@ def parse_quantity(text: str) -> Fraction:
 def requested_amount(resource: str, quantity: str) -> int:
     """Amount of a request in millicores (cpu) or units, rounded up. Raises QuantityError."""
     value = parse_quantity(quantity) * (1000 if resource == CPU else 1)
-    return -(-value.numerator // value.denominator)
+    return _in_range(-(-value.numerator // value.denominator), quantity)
 
 
 @lru_cache(maxsize=65536)
 def offered_amount(resource: str, quantity: str) -> int:
     """Amount of a capacity in millicores (cpu) or units, rounded down. Raises QuantityError."""
     value = parse_quantity(quantity) * (1000 if resource == CPU else 1)
-    return value.numerator // value.denominator
+    return _in_range(value.numerator // value.denominator, quantity)
+
+
+def _in_range(amount: int, quantity: str) -> int:
+    if amount > LARGEST_AMOUNT:
+        raise QuantityError(f"{quantity!r} is out of range; the largest amount accepted is {LARGEST_AMOUNT}")
+    return amount
 
 
 def resources(amounts: Iterable[tuple[str, int]]) -> Resources:

@@ -84,8 +84,9 @@ class Service(Struct, frozen=True, gc=False):
 
 
 class PriorityClass(Struct, frozen=True, gc=False):
-    """A named priority."""
+    """A named priority. ``is_default``: of pods that name no class."""
 
     name: str
     value: int
     preemption_policy: str = "PreemptLowerPriority"
+    is_default: bool = False

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
-from rescheduler.policy.values import DurationSeconds, Percentage
+from rescheduler.policy.policy_model import PolicyModel
+from rescheduler.policy.selectors import LabelSelectorRequirement, NodeSelector, PolicySelector
+from rescheduler.policy.values import (
+    LARGEST_COUNT,
+    CountOrShare,
+    DurationSeconds,
+    NamespaceName,
+    PositiveDurationSeconds,
+)
 
+__all__ = [
+    "Disruption", "Guidance", "Hold", "LabelSelectorRequirement", "Limits", "Metadata", "Mode", "Namespaces",
+    "NodeSelector", "Objective", "Permission", "Policy", "PolicySelector", "Scope", "Workloads",
+]  # fmt: skip
 
-class PolicyModel(BaseModel):
-    """Frozen, camelCase in files, unknown fields refused."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True, allow_inf_nan=False
-    )
+API_VERSION: Final = "rescheduler/v1alpha1"
+KIND: Final = "ReschedulerPolicy"
 
 
 class Mode(StrEnum):
@@ -44,90 +52,118 @@ class Guidance(StrEnum):
 class Metadata(PolicyModel):
     """The policy's own name."""
 
-    name: str = "default"
+    name: Annotated[str, Field(min_length=1, max_length=253)] = "default"
+    """Shown in reports."""
 
 
 class Objective(PolicyModel):
     """One objective; the policy's order is their order of importance."""
 
     name: Literal["MakeRoom"] = "MakeRoom"
-    args: dict[str, Any] = Field(default_factory=dict)
-
-
-class LabelSelectorRequirement(PolicyModel):
-    """One rule of a label selector, as in Kubernetes."""
-
-    key: str = Field(min_length=1)
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
-    values: tuple[str, ...] = ()
-
-
-class PolicySelector(PolicyModel):
-    """A label selector as in Kubernetes; empty selects everything within the scope it narrows."""
-
-    match_labels: dict[str, str] = Field(default_factory=dict)
-    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
+    """MakeRoom: give pending pods a place by moving the fewest running pods."""
+    args: Annotated[dict[str, Any], Field(max_length=0)] = Field(default_factory=dict)
+    """Arguments of the objective; MakeRoom has none."""
 
 
 class Namespaces(PolicyModel):
     """Namespaces whose pods may be moved: all but ``exclude``, or only ``include``."""
 
-    include: tuple[str, ...] | None = Field(default=None, min_length=1)
-    exclude: tuple[str, ...] = ("kube-system",)
+    include: Annotated[tuple[NamespaceName, ...], Field(min_length=1)] | None = None
+    """Only these; left out: all. With it, nothing is excluded but what ``exclude`` names."""
+    exclude: tuple[NamespaceName, ...] = Field(
+        default_factory=lambda data: ("kube-system",) if data.get("include") is None else (),
+        json_schema_extra={"default": ["kube-system"]},
+    )
+    """Never these."""
+
+    @model_validator(mode="after")
+    def _no_name_twice(self) -> Namespaces:
+        for name in self.include or ():
+            if name in self.exclude:
+                raise PydanticCustomError("included_and_excluded", "{name}", {"name": name})
+        return self
 
 
 class Scope(PolicyModel):
     """What may be moved at all."""
 
     namespaces: Namespaces = Namespaces()
+    """By namespace."""
     label_selector: PolicySelector = PolicySelector()
-    node_selector: PolicySelector = PolicySelector()
-    priority_below: int | None = None
+    """Only pods with these labels."""
+    node_selector: NodeSelector = NodeSelector()
+    """Only pods on nodes with these labels."""
+    priority_below: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
+    """Only pods of a lower priority than this; left out: no further limit."""
     minimum_age: DurationSeconds = 0.0
+    """Only pods that have existed for this long."""
 
 
 class Limits(PolicyModel):
     """Caps on one plan."""
 
-    max_evictions: Annotated[int, Field(ge=0)] = 20
-    max_evictions_per_node: Annotated[int, Field(ge=0)] | None = None
-    max_evictions_per_namespace: Annotated[int, Field(ge=0)] | None = None
-    deadline: DurationSeconds = 10.0
+    max_evictions: Annotated[int, Field(ge=0, le=LARGEST_COUNT)] = 20
+    """Evictions in one plan."""
+    max_evictions_per_node: Annotated[int, Field(ge=0, le=LARGEST_COUNT)] | None = None
+    """Evictions in one plan from one node; left out: no cap."""
+    max_evictions_per_namespace: Annotated[int, Field(ge=0, le=LARGEST_COUNT)] | None = None
+    """Evictions in one plan from one namespace; left out: no cap."""
+    deadline: PositiveDurationSeconds = 10.0
+    """Planning time; when it is over, the best plan so far is given with its bound."""
 
 
 class Workloads(PolicyModel):
     """The floor under every workload, with or without a PodDisruptionBudget."""
 
-    max_unavailable: int | Percentage = "10%"
+    max_unavailable: CountOrShare = "10%"
+    """Pods of one workload that may be unready in one wave, those already unready included: a number, or a share of
+    the desired replicas (rounded down, at least 1)."""
 
 
 class Disruption(PolicyModel):
     """How much may be disturbed in one wave, and which kinds of pods may be moved."""
 
     workloads: Workloads = Workloads()
+    """For every workload."""
     single_replicas: Permission = Permission.DENY
+    """Pods whose workload wants one replica only."""
     ownerless: Permission = Permission.DENY
+    """Pods that nothing would recreate."""
     local_storage: Permission = Permission.DENY
+    """Pods with emptyDir or hostPath volumes, whose contents would be lost."""
     persistent_volumes: Permission = Permission.DENY
+    """Pods with persistent volume claims."""
 
 
 class Hold(PolicyModel):
     """Placeholders: how long one may outlive us, and in which namespace they are made."""
 
-    deadline: DurationSeconds = 60.0
-    namespace: str = "rescheduler-holds"
+    deadline: PositiveDurationSeconds = 60.0
+    """A placeholder outlives a killed process by at most this and five seconds."""
+    namespace: NamespaceName = "rescheduler-holds"
+    """Namespace in which placeholders are made."""
 
 
 class Policy(PolicyModel):
     """A ReschedulerPolicy."""
 
-    api_version: Literal["rescheduler/v1alpha1"] = "rescheduler/v1alpha1"
-    kind: Literal["ReschedulerPolicy"] = "ReschedulerPolicy"
+    api_version: Literal["rescheduler/v1alpha1"] = API_VERSION
+    """Version of this form."""
+    kind: Literal["ReschedulerPolicy"] = KIND
+    """Kind of this file."""
     metadata: Metadata = Metadata()
+    """The policy's own name."""
     mode: Mode = Mode.DRY_RUN
-    objectives: tuple[Objective, ...] = (Objective(),)
+    """What a daemon does with its plans; a confirmed ``apply`` executes in any mode."""
+    objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=1)] = (Objective(),)
+    """What to reach, the most important first."""
     scope: Scope = Scope()
+    """What may be moved at all."""
     limits: Limits = Limits()
+    """Caps on one plan."""
     disruption: Disruption = Disruption()
+    """How much may be disturbed in one wave, and which kinds of pods may be moved."""
     guidance: Guidance = Guidance.HOLD
+    """Hold: placeholders keep the hole and close the origin. Predict: nothing is written but evictions."""
     hold: Hold = Hold()
+    """Placeholders of ``guidance: Hold``."""

@@ -1,16 +1,19 @@
-"""Durations and percentages as policies write them."""
+"""Durations, shares and counts as policies write them."""
 
 from __future__ import annotations
 
 import re
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import BeforeValidator, PlainSerializer, PlainValidator, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+")
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)")
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+", re.ASCII)
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)", re.ASCII)
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 LONGEST_SECONDS = 10 * 365 * 86400.0
+_DURATION_FORM = "write it like 90s, 5m or 1h30m"
+_SHARE_FORM = "write a whole number of pods such as 1, or a share such as 10%"
 
 
 def parse_duration(text: str) -> float:
@@ -18,11 +21,29 @@ def parse_duration(text: str) -> float:
     if text == "0":
         return 0.0
     if len(text) > 40 or _DURATION.fullmatch(text) is None:
-        raise ValueError(f"{text[:40]!r} is not a duration; write it like 90s, 5m or 1h30m")
+        raise ValueError(f"{text[:40]!r} is not a duration; {_DURATION_FORM}")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
     if seconds > LONGEST_SECONDS:
-        raise ValueError(f"{text!r} is longer than ten years")
+        raise ValueError(f"{text!r} is longer than ten years; {_DURATION_FORM}")
     return seconds
+
+
+def parse_positive_duration(text: str) -> float:
+    """Read a Go duration above zero as seconds. Raises ValueError."""
+    seconds = parse_duration(text)
+    if seconds <= 0:
+        raise ValueError(f"{text!r} leaves no time at all; {_DURATION_FORM}")
+    return seconds
+
+
+def format_duration(seconds: float) -> str:
+    """Write seconds as the shortest Go duration of hours, minutes, seconds or milliseconds."""
+    if seconds != int(seconds):
+        return f"{seconds * 1000:g}ms" if seconds < 1 else f"{seconds:g}s"
+    for unit, size in (("h", 3600), ("m", 60)):
+        if seconds > 60 and seconds % size == 0:
+            return f"{int(seconds) // size}{unit}"
+    return f"{int(seconds)}s"
 
 
 def _duration(value: object) -> float:
@@ -31,16 +52,54 @@ def _duration(value: object) -> float:
     if value == 0 and not isinstance(value, bool):
         return 0.0
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a duration; write it like 90s, 5m or 1h30m")  # noqa: TRY004
+        raise PydanticCustomError("duration", "{found} is not a duration; " + _DURATION_FORM, {"found": repr(value)})
     return parse_duration(value)
 
 
-def _percentage(value: str) -> str:
-    match = re.fullmatch(r"(\d{1,3})%", value)
+def _positive_duration(value: object) -> float:
+    return parse_positive_duration(value) if isinstance(value, str) else _at_least_a_moment(_duration(value))
+
+
+def _at_least_a_moment(seconds: float) -> float:
+    if seconds <= 0:
+        raise PydanticCustomError("duration", "0 leaves no time at all; " + _DURATION_FORM)
+    return seconds
+
+
+def _count_or_share(value: object) -> int | str:
+    """A number of pods, 0 or more, or a percentage below 100."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value < 0 or value > LARGEST_COUNT:
+            raise PydanticCustomError("share", "{found} is out of range; " + _SHARE_FORM, {"found": str(value)})
+        return value
+    match = re.fullmatch(r"([0-9]{1,3})%", value) if isinstance(value, str) else None
     if match is None or int(match.group(1)) > 100:
-        raise ValueError(f"{value!r} is not a percentage; write it like 10%, from 0% to 100%")
-    return value
+        raise PydanticCustomError("share", "found {found}; " + _SHARE_FORM, {"found": repr(value)})
+    if int(match.group(1)) == 100:
+        raise PydanticCustomError(
+            "share", "100% would allow a whole workload to be down at once; write a share below 100%, or a number"
+        )
+    return match.group()
 
 
-DurationSeconds: TypeAlias = Annotated[float, BeforeValidator(_duration)]
-Percentage: TypeAlias = Annotated[str, AfterValidator(_percentage)]
+LARGEST_COUNT = 1_000_000
+_DURATION_SCHEMA = {"type": "string", "pattern": r"^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$"}
+_WRITTEN = PlainSerializer(format_duration, return_type=str, when_used="json")
+
+DurationSeconds: TypeAlias = Annotated[float, BeforeValidator(_duration), WithJsonSchema(_DURATION_SCHEMA), _WRITTEN]
+"""Seconds, 0 or more, written as a Go duration."""
+
+PositiveDurationSeconds: TypeAlias = Annotated[
+    float, BeforeValidator(_positive_duration), WithJsonSchema(_DURATION_SCHEMA), _WRITTEN
+]
+"""Seconds above 0, written as a Go duration."""
+
+CountOrShare: TypeAlias = Annotated[
+    int | str,
+    PlainValidator(_count_or_share),
+    WithJsonSchema({"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]{1,2}%$"}]}),
+]
+"""A number of pods, or a share such as ``10%``."""
+
+NamespaceName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
+"""One namespace by its whole name."""

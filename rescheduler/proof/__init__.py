@@ -1,1 +1,1 @@
-"""The independent checker: re-proves a plan with predicates of its own."""
+"""The independent checker: re-proves a plan and shares no code with what made it."""

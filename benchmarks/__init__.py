@@ -1,0 +1,1 @@
+"""Benchmarks: reproducible measurements of plan quality and speed; not part of the installed package."""

@@ -1,0 +1,58 @@
+"""A loopback server that lists pods and nodes page by page, in a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+from benchmarks.reading_data import node_pages, pod_pages
+
+_EMPTY = b'{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}'
+
+
+class Pages(BaseHTTPRequestHandler):
+    """Serves what ``pages`` holds: the continue token is the number of objects already sent."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    pages: dict[str, dict[str, bytes]] = {}
+
+    def do_GET(self) -> None:
+        """One page, the version, or an empty list for every other kind."""
+        asked = urlsplit(self.path)
+        body = b'{"gitVersion":"v1.36.3"}' if asked.path == "/version" else _EMPTY
+        token = parse_qs(asked.query).get("continue", [""])[0]
+        if asked.path in self.pages:
+            body = self.pages[asked.path][token]
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def main() -> None:
+    """Make the data, print the port, serve until killed."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pods", type=int, required=True)
+    parser.add_argument("--nodes", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    pods = list(pod_pages(arguments.pods, arguments.nodes, arguments.seed))
+    nodes = list(node_pages(arguments.nodes, arguments.seed))
+    Pages.pages = {"/api/v1/pods": _by_token(pods), "/api/v1/nodes": _by_token(nodes)}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    print(server.server_port, sum(map(len, pods)), sum(map(len, nodes)), flush=True)
+    server.serve_forever()
+
+
+def _by_token(pages: list[bytes]) -> dict[str, bytes]:
+    return {"" if number == 0 else str(number * 500): page for number, page in enumerate(pages)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""A decoded Pod as the model's Pod."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from rescheduler.adapters.kubernetes.conversion.metadata import (
+    SharedMetadata,
+    annotations_that_steer,
+    name_of,
+)
+from rescheduler.adapters.kubernetes.conversion.pod_spec import PodSpecs
+from rescheduler.adapters.kubernetes.conversion.pod_status import pod_conditions
+from rescheduler.adapters.kubernetes.conversion.pod_volumes import pod_volumes
+from rescheduler.adapters.kubernetes.conversion.times import parse_time
+from rescheduler.adapters.kubernetes.decoding.errors import ObjectError
+from rescheduler.adapters.kubernetes.decoding.metadata import Condition, ObjectMeta
+from rescheduler.adapters.kubernetes.decoding.pod import PodObject, PodStatus
+from rescheduler.adapters.printable import printable
+from rescheduler.model.pod import Pod
+
+_NO_META: Final = ObjectMeta()
+_NO_STATUS: Final = PodStatus()
+
+
+class PodConversion:
+    """Turns decoded pods into the model's; replicas share specification, labels and owners."""
+
+    def __init__(self, warn: Callable[[str], None], shared: SharedMetadata | None = None) -> None:
+        """``warn`` is told of what cannot be used; one instance for one snapshot."""
+        self._warn = warn
+        self._shared = shared or SharedMetadata()
+        self._specs = PodSpecs()
+
+    def convert(self, found: PodObject) -> Pod:
+        """One pod; uses up what was decoded. Raises ObjectError."""
+        meta, spec, status = found.metadata or _NO_META, found.spec, found.status or _NO_STATUS
+        name = name_of(meta)
+        if spec is None:
+            raise ObjectError("spec", "is missing")
+        shared = self._shared
+        owners = shared.owners(meta)
+        conditions = pod_conditions(status.conditions)
+        node_name = shared.name(spec.node_name) if spec.node_name else None
+        phase = sys.intern(status.phase) if status.phase else "Running" if node_name else "Pending"
+        volumes = pod_volumes(spec.volumes, name)
+        restarts = _restarts(status)
+        pod_spec, held = self._specs.of(
+            spec,
+            status,
+            is_bound_daemon=node_name is not None and bool(owners) and owners[0].kind == "DaemonSet",
+            is_infeasible=_is_infeasible(status, conditions.resize),
+        )
+        pod = Pod(
+            namespace=shared.name(meta.namespace or "default"),
+            name=name,
+            uid=meta.uid or "",
+            spec=pod_spec,
+            labels=shared.labels(meta),
+            annotations=annotations_that_steer(meta),
+            node_name=node_name,
+            nominated_node=shared.name(status.nominated_node_name) if status.nominated_node_name else None,
+            phase=phase,
+            is_ready=phase == "Running" if conditions.ready is None else conditions.ready.status == "True",
+            deletion_at=None if not meta.deletion_timestamp else parse_time(meta.deletion_timestamp) or 0.0,
+            created_at=parse_time(meta.creation_timestamp),
+            started_at=parse_time(status.start_time),
+            scheduled_at=parse_time(_scheduled(status, conditions.scheduled)),
+            owners=owners,
+            volumes=volumes,
+            scheduling_gates=tuple(gate.name for gate in spec.scheduling_gates) if spec.scheduling_gates else (),
+            held=held,
+            restart_count=restarts,
+            resource_version=meta.resource_version or "",
+        )
+        if pod.created_at is None or pod.started_at is None or name is not meta.name:
+            return self._with_doubts(pod, meta, status)
+        return pod
+
+    def _with_doubts(self, pod: Pod, meta: ObjectMeta, status: PodStatus) -> Pod:
+        """Warn of what could not be read; a pod whose name is none is never moved."""
+        for text, time in ((meta.creation_timestamp, pod.created_at), (status.start_time, pod.started_at)):
+            if text and time is None:
+                self._warn(f"Pod {pod.key}: {printable(text, 40)!r} is no time; its age counts as unknown")
+        if pod.name == meta.name:
+            return pod
+        self._warn(f"Pod {pod.key}: its name holds characters that no name has; it is never moved")
+        return replace(pod, spec=replace(pod.spec, unmodelled=(*pod.spec.unmodelled, "a name that is not valid")))
+
+
+def _scheduled(status: PodStatus, scheduled: Condition | None) -> str | None:
+    """When the pod got its node; its start stands in for that where the condition is missing."""
+    if scheduled is None or scheduled.status != "True":
+        return status.start_time
+    return scheduled.last_transition_time
+
+
+def _restarts(status: PodStatus) -> int:
+    total = 0
+    for item in status.container_statuses or ():
+        total += item.restart_count or 0
+    return total
+
+
+def _is_infeasible(status: PodStatus, resize: Condition | None) -> bool:
+    return status.resize == "Infeasible" or (resize is not None and resize.reason == "Infeasible")

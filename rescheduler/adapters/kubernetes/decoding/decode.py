@@ -1,0 +1,92 @@
+"""Bytes to slim structs, with errors that name the field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
+from rescheduler.adapters.printable import printable
+
+T = TypeVar("T")
+
+_AT: Final = re.compile(r"^(.*?)(?: - at `(?:key in )?\$(.*)`)?$", re.DOTALL)
+_BYTE: Final = re.compile(r"\(byte (\d+)\)")
+_MISSING: Final = re.compile(r"Object missing required field `(\w+)`")
+
+
+@lru_cache(maxsize=256)
+def _decoder(wanted: Hashable) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(cast("Any", wanted))
+
+
+def decoder_of(wanted: type[T]) -> msgspec.json.Decoder[T]:
+    """The decoder of a type, made once."""
+    return cast("msgspec.json.Decoder[T]", _decoder(cast("Hashable", wanted)))
+
+
+def decode(raw: bytes | msgspec.Raw | memoryview, wanted: type[T], path: str = "") -> T:
+    """Decode JSON of a known type that lies at ``path`` of an object.
+
+    Raises ObjectError for a value of another type, BrokenTextError for what is no JSON.
+    """
+    try:
+        return decoder_of(wanted).decode(raw)
+    except msgspec.ValidationError as error:
+        raise _object_error(str(error), raw, path) from error
+    except msgspec.DecodeError as error:
+        raise broken_text(error) from error
+    except UnicodeDecodeError as error:
+        raise ObjectError(path, "holds text that is not UTF-8") from error
+    except RecursionError as error:
+        raise ObjectError(path, "is nested too deeply") from error
+
+
+def broken_text(error: msgspec.DecodeError) -> BrokenTextError:
+    """The parser's complaint, with the offset taken out of its words."""
+    match = _BYTE.search(str(error))
+    text = _BYTE.sub("", str(error)).strip().removeprefix("JSON is malformed: ")
+    return BrokenTextError(text, int(match.group(1)) if match else None)
+
+
+def joined(path: str, part: str) -> str:
+    """``spec`` and ``nodeName`` as ``spec.nodeName``, ``spec`` and ``[0]`` as ``spec[0]``."""
+    return path + part if not path or part.startswith("[") else f"{path}.{part}"
+
+
+def _object_error(message: str, raw: bytes | msgspec.Raw | memoryview, path: str) -> ObjectError:
+    match = _AT.match(message)
+    problem, inner = (match.group(1), match.group(2) or "") if match else (message, "")
+    inner = _with_keys(raw, inner).removeprefix(".")
+    whole = joined(path, inner) if inner else path
+    missing = _MISSING.search(problem)
+    if missing:
+        return ObjectError(joined(whole, missing.group(1)), "is missing")
+    return ObjectError(whole, _in_words(problem))
+
+
+def _in_words(problem: str) -> str:
+    """``Expected `int | null`, got `str``` as ``wanted whole number, found text``."""
+    names = {"str": "text", "int": "whole number", "float": "number", "bool": "true or false", "object": "mapping"}
+    words = problem.replace("Expected ", "wanted ", 1).replace(", got ", ", found ", 1)
+    words = words.replace(" | null`", "`").replace("`array`", "`list`")
+    return re.sub(r"`(\w+)`", lambda match: names.get(match.group(1), match.group(1)), words).replace("`", "")
+
+
+def _with_keys(raw: bytes | msgspec.Raw | memoryview, inner: str) -> str:
+    """Name the key that the parser writes as ``[...]``: the first of that mapping whose value is no text."""
+    if "[...]" not in inner:
+        return inner
+    before, _, after = inner.partition("[...]")
+    try:
+        value: Any = msgspec.json.decode(raw)
+        for key, index in re.findall(r"\.([^.\[\]]+)|\[(\d+)\]", before):
+            value = value[key] if key else value[int(index)]
+        name = next(key for key, item in value.items() if not isinstance(item, str))
+    except (ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError):
+        return inner
+    return f"{before}.{printable(name)}{after}"

@@ -1,0 +1,112 @@
+"""What to tell people when the API server cannot be reached, refuses, or answers something unusable."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import msgspec
+
+from rescheduler.adapters.printable import printable
+from rescheduler.extension_points import ClusterError
+
+
+class NotServedError(ClusterError):
+    """The server does not know this kind (404)."""
+
+
+class PagesExpiredError(ClusterError):
+    """The list changed too much between two pages (410): start it again."""
+
+
+class OutcomeUnknownError(ClusterError):
+    """A request was sent, but no answer came: a write may or may not have been done."""
+
+    def __init__(self, message: str, *, is_timeout: bool = False) -> None:
+        """``is_timeout``: the server was silent, rather than that the connection broke."""
+        super().__init__(message)
+        self.is_timeout = is_timeout
+
+
+class WriteRefusedError(ClusterError):
+    """A write was asked of a read-only connection; nothing was sent."""
+
+
+class Status(msgspec.Struct, gc=False):
+    """The message of a Kubernetes Status object."""
+
+    message: str = ""
+    reason: str = ""
+
+
+def refusal(server: str, name: str, method: str, path: str, status: int, body: bytes) -> ClusterError:
+    """The error for an answer that is not 2xx."""
+    said = server_message(body)
+    if status == 401:
+        return ClusterError(
+            f"{server} does not accept the credentials of {name!r} (401 Unauthorized{said}): the token or certificate "
+            f"has expired or is not valid here; log in again and check with: kubectl --context {name} get nodes"
+        )
+    if status == 403:
+        return ClusterError(
+            f"{server} forbids us to {_verb(method, path)} {described(path)} (403 Forbidden{said}); "
+            "deploy/rbac.yaml grants what is needed: kubectl apply -f deploy/rbac.yaml, and bind it to this account"
+        )
+    if status == 404:
+        return NotServedError(f"{server} does not serve {described(path)} (404 Not Found{said})")
+    if status == 410:
+        return PagesExpiredError(
+            f"{server} let the list of {described(path)} expire between two pages (410 Gone{said})"
+        )
+    if 300 <= status < 400:
+        return ClusterError(f"{server} answered {method} {path} with a redirect ({status}); this is no API server")
+    return ClusterError(f"{server} answered {method} {path} with status {status}{said}")
+
+
+def server_message(body: bytes) -> str:
+    """The server's own words, escaped and short, with a leading colon; empty if it said nothing."""
+    try:
+        text = msgspec.json.decode(body, type=Status).message
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        text = body[:200].decode("utf-8", "replace").strip()
+    return f": {printable(text, 300)}" if text else ""
+
+
+def unreachable(server: str, method: str, path: str, error: Exception) -> str:
+    """Words for a connection that failed."""
+    kind = type(error).__name__
+    cause = _cause(str(error))
+    if "Timeout" in kind:
+        return f"{server} did not answer {method} {path} in time ({cause}); is it reachable from here?"
+    if "SSL" in kind:
+        return f"no trusted TLS connection to {server}: {cause}; check the certificates of this context"
+    if "IncompleteRead" in cause or "ProtocolError" in kind or "IncompleteRead" in kind:
+        return f"{server} broke off its answer to {method} {path}: {cause}"
+    return f"{server} cannot be reached: {cause}; check the server's address in the kubeconfig and the network"
+
+
+def described(path: str) -> str:
+    """An API path in words: ``poddisruptionbudgets in API group policy``, ``pods/eviction in namespace a``."""
+    parts = [part for part in urlsplit(path).path.split("/") if part]
+    group = ""
+    if parts[:1] == ["apis"] and len(parts) > 2:
+        group, parts = parts[1], parts[3:]
+    elif parts[:1] == ["api"]:
+        parts = parts[2:]
+    where = ""
+    if parts[:1] == ["namespaces"] and len(parts) > 2:
+        where, parts = f" in namespace {printable(parts[1])}", parts[2:]
+    resource = parts[0] if parts else path
+    if len(parts) > 2:
+        resource = f"{resource}/{parts[2]}"
+    return printable(resource) + (f" in API group {printable(group)}" if group else "") + where
+
+
+def _verb(method: str, path: str) -> str:
+    named = len([part for part in path.split("/") if part]) > (6 if "/namespaces/" in path else 4)
+    verbs = {"GET": "get" if named else "list", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+    return verbs.get(method, method)
+
+
+def _cause(text: str) -> str:
+    """The innermost reason of a urllib3 message, without object addresses."""
+    return printable(text.rpartition("object at 0x")[2].partition(">: ")[2] or text, 300)

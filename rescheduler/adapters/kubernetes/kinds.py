@@ -1,0 +1,44 @@
+"""The kinds that a snapshot is made of: where they are listed and how they are decoded."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from rescheduler.adapters.kubernetes.decoding import storage, workload
+from rescheduler.adapters.kubernetes.decoding.node import NodeObject
+from rescheduler.adapters.kubernetes.decoding.pod import PodObject
+
+
+class Kind(NamedTuple):
+    """One kind of object; ``path`` is where all of its kind in the cluster are listed."""
+
+    name: str
+    path: str
+    decoded: type[Any]
+
+
+KINDS: Final = (
+    Kind("Pod", "/api/v1/pods", PodObject),
+    Kind("Node", "/api/v1/nodes", NodeObject),
+    Kind("Namespace", "/api/v1/namespaces", workload.NamespaceObject),
+    Kind("Service", "/api/v1/services", workload.ServiceObject),
+    Kind("ReplicationController", "/api/v1/replicationcontrollers", workload.WorkloadObject),
+    Kind("ReplicaSet", "/apis/apps/v1/replicasets", workload.WorkloadObject),
+    Kind("Deployment", "/apis/apps/v1/deployments", workload.WorkloadObject),
+    Kind("StatefulSet", "/apis/apps/v1/statefulsets", workload.WorkloadObject),
+    Kind("DaemonSet", "/apis/apps/v1/daemonsets", workload.WorkloadObject),
+    Kind("Job", "/apis/batch/v1/jobs", workload.WorkloadObject),
+    Kind("PodDisruptionBudget", "/apis/policy/v1/poddisruptionbudgets", workload.DisruptionBudgetObject),
+    Kind("PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses", workload.PriorityClassObject),
+    Kind("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", storage.ClaimObject),
+    Kind("PersistentVolume", "/api/v1/persistentvolumes", storage.VolumeObject),
+    Kind("StorageClass", "/apis/storage.k8s.io/v1/storageclasses", storage.StorageClassObject),
+    Kind("CSINode", "/apis/storage.k8s.io/v1/csinodes", storage.CsiNodeObject),
+    Kind("CSIDriver", "/apis/storage.k8s.io/v1/csidrivers", storage.CsiDriverObject),
+    Kind("CSIStorageCapacity", "/apis/storage.k8s.io/v1/csistoragecapacities", storage.CsiStorageCapacityObject),
+    Kind("VolumeAttachment", "/apis/storage.k8s.io/v1/volumeattachments", storage.VolumeAttachmentObject),
+)
+"""Pods come first, so that whatever a pod refers to is at least as new as the pod."""
+
+KIND_BY_NAME: Final = {kind.name: kind for kind in KINDS}
+WORKLOAD_KINDS: Final = ("ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job")

@@ -1,0 +1,38 @@
+"""Leads a pending pod to a node by ``status.nominatedNodeName``: kube-scheduler tries that node first."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rescheduler.adapters.kubernetes.connection import Connection
+from rescheduler.adapters.kubernetes.failures import refusal
+from rescheduler.adapters.kubernetes.paths import pod_path
+
+MERGE_PATCH: Final = "application/merge-patch+json"
+_TOO_LATE: Final = (404, 409, 422)
+"""Gone, another pod by now (the uid differs), bound already."""
+
+
+def nominate(
+    connection: Connection,
+    namespace: str,
+    name: str,
+    uid: str,
+    node: str,
+    annotations: dict[str, str] | None = None,
+) -> bool:
+    """Nominate a node for exactly this pod; False if it is gone, another, or bound by now. Raises ClusterError.
+
+    ``annotations`` may go with it: an update of a pod makes the scheduler look at its nomination again.
+    """
+    metadata: dict[str, object] = {"uid": uid} if uid else {}
+    if annotations:
+        metadata["annotations"] = annotations
+    body = {"metadata": metadata, "status": {"nominatedNodeName": node}}
+    path = pod_path(namespace, name, "status")
+    answer = connection.send("PATCH", path, body, content_type=MERGE_PATCH)
+    if answer.status in _TOO_LATE:
+        return False
+    if answer.status >= 300:
+        raise refusal(connection.server, "", "PATCH", path, answer.status, answer.body)
+    return True

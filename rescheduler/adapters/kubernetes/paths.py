@@ -1,0 +1,30 @@
+"""Paths of the API objects that we write to."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+
+def pod_path(namespace: str, name: str = "", subresource: str = "") -> str:
+    """Path of a namespace's pods, of one pod, or of one part of it."""
+    return _path(f"/api/v1/namespaces/{quote(namespace, safe='')}/pods", name, subresource)
+
+
+def job_path(namespace: str, name: str = "") -> str:
+    """Path of a namespace's Jobs, or of one of them."""
+    return _path(f"/apis/batch/v1/namespaces/{quote(namespace, safe='')}/jobs", name)
+
+
+def event_path(namespace: str) -> str:
+    """Path of a namespace's Events."""
+    return f"/apis/events.k8s.io/v1/namespaces/{quote(namespace, safe='')}/events"
+
+
+def namespace_path(name: str = "") -> str:
+    """Path of all namespaces, or of one."""
+    return _path("/api/v1/namespaces", name)
+
+
+def _path(collection: str, name: str, subresource: str = "") -> str:
+    parts = [collection, *(quote(part, safe="") for part in (name, subresource) if part)]
+    return "/".join(parts)

@@ -1,0 +1,121 @@
+"""Takes a snapshot of a live cluster, kind by kind, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import quote
+
+import msgspec
+
+from rescheduler.adapters.clock import SystemClock
+from rescheduler.adapters.kubernetes.connection import Connection
+from rescheduler.adapters.kubernetes.conversion.cluster import ClusterBuilder
+from rescheduler.adapters.kubernetes.conversion.pod import PodConversion
+from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
+from rescheduler.adapters.kubernetes.decoding.metadata import Decoded
+from rescheduler.adapters.kubernetes.decoding.pages import decode_object, decode_page
+from rescheduler.adapters.kubernetes.failures import NotServedError, PagesExpiredError
+from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, KINDS, Kind
+from rescheduler.extension_points import Clock, ClusterError, ClusterReader, Progress, no_progress
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.pod import Pod
+
+_REQUIRED = ("Pod", "Node")
+
+
+class _Version(Decoded):
+    git_version: str | None = None
+
+
+class LiveReader(ClusterReader):
+    """Reads everything that a cycle decides on.
+
+    Each kind is read as one consistent list; kinds that the server does not serve are left out. The server's own
+    clock says when the snapshot was taken, since it also wrote the times in it.
+    """
+
+    def __init__(self, connection: Connection, progress: Progress = no_progress, clock: Clock | None = None) -> None:
+        """``clock`` stands in where the server does not tell its time."""
+        self._connection = connection
+        self._progress = progress
+        self._clock = clock or SystemClock()
+
+    def read(self) -> Cluster:
+        """Take a snapshot. Raises ClusterError naming the kind, or the object and field, that stands in the way."""
+        builder = ClusterBuilder()
+        version = server_version(self._connection)
+        taken_at = self._connection.server_time or self._clock.now()
+        for kind in KINDS:
+            self._read_kind(kind, builder)
+        try:
+            return builder.build(taken_at=taken_at, source=self._connection.server, server_version=version)
+        except ObjectError as error:
+            raise ClusterError(f"{self._connection.server}: {error}") from error
+
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """One pod as it stands now, None if it is gone. Raises ClusterError."""
+        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(name, safe='')}"
+        try:
+            body = self._connection.get(path)
+        except NotServedError:
+            return None
+        try:
+            return PodConversion(_ignore).convert(decode_object(KIND_BY_NAME["Pod"], body))
+        except (ObjectError, BrokenTextError) as error:
+            raise ClusterError(f"{self._connection.server}: GET {path}: {error}") from error
+
+    def read_pods(self, namespace: str, params: Mapping[str, str] | None = None) -> tuple[Pod, ...]:
+        """Pods of a namespace as they stand now; ``params`` may hold a ``labelSelector``. Raises ClusterError."""
+        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods"
+        conversion = PodConversion(_ignore)
+        try:
+            return tuple(
+                conversion.convert(found)
+                for page in self._connection.pages(path, params=params)
+                for found in decode_page(KIND_BY_NAME["Pod"], page)
+            )
+        except (ObjectError, BrokenTextError) as error:
+            raise ClusterError(f"{self._connection.server}: GET {path}: {error}") from error
+
+    def _read_kind(self, kind: Kind, builder: ClusterBuilder) -> None:
+        """Read one list; once more from its start if it expired on the way."""
+        for is_last_try in (False, True):
+            try:
+                self._read_pages(kind, builder)
+            except PagesExpiredError as error:
+                if is_last_try:
+                    raise ClusterError(f"{error}; it changes faster than it can be read") from error
+                builder.forget(kind.name)
+            except NotServedError:
+                if kind.name in _REQUIRED:
+                    raise
+                return
+            else:
+                return
+
+    def _read_pages(self, kind: Kind, builder: ClusterBuilder) -> None:
+        step = f"reading {kind.path.rpartition('/')[2]}"
+        try:
+            for page in self._connection.pages(kind.path):
+                for found in decode_page(kind, page):
+                    builder.add(kind.name, found)
+                self._progress(step, builder.count(kind.name))
+        except BrokenTextError as error:
+            raise ClusterError(
+                f"{self._connection.server}: the answer to GET {kind.path} is not valid JSON: {error}; "
+                "was it cut off on its way?"
+            ) from error
+        except ObjectError as error:
+            raise ClusterError(f"{self._connection.server}: GET {kind.path}: {error}") from error
+
+
+def server_version(connection: Connection) -> str | None:
+    """``v1.36.3``, as the server says. Raises ClusterError when it cannot be reached."""
+    try:
+        return msgspec.json.decode(connection.get("/version"), type=_Version).git_version
+    except (msgspec.DecodeError, UnicodeDecodeError, NotServedError):
+        return None
+
+
+def _ignore(text: str) -> None:
+    """Warnings of single reads were told with the snapshot."""

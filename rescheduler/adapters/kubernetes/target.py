@@ -1,0 +1,78 @@
+"""A live cluster as something that a plan can be carried out on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rescheduler.adapters.kubernetes import events, evictor, nominations
+from rescheduler.adapters.kubernetes.connection import Connection
+from rescheduler.adapters.kubernetes.hold_support import why_not
+from rescheduler.adapters.kubernetes.holds import HoldKeeper
+from rescheduler.adapters.kubernetes.live_pods import read_pod, read_pods
+from rescheduler.extension_points import Clock, ClusterReader, EvictionAnswer, ExecutionTarget, HoldRequest
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.constraints import LabelSelector
+from rescheduler.model.plan import PodReference
+from rescheduler.model.pod import OwnerReference, Pod
+
+
+class KubernetesTarget(ExecutionTarget):
+    """Everything that is written to a cluster goes through here; ``docs/what-we-write.md`` lists it.
+
+    ``hold_namespace``: where placeholders are made.
+    """
+
+    def __init__(self, connection: Connection, reader: ClusterReader, *, clock: Clock, hold_namespace: str) -> None:
+        self._connection = connection
+        self._reader = reader
+        self._clock = clock
+        self._namespace = hold_namespace
+        self._holds = HoldKeeper(connection, hold_namespace, clock)
+        self._owners: dict[str, OwnerReference | None] = {}
+
+    def read(self) -> Cluster:
+        """A fresh snapshot. Raises ClusterError."""
+        return self._reader.read()
+
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """The pod as it stands now, or None. Raises ClusterError."""
+        pod = read_pod(self._connection, namespace, name)
+        if pod is not None:
+            self._owners[pod.uid] = pod.controller
+        return pod
+
+    def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
+        """The pods of one namespace that a selector matches (None: all). Raises ClusterError."""
+        return read_pods(self._connection, namespace, selector)
+
+    def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        """Ask the Eviction API for exactly this pod; see ``evictor.classify`` for the answers."""
+        return evictor.evict(self._connection, pod, resource_version, dry_run=dry_run)
+
+    def hold(self, requests: Sequence[HoldRequest]) -> None:
+        """Make placeholders and nominate them; returns when all stand. Raises ClusterError."""
+        self._holds.hold(requests)
+
+    def renew(self, requests: Sequence[HoldRequest]) -> Sequence[str]:
+        """Give placeholders their whole deadline again; names of those that are gone. Raises ClusterError."""
+        return self._holds.renew(requests)
+
+    def release(self, names: Sequence[str]) -> None:
+        """Remove placeholders; returns when they are gone. Raises ClusterError."""
+        self._holds.release(names)
+
+    def can_hold(self) -> str | None:
+        """None if placeholders work here, else the reason why not. Raises ClusterError."""
+        return why_not(self._connection, self._namespace)
+
+    def nominate(self, pod: PodReference, node: str) -> bool:
+        """Lead a pending pod to a node; False if it is bound, gone or another by now. Raises ClusterError."""
+        return nominations.nominate(self._connection, pod.namespace, pod.name, pod.uid, node)
+
+    def leftovers(self) -> Sequence[str]:
+        """Names of placeholders of ours, of any plan. Raises ClusterError."""
+        return self._holds.names()
+
+    def record(self, pod: PodReference, reason: str, message: str) -> None:
+        """Tell of an act by Events on the pod and its owner; never raises."""
+        events.record(self._connection, pod, self._owners.get(pod.uid), self._clock.now(), reason, message)

@@ -1,0 +1,69 @@
+"""All commands in the order in which one learns them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from rescheduler import __version__
+from rescheduler.cli.apply import apply
+from rescheduler.cli.check import check
+from rescheduler.cli.clean import clean
+from rescheduler.cli.demo import demo
+from rescheduler.cli.explain import commands as explain
+from rescheduler.cli.failures import WRONG_USE
+from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
+from rescheduler.cli.plan import plan
+from rescheduler.cli.schedule import schedule
+from rescheduler.cli.score import score
+from rescheduler.cli.simulate import simulate
+from rescheduler.cli.snapshot import snapshot
+from rescheduler.cli.streams import say, write
+
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
+app = typer.Typer(
+    name="rescheduler",
+    cls=OrderedGroup,
+    help="Move running pods to better nodes, when the gain is worth the disturbance.",
+    epilog="Every command but apply and clean only reads. rescheduler COMMAND --help tells more of one.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    context_settings=HELP_NAMES,
+)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        write(f"rescheduler {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def rescheduler(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - acts through its callback
+        bool, typer.Option("--version", help="Show the version", callback=_show_version, is_eager=True)
+    ] = False,
+) -> Any:
+    """Without a command: the help screen, as wrong use."""
+    if context.invoked_subcommand is None:
+        say(context.get_help())
+        raise typer.Exit(WRONG_USE)
+
+
+for command, short_help in (
+    (demo, "watch the whole loop on a pretended cluster; needs no Kubernetes"),
+    (check, "read a policy and say what it would do"),
+    (simulate, "try a policy on a pretended cluster"),
+    (plan, "propose moves for a cluster or a recorded snapshot"),
+    (score, "show what the scheduler thinks of every node for a pod"),
+    (schedule, "show where the scheduler would put each pending pod"),
+    (snapshot, "record a cluster in a file"),
+    (apply, "carry out one reviewed plan"),
+    (clean, "remove what a killed process left behind"),
+):
+    app.command(cls=GroupedCommand, short_help=short_help, context_settings=HELP_NAMES)(command)
+app.add_typer(explain, name="explain", short_help="say why a pod or a node would or would not move")

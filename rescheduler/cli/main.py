@@ -1,0 +1,44 @@
+"""The door from the shell: runs one command and gives its exit code."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from types import FrameType
+
+from rescheduler.cli.failures import DONE, guarded
+from rescheduler.cli.streams import prepare_streams
+
+PROGRAM = "rescheduler"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line (``sys.argv`` without ``arguments``); its exit code."""
+    prepare_streams()
+    _let_termination_interrupt()
+    return guarded(lambda: _run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def _run(arguments: list[str]) -> int:
+    import typer
+
+    from rescheduler.cli.app import app
+
+    answer = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+    return answer if isinstance(answer, int) else DONE
+
+
+def _let_termination_interrupt() -> None:
+    """SIGTERM and a closed terminal end a command as Ctrl-C does, so that what it wrote is taken back."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,163 @@
+"""Options that commands share, in groups, each with its default and unit."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from rescheduler.cli.label_selector import parse_label_selector
+from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration, refuse_usage, whole_number
+from rescheduler.model.constraints import LabelSelector
+
+LARGEST_SEED = 2**31 - 1
+LARGEST_EVICTIONS = 1_000_000
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """How to reach a live cluster."""
+
+    kubeconfig: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Kubeconfig file [default: as kubectl, $KUBECONFIG or ~/.kube/config]",
+            show_default=False, rich_help_panel="Cluster",
+        ),
+    ] = None  # fmt: skip
+    context: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Context of the kubeconfig [default: its current one]",
+            show_default=False, rich_help_panel="Cluster",
+        ),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ClusterFlags(LiveOptions):
+    """Where the cluster is read from."""
+
+    filename: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-f", "--filename", metavar="FILE",
+            help="Read the cluster from a recording in place of a server; repeatable, - is standard input; JSON or "
+            "YAML, also .gz and .xz [default: the live cluster]",
+            show_default=False, rich_help_panel="Cluster",
+        ),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SelectionFlags(ClusterFlags):
+    """Which pods may be moved or helped, and the policy's files."""
+
+    namespace: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-n", "--namespace", metavar="NAME",
+            help="Only pods of this namespace may be moved or helped; repeatable; the cluster is always read whole "
+            "[default: all namespaces]",
+            show_default=False, rich_help_panel="Cluster",
+        ),
+    ] = None  # fmt: skip
+    selector: Annotated[
+        LabelSelector | None,
+        typer.Option(
+            "-l", "--selector", metavar="SELECTOR", parser=parsed(parse_label_selector),
+            help="Only pods with these labels may be moved or helped, such as app=web,tier!=db [default: all pods]",
+            show_default=False, rich_help_panel="Cluster",
+        ),
+    ] = None  # fmt: skip
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="A ReschedulerPolicy; repeatable, a later one wins field by field "
+            "[default: the defaults of docs/policy-reference.md]",
+            show_default=False, rich_help_panel="Policy",
+        ),
+    ] = None  # fmt: skip
+    usage: Annotated[str | None, typer.Option(metavar="FILE", hidden=True, callback=refuse_usage)] = None
+
+
+@dataclass(frozen=True)
+class PlanFlags(SelectionFlags):
+    """What one plan is made from, within which limits, and how it is shown."""
+
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="In place of the policy's objectives; repeatable, in order [default: MakeRoom]",
+            show_default=False, rich_help_panel="Policy",
+        ),
+    ] = None  # fmt: skip
+    max_evictions: Annotated[
+        int | None,
+        typer.Option(
+            parser=parsed(whole_number(0, LARGEST_EVICTIONS)), metavar="N",
+            help="Evictions in one plan, in place of limits.maxEvictions [default: 20]",
+            show_default=False, rich_help_panel="Limits",
+        ),
+    ] = None  # fmt: skip
+    deadline: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DURATION", parser=parsed(positive_duration),
+            help="Planning time such as 5s or 1m30s, in place of limits.deadline [default: 10s]",
+            show_default=False, rich_help_panel="Limits",
+        ),
+    ] = None  # fmt: skip
+    seed: Annotated[
+        int,
+        typer.Option(
+            parser=parsed(whole_number(0, LARGEST_SEED)), metavar="N", rich_help_panel="Limits",
+            help="Seed of every random choice: the same input and seed give the same answer",
+        ),
+    ] = 0  # fmt: skip
+    output: Annotated[
+        OutputFormat,
+        typer.Option(
+            "-o", "--output", metavar="FORM", help="table, wide, json, yaml or html", rich_help_panel="Output"
+        ),
+    ] = OutputFormat.TABLE
+    exit_code: Annotated[
+        bool,
+        typer.Option(
+            "--exit-code", help="Exit 3 in place of 0 when the plan has moves", show_default=False,
+            rich_help_panel="Output",
+        ),
+    ] = False  # fmt: skip
+
+
+def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Spread the command's parameter ``options``, one of the classes here, out into options of the command line."""
+    hints = get_type_hints(command, include_extras=True)
+    options_class = hints.pop("options")
+    names = [field.name for field in fields(options_class)]
+    own = [item for name, item in inspect.signature(command).parameters.items() if name != "options"]
+
+    @wraps(command)
+    def spread(**given: Any) -> Any:
+        options = options_class(**{name: given.pop(name) for name in names if name in given})
+        return command(options=options, **given)
+
+    option_hints = get_type_hints(options_class, include_extras=True)
+    parameters = [item.replace(annotation=hints[item.name], kind=inspect.Parameter.KEYWORD_ONLY) for item in own]
+    parameters += [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=option_hints[field.name],
+        )
+        for field in fields(options_class)
+    ]
+    spread.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    spread.__annotations__ = {item.name: item.annotation for item in parameters}
+    del spread.__wrapped__  # else the signature of ``command`` would be read
+    return spread

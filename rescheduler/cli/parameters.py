@@ -1,0 +1,70 @@
+"""What people write on the command line, turned into values; a text that is none says what was wanted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TypeVar
+
+import typer
+
+from rescheduler.cli.failures import UsageError
+
+T = TypeVar("T")
+
+
+class OutputFormat(StrEnum):
+    """Forms of output."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    HTML = "html"
+
+
+def parsed(parse: Callable[[str], T]) -> Callable[[str | T], T]:
+    """A parser for an option: a ValueError's text becomes the message."""
+
+    def convert(value: str | T) -> T:
+        if not isinstance(value, str):
+            return value
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    convert.__name__ = parse.__name__
+    return convert
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """A reader of whole numbers from ``low`` to ``high``; it raises ValueError."""
+
+    def read(text: str) -> int:
+        if re.fullmatch(r"[-+]?[0-9]{1,18}", text.strip()) is None or not low <= int(text) <= high:
+            raise ValueError(f"found {text[:40]!r}; wanted a whole number from {low} to {high}")
+        return int(text)
+
+    return read
+
+
+def positive_duration(text: str) -> float:
+    """A Go duration above zero in seconds. Raises ValueError."""
+    from rescheduler.policy.values import parse_positive_duration
+
+    return parse_positive_duration(text.strip())
+
+
+def pod_key(text: str) -> str:
+    """``NAMESPACE/NAME`` as it was given. Raises UsageError for anything else."""
+    if text.count("/") != 1 or not all(text.split("/")):
+        raise UsageError(f"found {text[:300]!r}; wanted a pod as NAMESPACE/NAME, such as default/web-1")
+    return text
+
+
+def refuse_usage(value: str | None) -> None:
+    """``--usage`` is part of the full command line, and not of this version."""
+    if value is not None:
+        raise typer.BadParameter("measured load is not supported yet in this version; leave the option out")

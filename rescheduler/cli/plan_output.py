@@ -1,0 +1,34 @@
+"""Prints a plan or a result in the form that was asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rescheduler.cli.parameters import OutputFormat
+from rescheduler.cli.streams import show, write
+
+if TYPE_CHECKING:
+    from rescheduler.model.cluster import Cluster
+    from rescheduler.model.plan import Plan, PlanResult
+
+
+def print_plan(plan: Plan | PlanResult, cluster: Cluster | None, output: OutputFormat) -> None:
+    """Data to standard output: table, wide table, JSON, YAML or one page of HTML."""
+    if output is OutputFormat.HTML:
+        from rescheduler.report.html import plan_page
+
+        write(plan_page(plan, cluster))
+    elif output in (OutputFormat.JSON, OutputFormat.YAML):
+        print_document(plan, output)
+    else:
+        from rescheduler.report.table import plan_report
+
+        show(plan_report(plan, cluster, wide=output is OutputFormat.WIDE))
+
+
+def print_document(document: object, output: OutputFormat) -> None:
+    """A struct or plain data as JSON or YAML."""
+    from rescheduler.report import documents
+
+    as_text = documents.to_json if output is OutputFormat.JSON else documents.to_yaml
+    write(as_text(document))  # type: ignore[arg-type]

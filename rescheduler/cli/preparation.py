@@ -1,0 +1,84 @@
+"""What every planning command does first: read the policy, apply the options, read the cluster, say warnings."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from rescheduler.cli.failures import UsageError
+from rescheduler.cli.options import ClusterFlags, PlanFlags, SelectionFlags
+from rescheduler.cli.parameters import OutputFormat
+from rescheduler.cli.streams import is_terminal, say, warn
+
+if TYPE_CHECKING:
+    from rescheduler.extension_points import Progress
+    from rescheduler.model.cluster import Cluster
+    from rescheduler.model.disruption import Selection
+    from rescheduler.policy.models import Policy
+    from rescheduler.wiring import ClusterOptions
+
+
+def policy_from(options: SelectionFlags) -> Policy:
+    """The policy files in order, with what the command line sets instead. Raises PolicyError or UsageError."""
+    from rescheduler.policy.loader import load_policy
+    from rescheduler.policy.overrides import overridden
+
+    policy = load_policy(options.policy or [])
+    if not isinstance(options, PlanFlags):
+        return policy
+    try:
+        return overridden(
+            policy,
+            objectives=options.objective or (),
+            max_evictions=options.max_evictions,
+            deadline_seconds=options.deadline,
+        )
+    except ValueError as error:
+        raise UsageError(f"--objective: {error}") from None
+
+
+def cluster_options_from(options: ClusterFlags) -> ClusterOptions:
+    """Where to read from. Raises UsageError for a recording and a server at once."""
+    from rescheduler.wiring import ClusterOptions
+
+    names = tuple(options.filename or ())
+    if names and (options.kubeconfig or options.context):
+        raise UsageError("-f reads a recording, --kubeconfig and --context a live cluster; give one of them")
+    if "" in names:
+        raise UsageError("-f: an empty file name; name a recording, or - for standard input")
+    if names.count("-") > 1:
+        raise UsageError("-f -: standard input can be read only once")
+    return ClusterOptions(filenames=names, kubeconfig=options.kubeconfig, context=options.context)
+
+
+def selection_from(options: SelectionFlags) -> Selection:
+    """Which pods may be moved or helped."""
+    from rescheduler.model.disruption import Selection
+
+    return Selection(namespaces=tuple(dict.fromkeys(options.namespace or ())), selector=options.selector)
+
+
+def read_cluster(options: ClusterFlags, progress: Progress) -> Cluster:
+    """Read the cluster and say its warnings. Raises UsageError, SnapshotError or ClusterError."""
+    from rescheduler import wiring
+
+    where = cluster_options_from(options)
+    if "-" in where.filenames and is_terminal(sys.stdin):
+        say("reading the cluster from the terminal; end with Ctrl-D")
+    cluster = wiring.read_cluster(where, progress)
+    if isinstance(options, SelectionFlags):
+        _warn_of_empty_selection(options, cluster)
+    return cluster
+
+
+def refuse_formats(output: OutputFormat, command: str, *refused: OutputFormat) -> None:
+    """Raise UsageError for a form that a command does not have."""
+    if output in refused:
+        known = ", ".join(form.value for form in OutputFormat if form not in refused)
+        raise UsageError(f"-o {output.value}: {command} has no such form; there are {known}")
+
+
+def _warn_of_empty_selection(options: SelectionFlags, cluster: Cluster) -> None:
+    known = {pod.namespace for pod in cluster.pods}
+    missing = [name for name in options.namespace or () if name not in known]
+    warn(f"-n {name}: the cluster has no pod in this namespace" for name in missing)

@@ -1,0 +1,65 @@
+"""One cycle, one step a line: start reading here.
+
+snapshot -> eligibility -> prediction -> planner -> independent checker -> plan. Nothing here touches the world; what
+carries a plan out is ``execution/executor.py``, put together in ``wiring.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.extension_points import Clock, Progress, no_progress
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.columns import columns_of
+from rescheduler.model.disruption import Selection
+from rescheduler.model.placement import Placement
+from rescheduler.model.plan import Plan
+from rescheduler.planning.document import plan_document, withdrawn_plan
+from rescheduler.planning.make_room import MakeRoomRequest, plan_make_room
+from rescheduler.policy.models import Guidance, Policy
+from rescheduler.proof.checker import check_plan, check_rest
+from rescheduler.scheduling.scheduler_model import SchedulerModel
+
+
+@dataclass(frozen=True)
+class CycleOptions:
+    """What one cycle needs besides cluster and policy."""
+
+    clock: Clock
+    selection: Selection = Selection()
+    seed: int = 0
+    progress: Progress = no_progress
+
+
+def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
+    """Propose moves for a snapshot and prove them; a plan that the checker refuses is withdrawn and says so."""
+    started = options.clock.monotonic()
+    options.progress("deciding what may move")
+    eligibility = decide_eligibility(cluster, policy, options.selection)
+    prediction = SchedulerModel(columns_of(cluster))
+    options.progress("planning")
+    answer = plan_make_room(
+        MakeRoomRequest(
+            prediction=prediction,
+            placement=Placement(prediction.columns),
+            eligibility=eligibility,
+            is_guided_by_holds=policy.guidance is Guidance.HOLD,
+            deadline_seconds=policy.limits.deadline,
+            seed=options.seed,
+            clock=options.clock,
+            progress=options.progress,
+        )
+    )
+    seconds = options.clock.monotonic() - started
+    plan = plan_document(prediction, eligibility, answer, seconds)
+    options.progress("proving the plan")
+    violations = check_plan(cluster, plan, eligibility)
+    return plan if not violations else withdrawn_plan(plan, [violation.message for violation in violations])
+
+
+def prove_rest(cluster: Cluster, plan: Plan, policy: Policy, selection: Selection) -> Sequence[str]:
+    """What speaks against the rest of a plan on a fresh snapshot; empty: it still holds."""
+    eligibility = decide_eligibility(cluster, policy, selection)
+    return [violation.message for violation in check_rest(cluster, plan, eligibility)]

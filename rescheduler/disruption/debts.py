@@ -1,0 +1,37 @@
+"""Evictions that were sent and whose replacements are not there yet: they count as missing pods."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+import msgspec
+
+from rescheduler.model.cluster import Cluster
+
+
+def with_debts(cluster: Cluster, sent: frozenset[str]) -> Cluster:
+    """The cluster with every pod whose eviction was sent (by uid) taken as terminating, whatever the snapshot says."""
+    if not any(pod.uid in sent and not pod.is_terminating for pod in cluster.pods):
+        return cluster
+    pods = tuple(
+        msgspec.structs.replace(pod, deletion_at=cluster.taken_at)
+        if pod.uid in sent and not pod.is_terminating
+        else pod
+        for pod in cluster.pods
+    )
+    return replace(cluster, pods=pods)
+
+
+def most_replicas(before: Mapping[str, int], cluster: Cluster) -> dict[str, int]:
+    """The larger of what is remembered and what is there, of every owner that the snapshot does not hold."""
+    known = {workload.uid for workload in cluster.workloads}
+    now = Counter(
+        owner.uid
+        for pod in cluster.pods
+        if not pod.is_finished and not pod.is_terminating
+        for owner in pod.owners
+        if owner.is_controller and owner.uid not in known
+    )
+    return {uid: max(before.get(uid, 0), now[uid]) for uid in {*before, *now}}

@@ -1,0 +1,61 @@
+"""Pods that most rules cannot tell apart, so that they are asked once for each kind and not for each pod."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from rescheduler.model.pod import Pod
+
+
+class PodKinds:
+    """Pods in kinds: same namespace, specification, labels, annotations, owners, volumes, phase and readiness.
+
+    ``kind_of``: the kind of each pod; ``examples``: one pod of each kind; ``sizes``: pods of each kind.
+    """
+
+    def __init__(self, pods: Sequence[Pod]) -> None:
+        """Sort pods into kinds; O(pods), quick where replicas share one object as specification and labels."""
+        self.kind_of: list[int] = []
+        self.examples: list[Pod] = []
+        self.sizes: list[int] = []
+        maps = _Maps()
+        numbers: dict[Hashable, int] = {}
+        for pod in pods:
+            key = (
+                pod.namespace,
+                id(pod.spec),
+                maps.number(pod.labels),
+                maps.number(pod.annotations),
+                pod.owners,
+                pod.volumes,
+                pod.phase,
+                is_standing(pod),
+                pod.deletion_at is None,
+            )
+            number = numbers.get(key)
+            if number is None:
+                number = numbers[key] = len(self.examples)
+                self.examples.append(pod)
+                self.sizes.append(0)
+            self.sizes[number] += 1
+            self.kind_of.append(number)
+
+
+def is_standing(pod: Pod) -> bool:
+    """True for a pod that serves now: on a node, Ready, and not about to go."""
+    return pod.is_ready and pod.node_name is not None and pod.deletion_at is None and not pod.is_finished
+
+
+class _Maps:
+    """Numbers for equal maps; one that is the very same object is looked at only once."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[int, int] = {}
+        self._by_value: dict[Hashable, int] = {}
+
+    def number(self, labels: Mapping[str, str]) -> int:
+        number = self._by_id.get(id(labels))
+        if number is None:
+            number = self._by_value.setdefault(frozenset(labels.items()), len(self._by_value))
+            self._by_id[id(labels)] = number
+        return number

@@ -1,0 +1,68 @@
+"""Pods that must stay because too few others of their kind would be left."""
+
+from __future__ import annotations
+
+from rescheduler.disruption.circumstances import Circumstances
+from rescheduler.disruption.pod_disruption_budgets import BudgetStanding
+from rescheduler.disruption.pod_kinds import is_standing
+from rescheduler.model.pod import Pod
+from rescheduler.policy.models import Permission
+
+
+def several_pod_disruption_budgets(pod: Pod, circumstances: Circumstances) -> str | None:
+    """The Eviction API fails for a pod that two budgets cover."""
+    standings = circumstances.budgets.of(pod)
+    if len(standings) > 1:
+        names = ", ".join(standing.budget.key for standing in standings)
+        return f"is covered by {len(standings)} PodDisruptionBudgets ({names}); the Eviction API refuses such pods"
+    return None
+
+
+def pod_disruption_budget(pod: Pod, circumstances: Circumstances) -> str | None:
+    """A budget whose status cannot be trusted, or that lets nothing go now."""
+    for standing in circumstances.budgets.of(pod):
+        name = f"PodDisruptionBudget {standing.budget.key}"
+        if standing.problem is not None:
+            return f"is covered by {name}, whose status cannot be trusted: {standing.problem}"
+        if standing.allowed == 0 and not (standing.lets_unready_go and not is_standing(pod)):
+            return f"is covered by {name}, which allows no disruption now: {_numbers(standing)}"
+    return None
+
+
+def single_replica(pod: Pod, circumstances: Circumstances) -> str | None:
+    """Moving the only replica stops the service."""
+    if circumstances.policy.disruption.single_replicas is Permission.ALLOW:
+        return None
+    standing = circumstances.workloads.of(pod)
+    if standing is not None and standing.desired == 1:
+        return f"is the single replica of {standing.workload.key} (policy: disruption.singleReplicas)"
+    return None
+
+
+def workload_budget(pod: Pod, circumstances: Circumstances) -> str | None:
+    """Every workload keeps a floor of ready pods, with or without a PodDisruptionBudget."""
+    standing = circumstances.workloads.of(pod)
+    if standing is None:
+        return None
+    name = standing.workload.key
+    if standing.desired == 0:
+        return f"belongs to {name}, which wants no replicas: nothing would replace it"
+    if standing.limit > 0 and (standing.unready < standing.limit or _is_free(pod, standing.unready, standing.limit)):
+        return None
+    return (
+        f"belongs to {name}, of which {standing.limit} of {standing.desired} replicas may be unready at a time and "
+        f"{standing.unready} are already (policy: disruption.workloads.maxUnavailable)"
+    )
+
+
+def _is_free(pod: Pod, unready: int, limit: int) -> bool:
+    """A pod that is counted as unready already takes nothing more away."""
+    return unready == limit and not is_standing(pod)
+
+
+def _numbers(standing: BudgetStanding) -> str:
+    budget = standing.budget
+    return (
+        f"disruptionsAllowed {budget.disruptions_allowed}, currentHealthy {budget.current_healthy}, "
+        f"desiredHealthy {budget.desired_healthy}, ready by our own count {standing.ready}"
+    )

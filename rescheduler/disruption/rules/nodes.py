@@ -1,0 +1,32 @@
+"""Nodes whose pods are left alone."""
+
+from __future__ import annotations
+
+from rescheduler.disruption.circumstances import Circumstances
+from rescheduler.disruption.selectors import describe, selects
+from rescheduler.model.pod import Pod
+
+
+def unusable_node(pod: Pod, circumstances: Circumstances) -> str | None:
+    """A node that is not in the snapshot, or could be read only in part, is no source."""
+    node = circumstances.cluster.node_by_name.get(pod.node_name or "")
+    if node is None:
+        return f"is on node {pod.node_name}, which is not in the snapshot" if pod.node_name else "is on no node"
+    return f"is on node {node.name}, which cannot be used: {node.problem}" if node.problem else None
+
+
+def virtual_node(pod: Pod, circumstances: Circumstances) -> str | None:
+    """A virtual kubelet's node has no room of its own to win."""
+    node = circumstances.cluster.node_by_name.get(pod.node_name or "")
+    if node is not None and node.is_virtual:
+        return f"is on virtual node {node.name} (type=virtual-kubelet)"
+    return None
+
+
+def node_selector(pod: Pod, circumstances: Circumstances) -> str | None:
+    """Nodes that the policy's scope selects."""
+    node = circumstances.cluster.node_by_name.get(pod.node_name or "")
+    selector = circumstances.node_selector
+    if node is not None and not selects(selector, node.labels):
+        return f"is on node {node.name}, outside of the policy's scope.nodeSelector ({describe(selector)})"
+    return None

@@ -1,0 +1,23 @@
+"""The form of a rule of eligibility: a name, and a question that answers with a reason against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from rescheduler.disruption.circumstances import Circumstances
+from rescheduler.model.pod import Pod
+
+
+class Rule(NamedTuple):
+    """``objection`` tells why the pod is left alone, as the rest of a sentence that begins with the pod; else None."""
+
+    name: str
+    objection: Callable[[Pod, Circumstances], str | None]
+
+
+class Stage(NamedTuple):
+    """Rules asked in order; ``per`` says of what their answers depend: once for each kind of pod, node, or pod."""
+
+    per: Literal["kind", "node", "pod"]
+    rules: tuple[Rule, ...]

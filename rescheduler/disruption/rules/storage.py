@@ -1,0 +1,33 @@
+"""Pods whose data would be lost, or would have to follow them."""
+
+from __future__ import annotations
+
+from rescheduler.disruption.circumstances import Circumstances
+from rescheduler.model.annotations import SAFE_TO_EVICT
+from rescheduler.model.pod import Pod
+from rescheduler.policy.models import Permission
+
+
+def local_storage(pod: Pod, circumstances: Circumstances) -> str | None:
+    """An emptyDir (in memory too) is lost with the pod; a hostPath stays behind on the node."""
+    if circumstances.policy.disruption.local_storage is Permission.ALLOW:
+        return None
+    if pod.annotations.get(SAFE_TO_EVICT) == "true":
+        return None
+    kinds = sorted({volume.kind for volume in pod.volumes if volume.kind in ("EmptyDir", "HostPath")})
+    if kinds:
+        return (
+            f"keeps data on its node ({', '.join(kinds)}); policy: disruption.localStorage, "
+            f'or the annotation {SAFE_TO_EVICT}: "true"'
+        )
+    return None
+
+
+def persistent_volume(pod: Pod, circumstances: Circumstances) -> str | None:
+    """A claimed volume must detach and attach again, which can take long and can fail."""
+    if circumstances.policy.disruption.persistent_volumes is Permission.ALLOW:
+        return None
+    for volume in pod.volumes:
+        if volume.kind in ("PersistentVolumeClaim", "Ephemeral"):
+            return f"uses the persistent volume claim {volume.claim} (policy: disruption.persistentVolumes)"
+    return None

@@ -1,0 +1,91 @@
+"""Carries a plan out: holds first, then wave by wave, stopping at the first surprise and leaving nothing behind."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from rescheduler.execution.holding import HoldSettings
+from rescheduler.execution.outcomes import Outcomes
+from rescheduler.execution.plan_run import PlanRun, RunSettings
+from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.extension_points import (
+    Clock,
+    ClusterError,
+    ExecutionInterruptedError,
+    ExecutionTarget,
+    Gate,
+    Progress,
+    no_progress,
+)
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.plan import Plan, PlanResult
+
+__all__ = ["Executor", "HoldSettings", "plan_id_of"]
+
+
+class Executor:
+    """Carries plans out on one cluster.
+
+    ``guidance``: Hold or Predict. ``timeout_seconds`` bounds one whole plan. ``proof`` says what speaks against the
+    rest of a plan on a fresh snapshot (empty: nothing).
+    """
+
+    def __init__(
+        self,
+        target: ExecutionTarget,
+        gate: Gate,
+        clock: Clock,
+        *,
+        hold: HoldSettings,
+        guidance: str,
+        timeout_seconds: float,
+        proof: Callable[[Cluster, Plan], Sequence[str]],
+        progress: Progress = no_progress,
+    ) -> None:
+        self._target = target
+        self._gate = gate
+        self._clock = clock
+        self._settings = RunSettings(hold, guidance, timeout_seconds, proof, progress)
+
+    def carry_out(self, plan: Plan) -> PlanResult:
+        """Do what is left of a plan and tell what became of each move and placement.
+
+        A plan that had to stop is told by its outcomes and its message. Raises ClusterError if the cluster could not
+        be read at all, ExecutionInterruptedError (with the result so far) on KeyboardInterrupt.
+        """
+        run = PlanRun(plan, plan_id_of(plan), self._target, self._gate, self._clock, self._settings)
+        is_interrupted = False
+        try:
+            run.carry_out()
+        except KeyboardInterrupt:
+            is_interrupted = True
+            run.outcomes.message = "interrupted: nothing further is moved"
+        except PlanStoppedError as stopped:
+            run.outcomes.message = str(stopped)
+        except ClusterError as error:
+            if not run.has_begun:
+                raise
+            run.outcomes.message = f"the cluster failed us: {error}"
+        finally:
+            run.close()
+        return _told(run, is_interrupted=is_interrupted)
+
+
+def plan_id_of(plan: Plan) -> str:
+    """A short name of what a plan does: equal for equal moves and placements."""
+    return hashlib.sha256(msgspec.json.encode([plan.moves, plan.placements])).hexdigest()[:10]
+
+
+def _told(run: PlanRun, *, is_interrupted: bool) -> PlanResult:
+    try:
+        run.tell_open_departures(is_interrupted=is_interrupted)
+    except KeyboardInterrupt:
+        is_interrupted = True
+    outcomes: Outcomes = run.outcomes
+    result = outcomes.result()
+    if is_interrupted:
+        raise ExecutionInterruptedError(outcomes.message or "interrupted", result)
+    return result

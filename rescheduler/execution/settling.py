@@ -1,0 +1,245 @@
+"""What happens after evictions: replacements find their nodes, pending pods get the room that was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from rescheduler.execution.departures import Departure, Departures
+from rescheduler.execution.holds import Holds
+from rescheduler.execution.outcomes import Outcomes, landing
+from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
+from rescheduler.model.plan import OutcomeKind, PlannedPlacement, PodReference
+from rescheduler.model.pod import Pod
+
+GLANCE_SECONDS: Final = 2.0
+"""How long the first steps of one replacement are watched before the next pod is moved."""
+PATIENCE_SECONDS: Final = 30.0
+"""How long a pod may wait for a node that has room for it."""
+CREATION_SECONDS: Final = 60.0
+"""How long an owner may take to make a new pod, and a pod to go after its grace."""
+START_SECONDS: Final = 60.0
+"""How long a pod that was placed is watched until it runs; it counts as placed before."""
+NOMINATION_SECONDS: Final = 1.0
+"""A failed attempt of the scheduler clears a nomination, so it is made again."""
+
+
+class Settler:
+    """Leads pods to their nodes and tells where they landed. ``is_guided``: nominations and holds are in use."""
+
+    def __init__(
+        self,
+        target: ExecutionTarget,
+        holds: Holds,
+        waiter: Waiter,
+        clock: Clock,
+        outcomes: Outcomes,
+        progress: Progress,
+    ) -> None:
+        self.is_guided = False
+        self._target = target
+        self._holds = holds
+        self._waiter = waiter
+        self._clock = clock
+        self._outcomes = outcomes
+        self._progress = progress
+        self._departures = Departures(target)
+        self._nominated_at: dict[PodReference, float] = {}
+        self._failing_since: float | None = None
+
+    def watch(self, departures: Departures) -> None:
+        """Remember a wave's departures, for the report of a plan that stops amid them."""
+        self._departures = departures
+
+    def look_after(self, departure: Departure, *, must_land: bool) -> None:
+        """Watch one replacement for a moment, or until it is bound where others wait for that."""
+        owner = departure.pod.controller
+        if owner is None or (owner.kind == "StatefulSet" and not must_land):
+            return  # a StatefulSet makes its new pod when the old one is gone
+        limit = CREATION_SECONDS + departure.pod.spec.termination_grace_seconds if must_land else GLANCE_SECONDS
+        for _ in self._waiter.polls(limit):
+            self._look()
+            if departure.landed_on is not None:
+                return
+
+    def settle(self, departures: Departures) -> None:
+        """Wait until the old pods are gone and the new ones bound, and tell where. Raises PlanStoppedError."""
+        self.watch(departures)
+        grace = max((item.pod.spec.termination_grace_seconds for item in departures.all), default=0)
+        all_gone_at: float | None = None
+        for _ in self._waiter.polls(grace + CREATION_SECONDS + PATIENCE_SECONDS):
+            self._look()
+            self._progress("waiting for moved pods", len(departures.all) - len(departures.open), len(departures.all))
+            if not departures.open:
+                break
+            now = self._clock.monotonic()
+            if all_gone_at is None and all(item.is_gone for item in departures.all):
+                all_gone_at = now
+            if all_gone_at is not None and now - all_gone_at > _patience(departures.open):
+                break
+        if departures.open:
+            raise PlanStoppedError(_what_is_open(departures.open))
+        self._holds.release(item.move.pod for item in departures.all)
+        for item in departures.all:
+            self._tell(item)
+
+    def wait_ready(self, departures: Departures) -> None:
+        """Wait until all new pods are ready; the next wave counts on them. Raises PlanStoppedError."""
+        unready = [item for item in departures.all if not item.is_ready]
+        try:
+            for _ in self._waiter.polls():
+                if not unready:
+                    return
+                self._look()
+                unready = [item for item in departures.all if not item.is_ready]
+                self._progress("waiting for moved pods to be ready", len(departures.all) - len(unready))
+        except PlanStoppedError as stopped:
+            names = ", ".join(_name(item) for item in unready)
+            for item in unready:
+                self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, item.landed_on, f"{_name(item)} is not ready")
+            raise PlanStoppedError(f"{names} did not get ready: {stopped}") from None
+
+    def nominate(self, placements: Iterable[PlannedPlacement]) -> None:
+        """Lead pending pods to nodes that have room for them already."""
+        for item in placements:
+            self._nominate(item.pod, item.node)
+
+    def place(self, placements: Sequence[PlannedPlacement]) -> None:
+        """Let pending pods in where room was made, and wait until they are bound. Raises PlanStoppedError."""
+        self.nominate(placements)
+        self._holds.release(item.pod for item in placements)
+        waiting = list(placements)
+        try:
+            for _ in self._waiter.polls(PATIENCE_SECONDS):
+                waiting = [item for item in waiting if not self._is_placed(item)]
+                self._progress("placing pending pods", len(placements) - len(waiting), len(placements))
+                if not waiting:
+                    break
+                self.nominate(waiting)
+        finally:
+            for item in waiting:
+                if not self._outcomes.is_told(item):
+                    message = f"still pending although its room on {item.node} was made"
+                    self._outcomes.of_placement(item, OutcomeKind.UNKNOWN, None, message)
+        if waiting:
+            names = ", ".join(item.pod.key for item in waiting)
+            raise PlanStoppedError(
+                f"{names} did not get the room that was made; `rescheduler explain pod` says what is in the way"
+            )
+        self._wait_running(placements)
+
+    def wait_for_homes(self, pods: Sequence[Pod]) -> None:
+        """Give pods of an earlier run time to find a node."""
+        homeless = list(pods)
+        for _ in self._waiter.polls(PATIENCE_SECONDS):
+            homeless = [pod for pod in homeless if _waits(self._target.read_pod(pod.namespace, pod.name), pod.uid)]
+            if not homeless:
+                return
+
+    def tell_open(self, *, wait: bool) -> None:
+        """Tell of departures that no outcome is known of, after a last look (a longer one if ``wait``)."""
+        departures = self._departures
+        untold = [item for item in departures.all if not self._outcomes.is_told(item.move)]
+        if not untold:
+            return
+        self.is_guided = False
+        try:
+            for _ in self._waiter.polls(PATIENCE_SECONDS if wait else 0.0):
+                departures.look()
+                if not departures.open:
+                    break
+        except (ClusterError, PlanStoppedError):
+            pass  # what was seen last is told
+        for item in untold:
+            if item.landed_on is not None or not item.has_owner:
+                self._tell(item)
+            else:
+                self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, None, f"evicted; {_where_it_stands(item)}")
+
+    def _look(self) -> None:
+        if not self._tolerated(self._departures.look) or not self.is_guided:
+            return
+        for item in self._departures.all:
+            new = item.replacement
+            if new is not None and new.node_name is None:
+                self._nominate(PodReference(new.namespace, new.name, new.uid), item.move.to_node)
+                self._holds.release([item.move.pod])
+
+    def _tolerated(self, look: Callable[[], None]) -> bool:
+        """Look at the cluster; an API server that fails for a moment is asked again later."""
+        now = self._clock.monotonic()
+        try:
+            look()
+        except ClusterError:
+            self._failing_since = now if self._failing_since is None else self._failing_since
+            if now - self._failing_since > PATIENCE_SECONDS:
+                raise
+            return False
+        self._failing_since = None
+        return True
+
+    def _nominate(self, pod: PodReference, node: str) -> None:
+        now = self._clock.monotonic()
+        if self.is_guided and now - self._nominated_at.get(pod, float("-inf")) >= NOMINATION_SECONDS:
+            self._nominated_at[pod] = now
+            self._target.nominate(pod, node)
+
+    def _is_placed(self, item: PlannedPlacement) -> bool:
+        live = self._target.read_pod(item.pod.namespace, item.pod.name)
+        if live is None or live.uid != item.pod.uid:
+            self._outcomes.of_placement(item, OutcomeKind.UNKNOWN, None, "gone before it was placed")
+            raise PlanStoppedError(f"{item.pod.key}, which room was made for, is gone or another pod by now")
+        if live.node_name is None:
+            return False
+        self._outcomes.of_placement(item, landing(item.node, live.node_name), live.node_name)
+        if self.is_guided:
+            self._target.record(item.pod, "RoomMade", f"got a place on {live.node_name}")
+        return True
+
+    def _wait_running(self, placements: Sequence[PlannedPlacement]) -> None:
+        waiting = list(placements)
+        for _ in self._waiter.polls(START_SECONDS):
+            waiting = [item for item in waiting if not self._runs(item.pod)]
+            if not waiting:
+                return
+        self._outcomes.warnings.extend(
+            f"{item.pod.key} is placed but does not run yet, {START_SECONDS:.0f} s later" for item in waiting
+        )
+
+    def _runs(self, pod: PodReference) -> bool:
+        live = self._target.read_pod(pod.namespace, pod.name)
+        return live is None or live.phase != "Pending"
+
+    def _tell(self, item: Departure) -> None:
+        if item.landed_on is None:
+            self._outcomes.of_move(item.move, OutcomeKind.LANDED_ELSEWHERE, None, "nothing recreates this pod")
+        else:
+            kind = landing(item.move.to_node, item.landed_on)
+            self._outcomes.of_move(item.move, kind, item.landed_on, f"as {_name(item)}")
+
+
+def _waits(live: Pod | None, uid: str) -> bool:
+    return live is not None and live.uid == uid and live.is_pending
+
+
+def _name(item: Departure) -> str:
+    return item.replacement.key if item.replacement is not None else f"the replacement of {item.move.pod.key}"
+
+
+def _patience(departures: Sequence[Departure]) -> float:
+    """A pod that is there only waits for its node; one that is not may still be made."""
+    return PATIENCE_SECONDS if all(item.replacement is not None for item in departures) else CREATION_SECONDS
+
+
+def _what_is_open(departures: Sequence[Departure]) -> str:
+    told = "; ".join(f"{item.move.pod.key} was evicted, {_where_it_stands(item)}" for item in departures[:3])
+    return f"{told}; nothing further is moved"
+
+
+def _where_it_stands(item: Departure) -> str:
+    if not item.is_gone:
+        return "but it has not gone yet"
+    if item.replacement is None:
+        return "but nothing has replaced it yet"
+    return f"but {item.replacement.key} waits for a node"

@@ -1,0 +1,61 @@
+"""Why a plan stops before its end, and waiting that never outlasts the time a plan has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rescheduler.extension_points import Clock, ExecutionError
+
+FIRST_PAUSE_SECONDS = 0.05
+LONGEST_PAUSE_SECONDS = 1.0
+
+
+class PlanStoppedError(ExecutionError):
+    """The world is not as the plan expects it; the text says where and what can be done."""
+
+
+class Waiter:
+    """Polls with growing pauses; ``keep_up`` is called before every look, to renew what must not run out."""
+
+    def __init__(self, clock: Clock, timeout_seconds: float, keep_up: Callable[[], None] = lambda: None) -> None:
+        self._clock = clock
+        self._timeout_seconds = timeout_seconds
+        self._ends_at = clock.monotonic() + timeout_seconds
+        self._keep_up = keep_up
+
+    def polls(self, seconds: float | None = None) -> Iterator[None]:
+        """Yield for each look, until ``seconds`` have passed (None: as long as the plan has time).
+
+        Raises PlanStoppedError when the plan's time is over.
+        """
+        began = self._clock.monotonic()
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            self._keep_up()
+            yield
+            now = self._clock.monotonic()
+            if seconds is not None and now - began >= seconds:
+                return
+            self.check_time()
+            self._clock.sleep(min(pause, max(self._ends_at - now, 0.0)))
+            pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
+
+    def pause(self, seconds: float) -> None:
+        """Wait, keeping up; raises PlanStoppedError at once if the plan has not that much time left."""
+        if self._clock.monotonic() + seconds > self._ends_at:
+            raise PlanStoppedError(
+                f"the server asks to wait {seconds:.0f} s, more than the plan's time allows; {self._advice}"
+            )
+        until = self._clock.monotonic() + seconds
+        while (left := until - self._clock.monotonic()) > 0:
+            self._keep_up()
+            self._clock.sleep(min(left, LONGEST_PAUSE_SECONDS))
+
+    def check_time(self) -> None:
+        """Raise PlanStoppedError when the plan's time is over."""
+        if self._clock.monotonic() >= self._ends_at:
+            raise PlanStoppedError(f"the plan was not through after {self._timeout_seconds:.0f} s; {self._advice}")
+
+    @property
+    def _advice(self) -> str:
+        return "apply it again to go on, or give it more time with --timeout"

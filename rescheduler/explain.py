@@ -1,0 +1,169 @@
+"""Why one pod or one node would or would not move: the plan, the rules and the scheduler's verdicts, asked about it.
+
+Stands on the floor of ``cycle.py``: it puts together what eligibility, plan and predicted scheduler say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from rescheduler.disruption.circumstances import DEFAULT_SCHEDULERS, Circumstances
+from rescheduler.disruption.eligibility import NOTHING_REMEMBERED
+from rescheduler.disruption.eligibility import explain_pod as objections_to
+from rescheduler.extension_points import ReschedulerError
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.columns import columns_of
+from rescheduler.model.disruption import Selection
+from rescheduler.model.node import Node
+from rescheduler.model.placement import Placement
+from rescheduler.model.plan import Plan, PlannedPlacement, PodReference, Refusal
+from rescheduler.model.pod import Pod
+from rescheduler.model.printable import printable
+from rescheduler.policy.models import Policy
+from rescheduler.report.explanation import Explanation, NodeVerdict
+from rescheduler.scheduling.scheduler_model import SchedulerModel
+
+
+class NotInClusterError(ReschedulerError):
+    """What was asked about is not in the cluster: names what is near it."""
+
+
+def find_pod(cluster: Cluster, key: str) -> Pod:
+    """The pod ``NAMESPACE/NAME``. Raises NotInClusterError."""
+    pod = cluster.pod_by_key.get(key)
+    if pod is None:
+        raise NotInClusterError(_not_found("pod", key, cluster.pod_by_key))
+    return pod
+
+
+def find_node(cluster: Cluster, name: str) -> Node:
+    """The node of this name. Raises NotInClusterError."""
+    node = cluster.node_by_name.get(name)
+    if node is None:
+        raise NotInClusterError(_not_found("node", name, cluster.node_by_name))
+    return node
+
+
+def explain_pod(cluster: Cluster, policy: Policy, selection: Selection, plan: Plan, pod: Pod) -> Explanation:
+    """What the plan does with a pod; if nothing, which rules refuse it; and how the scheduler sees each node for it."""
+    moves = tuple(move for move in plan.moves if move.pod.key == pod.key)
+    placements = tuple(place for place in plan.placements if place.pod.key == pod.key)
+    refusals = () if moves or placements else objections_to(_circumstances(cluster, policy, selection), pod)
+    nodes = () if pod.is_finished or pod.is_terminating else _verdicts(cluster, pod)
+    if pod.is_finished or pod.is_terminating:
+        verdict, message = "Leaves", "has finished" if pod.is_finished else "is terminating; it is left alone"
+    elif moves:
+        move = moves[0]
+        verdict, message = "Moves", f"moves from {move.from_node} to {move.to_node} in wave {move.wave}: {move.reason}"
+    elif placements:
+        verdict, message = "GetsAPlace", _place_found(placements[0], plan)
+    elif refusals:
+        verdict, message = "Refused", f"is left alone ({_rules(refusals)})"
+    elif pod.is_pending:
+        verdict, message = "Waits", _waiting(nodes, plan)
+    else:
+        verdict, message = "Stays", _not_needed(plan)
+    return Explanation(
+        verdict=verdict,
+        message=message,
+        pod=PodReference(pod.namespace, pod.name, pod.uid),
+        moves=moves,
+        placements=placements,
+        refusals=refusals,
+        nodes=nodes,
+    )
+
+
+def explain_node(cluster: Cluster, policy: Policy, selection: Selection, plan: Plan, node: Node) -> Explanation:
+    """Which pods leave a node and arrive on it, and which rule keeps each of the others where it is."""
+    moves = tuple(move for move in plan.moves if node.name in (move.from_node, move.to_node))
+    placements = tuple(place for place in plan.placements if place.node == node.name)
+    circumstances = _circumstances(cluster, policy, selection)
+    pods = cluster.pods_by_node.get(node.name, ())
+    moved = {move.pod.key for move in moves}
+    objections = {pod.key: objections_to(circumstances, pod) for pod in pods if pod.key not in moved}
+    leaving = sum(move.from_node == node.name for move in moves)
+    arriving = len(moves) - leaving + len(placements)
+    free = sum(not found for found in objections.values()) + leaving
+    parts = [*_conditions(node), f"{leaving} of its {len(pods)} pods leave, {arriving} arrive"]
+    parts.append(f"{free} of its pods may be moved")
+    return Explanation(
+        verdict="Moves" if moves or placements else "Stays",
+        message="; ".join(parts),
+        node=node.name,
+        moves=moves,
+        placements=placements,
+        refusals=tuple(refusal for found in objections.values() for refusal in found[:1]),
+    )
+
+
+def _circumstances(cluster: Cluster, policy: Policy, selection: Selection) -> Circumstances:
+    return Circumstances(cluster, policy, selection, DEFAULT_SCHEDULERS, NOTHING_REMEMBERED)
+
+
+def _verdicts(cluster: Cluster, pod: Pod) -> tuple[NodeVerdict, ...]:
+    """The scheduler's verdict on each node as the cluster stands; the pod does not stand in its own way."""
+    columns = columns_of(cluster)
+    model = SchedulerModel(columns)
+    reasons: list[list[str]] = [[] for _ in cluster.nodes]
+    for rejection in model.reasons(columns.pod_index[pod.key], Placement(columns)):
+        for index in np.flatnonzero(rejection.nodes):
+            reasons[index].append(rejection.reason)
+    return tuple(
+        NodeVerdict(node.name, feasible=not found, reasons=tuple(found))
+        for node, found in zip(cluster.nodes, reasons, strict=True)
+    )
+
+
+def _place_found(place: PlannedPlacement, plan: Plan) -> str:
+    if place.wave == 0:
+        return f"fits on {place.node} already; the scheduler is expected to put it there"
+    before = sum(move.wave <= place.wave for move in plan.moves)
+    pods = "1 pod has" if before == 1 else f"{before} pods have"
+    return f"gets a place on {place.node} at the end of wave {place.wave}, when {pods} moved"
+
+
+def _waiting(nodes: Sequence[NodeVerdict], plan: Plan) -> str:
+    """Why a pending pod goes on waiting, in kube-scheduler's form of counting reasons."""
+    counts = Counter(reason for node in nodes for reason in node.reasons)
+    told = ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+    fitting = sum(node.feasible for node in nodes)
+    summary = f"{fitting}/{len(nodes)} nodes are available" + (f": {told}" if told else "")
+    answer = next((objective.message for objective in plan.objectives if objective.message), "")
+    return f"gets no place; {summary}" + (f"; the plan says: {answer}" if answer else "")
+
+
+def _not_needed(plan: Plan) -> str:
+    if plan.moves:
+        return "may be moved, and the plan helps the pending pods without it"
+    wanted = [objective.wanted for objective in plan.objectives if isinstance(objective.wanted, int)]
+    if not any(wanted):
+        return "may be moved, and no pending pod waits for room"
+    return "may be moved, and the plan proposes no moves at all"
+
+
+def _conditions(node: Node) -> Iterable[str]:
+    if node.problem is not None:
+        yield f"cannot be used: {node.problem}"
+    if node.is_virtual:
+        yield "is virtual, so it is neither source nor target"
+    if node.is_unschedulable:
+        yield "is cordoned"
+    if not node.is_ready:
+        yield "is not ready"
+
+
+def _rules(refusals: Sequence[Refusal]) -> str:
+    return ", ".join(dict.fromkeys(refusal.rule for refusal in refusals))
+
+
+def _not_found(kind: str, name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    same = [key for key in names if key.rpartition("/")[2] == name.rpartition("/")[2]] if kind == "pod" else []
+    near = same[:3] or get_close_matches(name, names[:20_000], n=3)
+    hint = f"; did you mean {' or '.join(printable(one) for one in near)}?" if near else ""
+    return f"the cluster has no {kind} {printable(name, 300)}{hint}"

@@ -1,0 +1,18 @@
+"""Names and texts of a cluster made safe to show: no control character, no mark that turns text round."""
+
+from __future__ import annotations
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    r"""The text with every character that does not print written as an escape (``\x1b``, ``\u202e``).
+
+    Line breaks, terminal codes and marks of writing direction among them. Cut to ``limit`` characters where one is
+    given.
+    """
+    piece = text if limit is None else text[:limit]
+    safe = piece if piece.isprintable() else "".join(map(_escaped, piece))
+    return safe + ("..." if len(piece) < len(text) else "")
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else ascii(character)[1:-1]

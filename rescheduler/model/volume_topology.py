@@ -1,0 +1,117 @@
+"""On which nodes a claim's volume is, could be bound, or could be provisioned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rescheduler.model.arrays import BoolArray
+from rescheduler.model.matching import holds
+from rescheduler.model.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+
+if TYPE_CHECKING:
+    from rescheduler.model.columns import Columns
+
+NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
+
+
+class VolumesByClass(dict[str, list[PersistentVolume]]):
+    """Persistent volumes of each storage class, smallest first."""
+
+    def __init__(self, columns: Columns) -> None:
+        """Sort the cluster's volumes once."""
+        super().__init__()
+        for volume in sorted(columns.cluster.volumes, key=lambda volume: (volume.capacity_bytes, volume.name)):
+            self.setdefault(volume.storage_class, []).append(volume)
+
+
+def reachable(columns: Columns, volume: PersistentVolume) -> BoolArray:
+    """Nodes that a volume's own node affinity allows, bool[N]; do not write to it."""
+    if volume.node_affinity is None:
+        return np.ones(columns.node_count, dtype=np.bool_)
+    return columns.node_table.matching_any(volume.node_affinity)
+
+
+def bindable(columns: Columns, claims: Sequence[PersistentVolumeClaim]) -> list[BoolArray]:
+    """For each claim the nodes, bool[N], where an existing volume is free for it.
+
+    Claims must come smallest first: each takes the smallest volume that fits, which the next ones then cannot have.
+    """
+    taken: dict[str, BoolArray] = {}
+    found = []
+    for claim in claims:
+        is_bound = np.zeros(columns.node_count, dtype=np.bool_)
+        is_open = np.ones(columns.node_count, dtype=np.bool_)
+        for volume in columns.facts(VolumesByClass).get(claim.storage_class, ()):
+            if not suits(volume, claim):
+                continue
+            gets = reachable(columns, volume) & is_open
+            if volume.name in taken:
+                gets &= ~taken[volume.name]
+            is_bound |= gets
+            is_open &= ~gets
+            taken[volume.name] = taken.get(volume.name, np.zeros_like(gets)) | gets
+            if not is_open.any():
+                break
+        found.append(is_bound)
+    return found
+
+
+def suits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Whether a volume can be bound to a claim, wherever it is: size, mode, access, selector, and nobody else's."""
+    is_reserved = volume.claim is not None
+    if is_reserved and not _is_reserved_for(volume, claim):
+        return False
+    if (
+        volume.is_terminating
+        or volume.capacity_bytes < claim.requested_bytes
+        or volume.volume_mode != claim.volume_mode
+    ):
+        return False
+    if is_reserved:
+        return True
+    rules = claim.selector.requirements if claim.selector else ()
+    return (
+        volume.phase == "Available"
+        and set(claim.access_modes) <= set(volume.access_modes)
+        and all(holds(rule, volume.labels.get(rule.key)) for rule in rules)
+    )
+
+
+def _is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    if volume.claim is None:
+        return False
+    namespace, name, uid = volume.claim
+    return (namespace, name) == (claim.namespace, claim.name) and uid in ("", claim.uid)
+
+
+def provisionable(columns: Columns, claim: PersistentVolumeClaim) -> tuple[BoolArray, BoolArray]:
+    """Nodes where a new volume may be made for a claim, and nodes where storage is known to suffice, both bool[N]."""
+    nowhere = np.zeros(columns.node_count, dtype=np.bool_)
+    storage_class = columns.cluster.storage_class_by_name.get(claim.storage_class)
+    if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
+        return nowhere, ~nowhere
+    allowed = ~nowhere
+    if storage_class.allowed_topologies:
+        allowed = columns.node_table.matching_any(storage_class.allowed_topologies)
+    return allowed, _with_capacity(columns, storage_class, claim.requested_bytes)
+
+
+def _with_capacity(columns: Columns, storage_class: StorageClass, requested_bytes: int) -> BoolArray:
+    """Nodes with a CSIStorageCapacity of the class that is large enough; all, if the driver publishes none."""
+    cluster = columns.cluster
+    publishes = any(
+        driver.name == storage_class.provisioner and driver.has_storage_capacity for driver in cluster.csi_drivers
+    )
+    if not publishes or requested_bytes == 0:
+        return np.ones(columns.node_count, dtype=np.bool_)
+    mask = np.zeros(columns.node_count, dtype=np.bool_)
+    for capacity in cluster.csi_capacities:
+        largest = capacity.maximum_volume_bytes
+        limit = capacity.capacity_bytes if largest is None else largest
+        is_enough = capacity.storage_class == storage_class.name and limit >= requested_bytes
+        if is_enough and capacity.node_topology is not None:
+            mask |= columns.node_table.labels.matching(capacity.node_topology.requirements)
+    return mask

@@ -1,0 +1,27 @@
+"""How much planning time is left, on an injected clock."""
+
+from __future__ import annotations
+
+from rescheduler.extension_points import Clock
+
+
+class Deadline:
+    """A point in time that planning must not pass."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        """``seconds`` from now."""
+        self._clock = clock
+        self._end = clock.monotonic() + seconds
+        self.seconds = seconds
+
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self._end - self._clock.monotonic())
+
+    def is_over(self) -> bool:
+        """True once no time is left."""
+        return self.remaining() <= 0.0
+
+    def part(self, share: float) -> Deadline:
+        """A deadline that ends once ``share`` (0 to 1) of what remains has passed."""
+        return Deadline(self._clock, self.remaining() * share)

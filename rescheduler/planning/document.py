@@ -1,0 +1,138 @@
+"""Turns a planner's answer into the plan that users read: names for indices, refusals that mattered, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+import numpy as np
+from msgspec import UNSET
+
+from rescheduler.extension_points import SchedulerPrediction
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.columns import NOWHERE, BoolArray, Columns
+from rescheduler.model.disruption import Eligibility
+from rescheduler.model.plan import (
+    Move,
+    ObjectiveResult,
+    Plan,
+    PlannedPlacement,
+    PodReference,
+    Refusal,
+    SnapshotSummary,
+    Status,
+)
+from rescheduler.model.pod import Pod
+from rescheduler.planning.make_room import MakeRoomAnswer
+
+OBJECTIVE = "MakeRoom"
+
+
+def plan_document(
+    prediction: SchedulerPrediction, eligibility: Eligibility, answer: MakeRoomAnswer, seconds: float
+) -> Plan:
+    """Write an answer down. ``seconds`` is the whole planning time."""
+    columns = prediction.columns
+    cluster = columns.cluster
+    names = [node.name for node in cluster.nodes]
+    return Plan(
+        snapshot=summary_of(cluster),
+        objectives=(_objective(answer, seconds),),
+        moves=tuple(
+            Move(
+                pod=reference_to(cluster.pods[move.pod]),
+                from_node=names[columns.initial_node_of[move.pod]],
+                to_node=names[move.to_node],
+                wave=move.wave,
+                objective=OBJECTIVE,
+                reason=move.reason,
+                needs_guidance=move.needs_guidance,
+            )
+            for move in answer.moves
+        ),
+        placements=tuple(
+            PlannedPlacement(pod=reference_to(cluster.pods[place.pod]), node=names[place.node], wave=place.wave)
+            for place in answer.placements
+        ),
+        refusals=_refusals(prediction, eligibility, answer),
+        warnings=cluster.warnings,
+    )
+
+
+def withdrawn_plan(plan: Plan, violations: Sequence[str]) -> Plan:
+    """The same plan without its moves, because the independent checker refused it."""
+    told = "; ".join(violations[:3]) + (f"; and {len(violations) - 3} more" if len(violations) > 3 else "")
+    message = f"the independent checker refused the plan, so nothing is proposed: {told}"
+    return msgspec.structs.replace(
+        plan,
+        objectives=tuple(
+            msgspec.structs.replace(
+                objective, status=Status.UNKNOWN, value=0, bound=None, gap=None, helped=0, message=message
+            )
+            for objective in plan.objectives
+        ),
+        moves=(),
+        placements=(),
+        warnings=(*plan.warnings, message),
+    )
+
+
+def summary_of(cluster: Cluster) -> SnapshotSummary:
+    """Counts of the snapshot; ``pods`` includes pending ones."""
+    taken_at = datetime.fromtimestamp(cluster.taken_at, UTC) if cluster.taken_at else None
+    return SnapshotSummary(
+        taken_at=taken_at.isoformat(timespec="seconds").replace("+00:00", "Z") if taken_at else None,
+        nodes=len(cluster.nodes),
+        pods=len(cluster.pods),
+        pending_pods=len(cluster.pending_pods),
+        source=cluster.source,
+    )
+
+
+def reference_to(pod: Pod) -> PodReference:
+    """Name and uid of a pod."""
+    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
+
+
+def _objective(answer: MakeRoomAnswer, seconds: float) -> ObjectiveResult:
+    return ObjectiveResult(
+        name=OBJECTIVE,
+        status=answer.status,
+        value=answer.value,
+        bound=answer.bound,
+        gap=answer.gap,
+        unit="evictions",
+        seconds=round(seconds, 3),
+        message=answer.message,
+        helped=answer.helped,
+        wanted=answer.wanted,
+        certificate=UNSET if answer.certificate is None else answer.certificate,
+    )
+
+
+def _refusals(
+    prediction: SchedulerPrediction, eligibility: Eligibility, answer: MakeRoomAnswer
+) -> tuple[Refusal, ...]:
+    """Pending pods that cannot be helped, then the pods left alone on nodes where their room would have counted."""
+    columns = prediction.columns
+    found = [eligibility.not_helpable[pod] for pod in sorted(eligibility.not_helpable)]
+    wanted = _nodes_wanted(prediction, eligibility, answer)
+    for pod in sorted(eligibility.refusals):
+        node = columns.initial_node_of[pod]
+        if node != NOWHERE and wanted[node]:
+            found.append(eligibility.refusals[pod])
+    return tuple(found)
+
+
+def _nodes_wanted(prediction: SchedulerPrediction, eligibility: Eligibility, answer: MakeRoomAnswer) -> BoolArray:
+    """Nodes that could hold a pending pod once others leave, bool[N]: where a pod left alone mattered."""
+    columns: Columns = prediction.columns
+    fits_already = {place.pod for place in answer.placements if place.wave == 0}
+    wanted = np.zeros(columns.node_count, dtype=np.bool_)
+    for pod in eligibility.helpable:
+        if pod not in fits_already:
+            requests = columns.requests[:, columns.shape_of[pod]]
+            is_large_enough = ((requests[:, None] <= columns.allocatable) | (requests[:, None] == 0)).all(axis=0)
+            wanted |= prediction.static_feasible(pod) & is_large_enough
+    return wanted

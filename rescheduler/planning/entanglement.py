@@ -1,0 +1,119 @@
+"""Which pods bear on each other through more than the room they take: affinity, spread, host ports, volumes.
+
+*Watched* pods are an over-estimate on purpose: a pod that is not watched by another can never change its verdict.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from rescheduler.model.affinity_terms import AffinityTerms
+from rescheduler.model.columns import Columns, IntArray
+from rescheduler.model.constraints import TopologySpreadConstraint
+from rescheduler.model.spread import SpreadRule, SpreadRules
+from rescheduler.plugins.filters.node_ports import PortHolders
+
+DO_NOT_SCHEDULE = "DoNotSchedule"
+_NOBODY: IntArray = np.zeros(0, dtype=np.int64)
+
+
+class Conflict(NamedTuple):
+    """Pods (ascending indices) that may not share a domain of ``topology_key`` (None: a node) with a pod."""
+
+    topology_key: str | None
+    pods: IntArray
+
+
+class Entanglement:
+    """Relations between the pods of one cluster; made once for each shape and label set."""
+
+    def __init__(self, columns: Columns) -> None:
+        """Nothing is resolved before it is asked for."""
+        self._columns = columns
+        self._conflicts: dict[tuple[int, int], tuple[Conflict, ...]] = {}
+        self._watched: dict[tuple[int, int], IntArray] = {}
+        self._is_entangled: dict[tuple[int, int], bool] = {}
+
+    def is_entangled(self, pod: int) -> bool:
+        """Whether places of other pods, room apart, bear on where this pod may arrive."""
+        if self._columns.cluster.pods[pod].volumes:
+            return True
+        key = self._key(pod)
+        found = self._is_entangled.get(key)
+        if found is None:
+            spec = self._columns.shapes[key[0]]
+            found = self._is_entangled[key] = bool(
+                spec.affinity
+                or spec.anti_affinity
+                or spec.host_ports
+                or any(_binds(constraint) for constraint in spec.topology_spread)
+                or self._terms.anti_affinity.about(key[1])
+            )
+        return found
+
+    def conflicts(self, pod: int) -> tuple[Conflict, ...]:
+        """Pods that the pod may not meet: required anti-affinity both ways, and host ports."""
+        key = self._key(pod)
+        found = self._conflicts.get(key)
+        if found is None:
+            groups: list[tuple[str | None, IntArray]] = [
+                (group.topology_key, group.pods) for group in self._terms.own(pod).repelled_by
+            ]
+            groups += [(term.topology_key, term.pods) for term in self._terms.anti_affinity.about(key[1])]
+            ports = self._columns.shapes[key[0]].host_ports
+            if ports:
+                groups += [(None, pods) for pods in self._columns.facts(PortHolders).in_conflict(ports)]
+            by_key: dict[str | None, list[IntArray]] = {}
+            for topology_key, pods in groups:
+                by_key.setdefault(topology_key, []).append(pods)
+            found = self._conflicts[key] = tuple(
+                Conflict(topology_key, np.unique(np.concatenate(pods))) for topology_key, pods in by_key.items()
+            )
+        return found
+
+    def attractors(self, pod: int) -> tuple[tuple[str, ...], IntArray, bool]:
+        """Topology keys of the pod's required affinity, the pods that satisfy it, and whether it attracts itself."""
+        own = self._terms.own(pod)
+        return own.affinity_keys, own.attractors, own.is_its_own_attractor
+
+    def spread_rules(self, pod: int) -> tuple[SpreadRule, ...]:
+        """The pod's binding spread constraints."""
+        return self._columns.facts(SpreadRules).own(pod, DO_NOT_SCHEDULE)
+
+    def watched(self, pod: int) -> IntArray:
+        """Pods (ascending indices, the pod itself may be among them) whose place can change where this pod may arrive."""
+        key = self._key(pod)
+        found = self._watched.get(key)
+        if found is None:
+            parts = [conflict.pods for conflict in self.conflicts(pod)]
+            parts += [rule.pods for rule in self.spread_rules(pod)]
+            parts.append(self._terms.own(pod).attractors)
+            found = self._watched[key] = np.unique(np.concatenate([_NOBODY, *parts]))
+        if self._columns.cluster.pods[pod].volumes:
+            return np.union1d(found, self._with_volumes)
+        return found
+
+    def watches(self, pod: int, other: int) -> bool:
+        """Whether ``other``'s place can change where ``pod`` may arrive, room apart."""
+        watched = self.watched(pod)
+        position = int(np.searchsorted(watched, other))
+        return position < len(watched) and int(watched[position]) == other
+
+    @cached_property
+    def _terms(self) -> AffinityTerms:
+        return self._columns.facts(AffinityTerms)
+
+    @cached_property
+    def _with_volumes(self) -> IntArray:
+        pods = self._columns.cluster.pods
+        return np.array([number for number, pod in enumerate(pods) if pod.volumes], dtype=np.int64)
+
+    def _key(self, pod: int) -> tuple[int, int]:
+        return int(self._columns.shape_of[pod]), int(self._columns.label_set_of[pod])
+
+
+def _binds(constraint: TopologySpreadConstraint) -> bool:
+    return constraint.when_unsatisfiable == DO_NOT_SCHEDULE

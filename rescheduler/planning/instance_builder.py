@@ -1,0 +1,202 @@
+"""Builds the instance for a choice of nodes: groups identical pods, scales amounts, states who keeps whom off."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from rescheduler.model.columns import NOWHERE, BoolArray, IntArray
+from rescheduler.planning.instance import Demand, Group, Instance, Kind
+from rescheduler.planning.problem import Problem
+from rescheduler.planning.scaling import scale_for
+from rescheduler.planning.separations import separations_of
+
+
+def build_instance(
+    problem: Problem, nodes: IntArray, *, for_bound: bool = False, pending: Sequence[int] | None = None
+) -> Instance:
+    """State the question over ``nodes`` (indices, ascending) and the movable pods on them.
+
+    ``for_bound``: round, where that is needed, so that no plan is lost; the default loses none that is false.
+    ``pending``: only these pods wait (None: all that are to be helped).
+    """
+    return _Builder(problem, nodes, problem.pending if pending is None else pending, for_bound=for_bound).build()
+
+
+class _Builder:
+    def __init__(self, problem: Problem, nodes: IntArray, pending: Sequence[int], *, for_bound: bool) -> None:
+        self.problem = problem
+        self.nodes = nodes
+        self.pending = pending
+        self.for_bound = for_bound
+        self.local = np.full(problem.node_count, NOWHERE, dtype=np.int64)
+        self.local[nodes] = np.arange(len(nodes))
+        self.rows = np.flatnonzero(self.local[problem.origin] != NOWHERE)
+        self.watched = self._watched()
+        self.kinds: list[Kind] = []
+        self.kind_index: dict[Hashable, int] = {}
+
+    def build(self) -> Instance:
+        problem = self.problem
+        asked = [problem.request_of(pod) for pod in self.pending]
+        requests = np.column_stack([problem.requests[:, self.rows], *asked]) if asked else problem.requests[:, self.rows]
+        used = np.flatnonzero(requests.any(axis=1))
+        held = problem.held[:, self.rows][used]
+        room = problem.free[np.ix_(used, self.nodes)]
+        self.used_rows = used
+        self.scale = scale_for(np.column_stack([requests[used], held]), room)
+        self.requests = self._scaled_requests(problem.requests[:, self.rows][used])
+        self.held = self.scale.up(held) if self.for_bound else self.scale.down(held)
+        groups = self._groups()
+        demands = self._demands()
+        free = self.scale.up(room) if self.for_bound and not self.scale.is_exact else self.scale.down(room)
+        kinds = tuple(self._with_watches(kind, groups, demands) for kind in self.kinds)
+        return Instance(
+            nodes=tuple(self.nodes.tolist()),
+            free=tuple(map(tuple, free.T.tolist())),
+            groups=groups,
+            kinds=kinds,
+            demands=demands,
+            separations=separations_of(problem, self.local, kinds, groups, demands),
+            is_exact=self.scale.is_exact,
+            covers_all=len(self.rows) == len(problem.movable) and len(self.nodes) == problem.node_count,
+        )
+
+    def _scaled_requests(self, amounts: IntArray) -> IntArray:
+        return self.scale.down(amounts) if self.for_bound else self.scale.up(amounts)
+
+    def _watched(self) -> BoolArray:
+        problem = self.problem
+        watched = np.zeros(problem.columns.pod_count, dtype=np.bool_)
+        seen: set[tuple[int, int]] = set()
+        columns = problem.columns
+        for pod in (*self.pending, *problem.movable[self.rows].tolist()):
+            key = (int(columns.shape_of[pod]), int(columns.label_set_of[pod]))
+            if key not in seen or columns.cluster.pods[pod].volumes:
+                seen.add(key)
+                if problem.is_entangled(pod):
+                    watched[problem.entanglement.watched(pod)] = True
+        return watched
+
+    def _groups(self) -> tuple[Group, ...]:
+        problem = self.problem
+        pods = problem.columns.cluster.pods
+        by_key: dict[Hashable, list[int]] = {}
+        by_namespace = problem.limits.max_evictions_per_namespace is not None
+        for position, row in enumerate(self.rows.tolist()):
+            pod = int(problem.movable[row])
+            key = (
+                int(problem.origin[row]),
+                self._kind_key(pod, self.requests[:, position]),
+                self.held[:, position].tobytes(),
+                int(problem.prices[row]),
+                self._labels(pod),
+                pods[pod].namespace if by_namespace else "",
+                pod if pods[pod].volumes else NOWHERE,
+            )
+            by_key.setdefault(key, []).append(position)
+        return tuple(self._group(members) for members in by_key.values())
+
+    def _group(self, members: list[int]) -> Group:
+        problem = self.problem
+        first = members[0]
+        rows = self.rows[members]
+        pods = tuple(problem.movable[rows].tolist())
+        row = int(rows[0])
+        key = self._kind_key(pods[0], self.requests[:, first])
+        if problem.is_entangled(pods[0]):
+            key = ("alone", pods[0])
+        node = int(self.local[problem.origin[row]])
+        return Group(
+            node=node,
+            pods=pods,
+            held=tuple(self.held[:, first].tolist()),
+            kind=self._kind(key, pods[0], self.requests[:, first], len(pods)),
+            price=int(problem.prices[row]),
+            namespace=problem.columns.cluster.pods[pods[0]].namespace,
+        )
+
+    def _kind_key(self, pod: int, request: IntArray) -> Hashable:
+        if self.problem.is_entangled(pod):
+            columns = self.problem.columns
+            return ("entangled", int(columns.shape_of[pod]), int(columns.label_set_of[pod]))
+        return (self.problem.static_mask(pod)[0], request.tobytes(), self._labels(pod))
+
+    def _kind(self, key: Hashable, pod: int, request: IntArray, count: int) -> int:
+        number = self.kind_index.get(key)
+        if number is not None:
+            known = self.kinds[number]
+            self.kinds[number] = Kind(known.request, known.count + count, known.nodes, known.pod)
+            return number
+        mask = self.problem.static_mask(pod)[1]
+        nodes = tuple(self.local[np.flatnonzero(mask & (self.local != NOWHERE))].tolist())
+        self.kinds.append(Kind(tuple(request.tolist()), count, nodes, pod))
+        number = self.kind_index[key] = len(self.kinds) - 1
+        return number
+
+    def _demands(self) -> tuple[Demand, ...]:
+        problem = self.problem
+        by_key: dict[Hashable, list[int]] = {}
+        for pod in self.pending:
+            priority = problem.columns.cluster.pods[pod].spec.priority
+            request = self._request(pod)
+            alone = pod if problem.columns.cluster.pods[pod].volumes else NOWHERE
+            by_key.setdefault(("pending", priority, self._kind_key(pod, request), alone), []).append(pod)
+        return tuple(
+            Demand(
+                pods=tuple(pods),
+                kind=self._kind(key, pods[0], self._request(pods[0]), len(pods)),
+                priority=problem.columns.cluster.pods[pods[0]].spec.priority,
+            )
+            for key, pods in by_key.items()
+        )
+
+    def _labels(self, pod: int) -> int:
+        """The label set where somebody looks at it, else nothing: such pods are alike whatever their labels."""
+        return int(self.problem.columns.label_set_of[pod]) if self.watched[pod] else NOWHERE
+
+    def _request(self, pod: int) -> IntArray:
+        request = self.problem.request_of(pod)[self.used_rows][:, None]
+        return self._scaled_requests(request)[:, 0]
+
+    def _with_watches(self, kind: Kind, groups: tuple[Group, ...], demands: tuple[Demand, ...]) -> Kind:
+        """Leave out nodes that refuse the pods for good, and mark those that refuse them as things stand."""
+        problem = self.problem
+        if not problem.is_entangled(kind.pod):
+            return kind
+        refused = problem.refused_by_others(kind.pod, problem.start)[self.nodes]
+        banned = self._banned_for_good(kind.pod)
+        nodes = tuple(node for node in kind.nodes if not banned[node])
+        watches = problem.entanglement.watches
+        return Kind(
+            request=kind.request,
+            count=kind.count,
+            nodes=nodes,
+            pod=kind.pod,
+            shut=tuple(node for node in nodes if refused[node]),
+            watched_groups=tuple(n for n, group in enumerate(groups) if watches(kind.pod, group.pods[0])),
+            watched_kinds=tuple(demand.kind for demand in demands if watches(kind.pod, demand.pods[0])),
+            watches_itself=watches(kind.pod, kind.pod),
+        )
+
+    def _banned_for_good(self, pod: int) -> BoolArray:
+        """Chosen nodes that no move opens: a topology key is missing, or a pod that stays keeps this one off."""
+        problem = self.problem
+        domains = problem.columns.domains
+        banned = np.zeros(problem.node_count, dtype=np.bool_)
+        for key in (
+            *(rule.topology_key for rule in problem.entanglement.spread_rules(pod)),
+            *problem.entanglement.attractors(pod)[0],
+        ):
+            banned |= domains.of(key)[0] == NOWHERE
+        moving = np.zeros(problem.columns.pod_count, dtype=np.bool_)
+        moving[problem.movable[self.rows]] = True
+        for conflict in problem.entanglement.conflicts(pod):
+            sites = problem.start.sites(conflict.pods[~moving[conflict.pods]], without=pod)
+            if conflict.topology_key is None:
+                banned[sites] = True
+            else:
+                banned |= domains.reach(conflict.topology_key, sites)
+        found: BoolArray = banned[self.nodes]
+        return found

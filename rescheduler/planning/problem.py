@@ -1,0 +1,129 @@
+"""The make-room problem as arrays: what may move, what waits, what is free, and what is alike.
+
+With ``model/columns.py`` the one place where pods and nodes become indices. Nothing here is changed by planning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from rescheduler.extension_points import SchedulerPrediction
+from rescheduler.model.columns import NOWHERE, BoolArray, IndexArray, IntArray
+from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits
+from rescheduler.model.placement import Placement
+from rescheduler.planning.entanglement import Entanglement
+from rescheduler.planning.prices import price_of_move, tightest_allowances
+from rescheduler.plugins.filters.node_resources_fit import checked_rows
+
+RESOURCE_REASONS = ("Insufficient ", "Too many pods")
+
+
+class Problem:
+    """Everything the planner looks at.
+
+    ``movable``: pod indices int32[M] that may leave their node, ascending; ``pending``: pods to help, most important
+    first; ``free``: int64[R, N] room at the start (negative where a node is overcommitted).
+    """
+
+    def __init__(self, prediction: SchedulerPrediction, start: Placement, eligibility: Eligibility) -> None:
+        """Gather the arrays; O(pods + nodes)."""
+        self.prediction = prediction
+        self.columns = prediction.columns
+        self.start = start
+        self.limits: MoveLimits = eligibility.limits
+        self.groups: Sequence[DisruptionGroup] = eligibility.groups
+        self.allowances = tightest_allowances(self.groups)
+        pods = self.columns.cluster.pods
+        self.movable = self._movable(eligibility)
+        self.pending: tuple[int, ...] = tuple(
+            sorted(eligibility.helpable, key=lambda pod: (-pods[pod].spec.priority, pod))
+        )
+        self.free: IntArray = start.free()
+        self.origin: IndexArray = start.node_of[self.movable]
+        self.entanglement = Entanglement(self.columns)
+        self._masks: dict[int, tuple[int, BoolArray]] = {}
+
+    def _movable(self, eligibility: Eligibility) -> IndexArray:
+        barred = {pod for pod, allowed in self.allowances.items() if allowed <= 0}
+        limits = eligibility.limits
+        if 0 in (limits.max_evictions, limits.max_evictions_per_node, limits.max_evictions_per_namespace):
+            return np.zeros(0, dtype=np.int32)
+        movable = np.array([pod for pod in eligibility.movable if pod not in barred], dtype=np.int32)
+        return movable[self.start.node_of[movable] != NOWHERE] if len(movable) else movable
+
+    @property
+    def node_count(self) -> int:
+        """N."""
+        return self.columns.node_count
+
+    @cached_property
+    def requests(self) -> IntArray:
+        """What each movable pod asks for where it arrives, int64[R, M]."""
+        return np.ascontiguousarray(self._checked_requests[:, self.columns.shape_of[self.movable]])
+
+    @cached_property
+    def held(self) -> IntArray:
+        """What each movable pod holds where it is, int64[R, M]."""
+        held = self.requests.copy()
+        pods = self.columns.cluster.pods
+        for number, pod in enumerate(self.movable.tolist()):
+            if pods[pod].held is not None:
+                held[:, number] = self.start.held_at(pod, int(self.origin[number]))
+        return held
+
+    @cached_property
+    def prices(self) -> IntArray:
+        """Price of moving each movable pod, int64[M], 0 to HIGHEST_PRICE."""
+        cluster = self.columns.cluster
+        return np.array(
+            [
+                price_of_move(cluster.pods[pod], cluster.taken_at, self.allowances.get(pod))
+                for pod in self.movable.tolist()
+            ],
+            dtype=np.int64,
+        )
+
+    @cached_property
+    def row_of_movable(self) -> dict[int, int]:
+        """Position of each movable pod in the arrays above."""
+        return {pod: row for row, pod in enumerate(self.movable.tolist())}
+
+    def request_of(self, pod: int) -> IntArray:
+        """What a pod asks for, int64[R]; 0 where the scheduler does not look."""
+        return self._checked_requests[:, self.columns.shape_of[pod]]
+
+    @cached_property
+    def _checked_requests(self) -> IntArray:
+        rows = list(self.columns.facts(checked_rows))
+        requests = np.zeros_like(self.columns.requests)
+        requests[rows] = self.columns.requests[rows]
+        return requests
+
+    def static_mask(self, pod: int) -> tuple[int, BoolArray]:
+        """Nodes that pass every static filter for the pod, with the mask's number: pods of one number are alike."""
+        mask = self.prediction.static_feasible(pod)
+        found = self._masks.get(id(mask))
+        if found is None:
+            found = self._masks[id(mask)] = (len(self._masks), mask)  # keeping the mask keeps its id its own
+        return found
+
+    def is_entangled(self, pod: int) -> bool:
+        """Whether places of other pods, room apart, bear on where this pod may arrive."""
+        return self.entanglement.is_entangled(pod)
+
+    def refused_by_others(self, pod: int, placement: Placement) -> BoolArray:
+        """Nodes refused for another reason than room, bool[N]."""
+        refused = np.zeros(self.node_count, dtype=np.bool_)
+        for rejection in self.prediction.reasons(pod, placement):
+            if not rejection.reason.startswith(RESOURCE_REASONS):
+                refused = refused | rejection.nodes
+        return refused
+
+
+def fits(request: IntArray, room: IntArray) -> BoolArray:
+    """Nodes whose ``room`` (int64[R, N]) covers a request (int64[R]), bool[N]; what is not asked for is not checked."""
+    asked = np.flatnonzero(request)
+    return np.asarray((room[asked] >= request[asked, None]).all(axis=0))

@@ -1,0 +1,53 @@
+"""Which of two plans is better: more help for the most important pods first, then fewer evictions, then the price."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rescheduler.planning.draft import Schedule
+from rescheduler.planning.problem import Problem
+
+LARGEST_WEIGHT = 2**40
+
+Weights = dict[int, int]
+
+
+def help_stages(problem: Problem) -> tuple[Weights, ...]:
+    """Weights of helped pods by priority, in stages of descending importance.
+
+    Within a stage one pod counts more than all pods of lower priorities together. Usually one stage is enough; it
+    takes more where its weights would be too large for a solver.
+    """
+    counts = Counter(problem.columns.cluster.pods[pod].spec.priority for pod in problem.pending)
+    stages: list[Weights] = []
+    stage: Weights = {}
+    total = 0
+    for priority in sorted(counts):
+        if total * (counts[priority] + 1) > LARGEST_WEIGHT:
+            stages.insert(0, stage)
+            stage, total = {}, 0
+        stage[priority] = total + 1
+        total += stage[priority] * counts[priority]
+    return (stage, *stages)
+
+
+def help_vector(problem: Problem, helped: Iterable[int]) -> tuple[int, ...]:
+    """Number of helped pods of each priority, the highest first."""
+    pods = problem.columns.cluster.pods
+    counts = Counter(pods[pod].spec.priority for pod in helped)
+    priorities = sorted({pods[pod].spec.priority for pod in problem.pending}, reverse=True)
+    return tuple(counts[priority] for priority in priorities)
+
+
+def helped_by(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
+    """Help vector of a schedule."""
+    return help_vector(problem, (pod for pod, _, _ in schedule.places))
+
+
+def rank(problem: Problem, schedule: Schedule) -> tuple[tuple[int, ...], int, int]:
+    """Sort key: the larger, the better."""
+    row = problem.row_of_movable
+    moved = [row[pod] for wave in schedule.waves for pod, _ in wave]
+    price = int(problem.prices[moved].sum()) if moved else 0
+    return helped_by(problem, schedule), -len(moved), -price

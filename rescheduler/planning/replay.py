@@ -1,0 +1,84 @@
+"""Replays a finished schedule under every filter, group and limit: what it refuses never leaves the planner."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from rescheduler.model.columns import NOWHERE
+from rescheduler.model.placement import Placement
+from rescheduler.planning.draft import Schedule
+from rescheduler.planning.problem import Problem
+
+
+def replay(problem: Problem, schedule: Schedule) -> list[str]:
+    """What speaks against a schedule, in words; empty: every step is allowed.
+
+    Each arrival must pass all filters at its turn within the wave, and again beside all other moves of the wave.
+    """
+    against = _limits(problem, schedule)
+    placement = problem.start.copy()
+    arriving = defaultdict(list)
+    for pod, node, wave in schedule.places:
+        arriving[wave].append((pod, node))
+    _arrive(problem, placement, arriving[0], against)
+    for number, wave in enumerate(schedule.waves, start=1):
+        against += _group_violations(problem, wave, number)
+        for pod, node in wave:
+            if not _passes(problem, placement, pod, node):
+                against.append(_refusal(problem, pod, node, number))
+                return against
+            placement.move(pod, node)
+        against += [
+            _refusal(problem, pod, node, number) for pod, node in wave if not _passes(problem, placement, pod, node)
+        ]
+        placement.settle()
+        _arrive(problem, placement, arriving[number], against)
+    return against
+
+
+def _arrive(problem: Problem, placement: Placement, places: list[tuple[int, int]], against: list[str]) -> None:
+    for pod, node in places:
+        if placement.node_of[pod] != NOWHERE or not _passes(problem, placement, pod, node):
+            against.append(_refusal(problem, pod, node, None))
+        else:
+            placement.assume(pod, node)
+
+
+def _passes(problem: Problem, placement: Placement, pod: int, node: int) -> bool:
+    return bool(problem.prediction.feasible(pod, placement)[node])
+
+
+def _refusal(problem: Problem, pod: int, node: int, wave: int | None) -> str:
+    cluster = problem.columns.cluster
+    when = "" if wave is None else f" in wave {wave}"
+    return f"{cluster.pods[pod].key} may not arrive on {cluster.nodes[node].name}{when}"
+
+
+def _group_violations(problem: Problem, wave: tuple[tuple[int, int], ...], number: int) -> list[str]:
+    moved = {pod for pod, _ in wave}
+    return [
+        f"wave {number} moves more pods of {group.rule} {group.name} than {group.allowed_per_wave}"
+        for group in problem.groups
+        if len(moved.intersection(group.pods)) > group.allowed_per_wave
+    ]
+
+
+def _limits(problem: Problem, schedule: Schedule) -> list[str]:
+    moved = [pod for wave in schedule.waves for pod, _ in wave]
+    pods = problem.columns.cluster.pods
+    limits = problem.limits
+    against: list[str] = []
+    if len(set(moved)) != len(moved):
+        against.append("a pod moves twice")
+    if not set(moved) <= set(problem.movable.tolist()):
+        against.append("a pod moves that must not")
+    if limits.max_evictions is not None and len(moved) > limits.max_evictions:
+        against.append("more evictions than limits.maxEvictions")
+    per_node = Counter(int(problem.start.node_of[pod]) for pod in moved)
+    if limits.max_evictions_per_node is not None and max(per_node.values(), default=0) > limits.max_evictions_per_node:
+        against.append("more evictions on a node than limits.maxEvictionsPerNode")
+    per_namespace = Counter(pods[pod].namespace for pod in moved)
+    cap = limits.max_evictions_per_namespace
+    if cap is not None and max(per_namespace.values(), default=0) > cap:
+        against.append("more evictions in a namespace than limits.maxEvictionsPerNamespace")
+    return against

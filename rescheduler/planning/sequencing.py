@@ -1,0 +1,167 @@
+"""Orders moves into waves in which every pod arrives before it departs.
+
+Greedy first; where that is stuck and the plan is small, every order is tried.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rescheduler.planning.arrivals import Arrivals
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.draft import Draft, Schedule
+from rescheduler.planning.placing_times import settle_places
+from rescheduler.planning.problem import Problem
+
+MOST_EVENTS_TO_PERMUTE = 12
+
+
+class Sequencing(NamedTuple):
+    """A schedule, or none; ``is_impossible``: every order was tried and none works."""
+
+    schedule: Schedule | None
+    is_impossible: bool = False
+
+
+def sequence(
+    problem: Problem, draft: Draft, deadline: Deadline, hint: Sequence[tuple[int, int]] = ()
+) -> Sequencing:
+    """Find an order in which every event of a draft may happen; ``hint`` is an order of its moves to try early."""
+    for waves in (greedy_waves(problem, draft), waves_in_order(problem, hint) if hint else None):
+        schedule = None if waves is None else settle_places(problem, waves, draft.places)
+        if schedule is not None:
+            return Sequencing(schedule)
+    if len(draft.moves) + len(draft.places) > MOST_EVENTS_TO_PERMUTE:
+        return Sequencing(None)
+    order, was_complete = any_order(Arrivals(problem), draft, deadline)
+    if order is None:
+        return Sequencing(None, is_impossible=was_complete)
+    return Sequencing(_packed(problem, order, draft))
+
+
+class WaveBuilder:
+    """Adds moves to a wave while each of them stays possible whatever the others of the wave have done."""
+
+    def __init__(self, problem: Problem) -> None:
+        """Begin with the start of the problem and an empty wave."""
+        self.problem = problem
+        self.now = Arrivals(problem)
+        self.wave: list[tuple[int, int]] = []
+        self.waves: list[tuple[tuple[int, int], ...]] = []
+        self._groups_of: dict[int, list[int]] = {}
+        for number, group in enumerate(problem.groups):
+            for pod in group.pods:
+                self._groups_of.setdefault(pod, []).append(number)
+        self._disrupted: Counter[int] = Counter()
+
+    def try_move(self, pod: int, node: int) -> bool:
+        """Add a move to the present wave if it may run beside the others of it; related pods take turns."""
+        groups = self.problem.groups
+        mine = self._groups_of.get(pod, ())
+        if any(self._disrupted[number] >= groups[number].allowed_per_wave for number in mine):
+            return False
+        if self._has_related(pod) or not self.now.can_arrive(pod, node):
+            return False
+        self.now.placement.move(pod, node)
+        self.wave.append((pod, node))
+        self._disrupted.update(mine)
+        return True
+
+    def close(self) -> bool:
+        """End the wave; False if it was empty."""
+        if not self.wave:
+            return False
+        self.waves.append(tuple(self.wave))
+        self.now.placement.settle()
+        self.wave = []
+        self._disrupted.clear()
+        return True
+
+    def _has_related(self, pod: int) -> bool:
+        entangled = self.problem.is_entangled
+        tangle = self.problem.entanglement
+        return any(
+            (entangled(pod) and tangle.watches(pod, other)) or (entangled(other) and tangle.watches(other, pod))
+            for other, _ in self.wave
+        )
+
+
+def greedy_waves(problem: Problem, draft: Draft) -> list[tuple[tuple[int, int], ...]] | None:
+    """Waves of as many moves as may run side by side, most waited-for origin first; None where that is stuck."""
+    builder = WaveBuilder(problem)
+    remaining = dict(draft.moves)
+    origin = problem.start.node_of
+    while remaining:
+        waited_for = Counter(remaining.values())
+        waited_for.update(draft.places.values())
+        for pod in sorted(remaining, key=lambda pod: (-waited_for[int(origin[pod])], pod)):
+            if builder.try_move(pod, remaining[pod]):
+                del remaining[pod]
+        if not builder.close():
+            return None
+    return builder.waves
+
+
+def waves_in_order(problem: Problem, order: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], ...]] | None:
+    """Pack an order of moves into waves; None if a move is not possible when its turn comes."""
+    builder = WaveBuilder(problem)
+    for pod, node in order:
+        if not builder.try_move(pod, node) and not (builder.close() and builder.try_move(pod, node)):
+            return None
+    builder.close()
+    return builder.waves
+
+
+def any_order(
+    start: Arrivals, draft: Draft, deadline: Deadline
+) -> tuple[list[tuple[int, int]] | None, bool]:
+    """Depth-first search over all orders of moves and arrivals; each set of finished events is looked at once.
+
+    Returns an order or None, and whether the search was complete.
+    """
+    events = [*draft.moves.items(), *draft.places.items()]
+    everything = (1 << len(events)) - 1
+    seen = {0}
+    stack: list[tuple[int, Arrivals, tuple[int, ...]]] = [(0, start, ())]
+    while stack and not deadline.is_over():
+        done, now, order = stack.pop()
+        if done == everything:
+            return [events[number] for number in order], True
+        for number in reversed(range(len(events))):
+            after = done | 1 << number
+            if done >> number & 1 or after in seen:
+                continue
+            pod, node = events[number]
+            if now.can_arrive(pod, node):
+                seen.add(after)
+                stack.append((after, _after(now, pod, node, is_move=pod in draft.moves), (*order, number)))
+    return None, not stack
+
+
+def _after(now: Arrivals, pod: int, node: int, *, is_move: bool) -> Arrivals:
+    later = now.copy()
+    if is_move:
+        later.placement.move(pod, node)
+        later.placement.settle()
+    else:
+        later.placement.assume(pod, node)
+    return later
+
+
+def _packed(problem: Problem, order: list[tuple[int, int]], draft: Draft) -> Schedule:
+    """Pack an order of events into waves; a place that comes before a move ends the wave."""
+    builder = WaveBuilder(problem)
+    places: list[tuple[int, int, int]] = []
+    for pod, node in order:
+        if pod in draft.places:
+            builder.close()
+            builder.now.placement.assume(pod, node)
+            places.append((pod, node, len(builder.waves)))
+        elif not builder.try_move(pod, node):
+            builder.close()
+            moved = builder.try_move(pod, node)
+            assert moved
+    builder.close()
+    return Schedule(tuple(builder.waves), tuple(places))

@@ -1,0 +1,86 @@
+"""Solves one CP-SAT model for several objectives in order, keeping each one's value for the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ortools.sat.python import cp_model
+
+from rescheduler.planning.deadline import Deadline
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """One objective's outcome. ``value`` is None if no solution was found; ``bound`` is proven."""
+
+    value: int | None
+    bound: int | None
+    is_proven: bool
+    is_infeasible: bool = False
+
+
+class LexicographicSolver:
+    """Runs stages on one model; the best solution so far is the hint of the next stage.
+
+    One worker and limits in deterministic time make the answer repeatable; the deadline is only the outer stop.
+    """
+
+    def __init__(self, model: cp_model.CpModel, variables: list[cp_model.IntVar], seed: int) -> None:
+        """``variables`` are all variables whose values are wanted."""
+        self._model = model
+        self._variables = variables
+        self._seed = seed
+        self.solution: list[int] | None = None
+
+    def hint(self, values: list[int]) -> None:
+        """Suggest a value for each variable."""
+        self._model.clear_hints()
+        for variable, value in zip(self._variables, values, strict=True):
+            self._model.add_hint(variable, value)
+
+    def run(
+        self, objective: cp_model.LinearExprT, *, maximize: bool, deadline: Deadline, deterministic_seconds: float
+    ) -> StageResult:
+        """Optimise one objective and, if it has a value, keep it from getting worse from now on."""
+        if deadline.is_over():
+            return StageResult(None, None, is_proven=False)
+        if maximize:
+            self._model.maximize(objective)
+        else:
+            self._model.minimize(objective)
+        solver = self._solver(deadline, deterministic_seconds)
+        status = solver.solve(self._model)
+        if status == cp_model.INFEASIBLE:
+            return StageResult(None, None, is_proven=True, is_infeasible=True)
+        has_bound = status in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.UNKNOWN)
+        bound = _whole(solver.best_objective_bound, round_up=not maximize) if has_bound else None
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return StageResult(None, bound, is_proven=False)
+        self.solution = [solver.value(variable) for variable in self._variables]
+        value = round(solver.objective_value)
+        self._keep(objective, value, maximize=maximize, is_proven=status == cp_model.OPTIMAL)
+        self.hint(self.solution)
+        return StageResult(value, bound, is_proven=status == cp_model.OPTIMAL)
+
+    def _keep(self, objective: cp_model.LinearExprT, value: int, *, maximize: bool, is_proven: bool) -> None:
+        if is_proven:
+            self._model.add(objective == value)
+        elif maximize:
+            self._model.add(objective >= value)
+        else:
+            self._model.add(objective <= value)
+
+    def _solver(self, deadline: Deadline, deterministic_seconds: float) -> cp_model.CpSolver:
+        solver = cp_model.CpSolver()
+        parameters = solver.parameters
+        parameters.num_workers = 1
+        parameters.random_seed = self._seed
+        parameters.max_time_in_seconds = max(0.01, deadline.remaining())
+        parameters.max_deterministic_time = deterministic_seconds
+        return solver
+
+
+def _whole(bound: float, *, round_up: bool) -> int:
+    """A valid whole bound for a whole objective: solver bounds carry rounding noise."""
+    noise = 1e-6 * max(1.0, abs(bound))
+    return -int(-(bound - noise) // 1) if round_up else int((bound + noise) // 1)

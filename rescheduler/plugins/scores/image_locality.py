@@ -1,0 +1,62 @@
+"""Nodes that hold the pod's images already, large ones and ones that many nodes hold, score higher."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from rescheduler.extension_points import Score
+from rescheduler.model.columns import BoolArray, Columns, IntArray
+from rescheduler.model.placement import Placement
+from rescheduler.plugins.scores.normalization import MAX_SCORE
+
+_MIB = 1024 * 1024
+LEAST_BYTES = 23 * _MIB
+MOST_BYTES_PER_CONTAINER = 1000 * _MIB
+
+
+class ImageLocality(Score):
+    """Bytes present, each image weighed by the share of nodes that hold it; no normalisation."""
+
+    name = "ImageLocality"
+
+    def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
+        """Score of each node by the bytes of the pod's images that it holds."""
+        columns = placement.columns
+        spec = columns.shapes[columns.shape_of[pod]]
+        return columns.facts(ImageBytes).scores(spec.images, spec.container_count)
+
+
+class ImageBytes:
+    """Images on the nodes, and the scores that follow from them, kept by value."""
+
+    def __init__(self, columns: Columns) -> None:
+        """Read the nodes' images once."""
+        nodes = columns.cluster.nodes
+        self._width = len(nodes)
+        holders = Counter(name for node in nodes for name in dict(node.images))
+        self._weighed: dict[str, list[tuple[int, int]]] = {}
+        for number, node in enumerate(nodes):
+            for name, size in dict(node.images).items():
+                share = holders[name] / self._width
+                self._weighed.setdefault(name, []).append((number, int(size * share)))
+        self._kept: dict[tuple[tuple[str, ...], int], IntArray] = {}
+
+    def scores(self, images: tuple[str, ...], container_count: int) -> IntArray:
+        """Score of each node, int64[N], for these images (one for each container); do not write to it."""
+        found = self._kept.get((images, container_count))
+        if found is None:
+            present = np.zeros(self._width, dtype=np.int64)
+            for image in images:
+                for number, size in self._weighed.get(with_tag(image), ()):
+                    present[number] += size
+            most = MOST_BYTES_PER_CONTAINER * max(container_count, 1)
+            found = MAX_SCORE * (np.clip(present, LEAST_BYTES, most) - LEAST_BYTES) // (most - LEAST_BYTES)
+            self._kept[images, container_count] = found
+        return found
+
+
+def with_tag(image: str) -> str:
+    """The image's name with ``:latest`` where it has no tag (a port of the registry is none)."""
+    return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"

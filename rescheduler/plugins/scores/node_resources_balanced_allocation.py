@@ -1,0 +1,75 @@
+"""Nodes whose resources would be used in more equal shares score higher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rescheduler.extension_points import Score
+from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.placement import Placement
+from rescheduler.model.resources import CPU, MEMORY
+from rescheduler.plugins.scores.normalization import MAX_SCORE
+from rescheduler.plugins.scores.resource_use import ResourceUse, uses
+
+
+@dataclass(frozen=True)
+class NodeResourcesBalancedAllocation(Score):
+    """Balance is 100 less the standard deviation of the used shares, in percent.
+
+    ``scores_change``: kube-scheduler 1.36 and newer score how much the pod changes the balance (75: not at all,
+    50 to 100 in all); older ones the balance with the pod. A pod that asks for none of the resources scores 0.
+    """
+
+    resources: tuple[tuple[str, int], ...] = ((CPU, 1), (MEMORY, 1))
+    scores_change: bool = True
+    name = "NodeResourcesBalancedAllocation"
+
+    def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
+        """Score of each node; no normalisation."""
+        found = [use for _, use in uses(pod, placement, self.resources, has_defaults=False)]
+        if not any(use.request for use in found):
+            return np.zeros(placement.columns.node_count, dtype=np.int64)
+        after = balance([_share(use, use.request) for use in found])
+        if not self.scores_change:
+            return after
+        gain = 50 + after - balance([_share(use, 0) for use in found])
+        score: IntArray = 50 + np.sign(gain) * (np.abs(gain) // 2)
+        return score
+
+
+def balance(shares: list[npt.NDArray[np.float64]]) -> IntArray:
+    """100 less the standard deviation of the shares (NaN: the node does not offer it) in percent, truncated."""
+    if len(shares) == 2:
+        return _percent(np.nan_to_num(np.abs((shares[0] - shares[1]) / 2)))
+    stacked = np.array(shares)
+    is_offered = ~np.isnan(stacked)
+    count = np.maximum(is_offered.sum(axis=0), 1)
+    known = np.where(is_offered, stacked, 0.0)
+    mean = _in_order(known) / count
+    deviation = np.sqrt(_in_order(np.where(is_offered, (known - mean) * (known - mean), 0.0)) / count)
+    # Two shares have a formula of their own, which rounds differently.
+    spread = known.max(axis=0) - np.where(is_offered, stacked, np.inf).min(axis=0)
+    return _percent(np.where(count == 2, spread / 2, deviation))
+
+
+def _percent(deviation: npt.NDArray[np.float64]) -> IntArray:
+    percent: IntArray = ((1 - deviation) * MAX_SCORE).astype(np.int64)
+    return percent
+
+
+def _in_order(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Sum over rows, added one by one: another order would round differently than the scheduler does."""
+    total = np.zeros(rows.shape[1])
+    for row in rows:
+        total = total + row
+    return total
+
+
+def _share(use: ResourceUse, request: int) -> npt.NDArray[np.float64]:
+    """Used share of each node, at most 1; NaN where nothing is offered."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.minimum((use.before + request) / use.allocatable, 1.0)
+    return np.where(use.allocatable > 0, share, np.nan)

@@ -1,0 +1,68 @@
+"""Nodes with more room left (or, by choice, less) once the pod is there score higher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from rescheduler.extension_points import Score
+from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.placement import Placement
+from rescheduler.model.resources import CPU, MEMORY
+from rescheduler.plugins.scores.normalization import MAX_SCORE
+from rescheduler.plugins.scores.resource_use import uses
+
+# The scheduler's configuration scores shape points from 0 to 10.
+_POINT_SCALE = 10
+
+
+@dataclass(frozen=True)
+class NodeResourcesFit(Score):
+    """Score by use over allocatable, resource by resource, in integers; no normalisation.
+
+    ``strategy``: LeastAllocated, MostAllocated or RequestedToCapacityRatio; ``resources``: names with weights;
+    ``shape``: (utilisation 0..100, score 0..10) points, utilisation rising, for the last strategy.
+    """
+
+    strategy: str = "LeastAllocated"
+    resources: tuple[tuple[str, int], ...] = ((CPU, 1), (MEMORY, 1))
+    shape: tuple[tuple[int, int], ...] = ((0, 0), (100, 10))
+    name = "NodeResourcesFit"
+
+    def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
+        """Weighted mean over the resources that a node offers, 0 where it offers none."""
+        total = np.zeros(placement.columns.node_count, dtype=np.int64)
+        weights = np.zeros_like(total)
+        for weight, (before, request, allocatable) in uses(pod, placement, self.resources, has_defaults=True):
+            points = self.points(before + request, allocatable)
+            # The ratio's mean leaves out resources that score 0; the other strategies count them.
+            counts = points > 0 if self.strategy == "RequestedToCapacityRatio" else allocatable > 0
+            total += np.where(counts, weight * points, 0)
+            weights += weight * counts
+        if self.strategy == "RequestedToCapacityRatio":
+            total, weights = 2 * total + weights, 2 * weights  # to the nearest whole score
+        mean: IntArray = total // np.maximum(weights, 1)
+        return mean
+
+    def points(self, used: IntArray, allocatable: IntArray) -> IntArray:
+        """Score of one resource for each node, int64[N], 0 where nothing is offered."""
+        divisor = np.maximum(allocatable, 1)
+        if self.strategy == "LeastAllocated":
+            left: IntArray = np.maximum(allocatable - used, 0) * MAX_SCORE // divisor
+            return left
+        percent: IntArray = np.minimum(used, allocatable) * MAX_SCORE // divisor
+        if self.strategy == "MostAllocated":
+            return percent
+        return np.where(allocatable > 0, along_shape(self.shape, percent), 0)
+
+
+def along_shape(shape: tuple[tuple[int, int], ...], percent: IntArray) -> IntArray:
+    """Integer interpolation between the points, times ten; flat before the first point and after the last."""
+    found = np.full_like(percent, shape[-1][1] * _POINT_SCALE)
+    for (start, low), (end, high) in reversed(list(pairwise(shape))):
+        rise = (high - low) * _POINT_SCALE * (percent - start)
+        on_segment = low * _POINT_SCALE + np.sign(rise) * (np.abs(rise) // (end - start))
+        found = np.where(percent <= end, on_segment, found)
+    return np.where(percent <= shape[0][0], shape[0][1] * _POINT_SCALE, found)

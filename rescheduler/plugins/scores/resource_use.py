@@ -1,0 +1,45 @@
+"""What would be in use on each node with the pod there, as the resource scores count it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rescheduler.model.columns import IntArray
+from rescheduler.model.placement import Placement
+from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY
+
+
+class ResourceUse(NamedTuple):
+    """One resource: in use without the pod, what the pod adds, and what the nodes offer; int64[N], int, int64[N]."""
+
+    before: IntArray
+    request: int
+    allocatable: IntArray
+
+
+def uses(
+    pod: int, placement: Placement, resources: tuple[tuple[str, int], ...], *, has_defaults: bool
+) -> Iterator[tuple[int, ResourceUse]]:
+    """Weight and use of each resource that counts.
+
+    Cpu and memory count with kube-scheduler's non-zero defaults if ``has_defaults``. An extended resource counts only
+    if the pod asks for it.
+    """
+    columns = placement.columns
+    shape = columns.shape_of[pod]
+    for name, weight in resources:
+        row = columns.resource_index.get(name)
+        is_basic = name in (CPU, MEMORY)
+        if row is None or not (is_basic or name == EPHEMERAL_STORAGE or columns.requests[row, shape]):
+            continue
+        with_defaults = has_defaults and is_basic
+        used = placement.scored_used[row] if with_defaults else placement.used[row]
+        request = int(columns.scored_requests[row, shape] if with_defaults else columns.requests[row, shape])
+        own = placement.places(pod)
+        if own:
+            used = used.copy()
+            for node in own:
+                held = placement.scored_at(pod, node) if with_defaults else placement.held_at(pod, node)
+                used[node] -= held[row]
+        yield weight, ResourceUse(used, request, columns.allocatable[row])

@@ -1,0 +1,103 @@
+"""The names a policy may use: for suggestions, and for what later versions will read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from rescheduler.model.printable import printable
+from rescheduler.policy.document import Path, written
+from rescheduler.policy.models import Policy
+from rescheduler.policy.policy_model import PolicyModel
+
+NOT_YET = "not supported yet in this version; leave it out"
+LATER_FIELDS: frozenset[Path] = frozenset(
+    {("schedulers",), ("usage",), ("triggers",), ("health",), ("disruption", "budgets"), ("objectives", 0, "weight")}
+)
+"""Fields of the policy's full form that this version does not act on; list positions are written as 0."""
+LATER_CHOICES: Mapping[Path, tuple[str, ...]] = {
+    ("guidance",): ("Guide", "Taint"),
+    ("objectives", 0, "name"): (
+        "EmptyNodes", "SpreadLoad", "SeparateAntagonists", "Defragment", "FaultDomains", "SchedulerScore",
+    ),
+}  # fmt: skip
+"""Values of the full form that this version does not act on."""
+
+
+def fields_of(model: type[PolicyModel], path: Path = ()) -> Iterator[tuple[Path, type[PolicyModel] | None]]:
+    """Every field below a model by its path in files, with the model that stands there (None: a plain value).
+
+    Items of lists stand at position 0.
+    """
+    for name, field in model.model_fields.items():
+        here = (*path, field.alias or name)
+        below, is_list = _model_in(field.annotation)
+        yield here, None if is_list else below
+        if below is not None:
+            yield from fields_of(below, (*here, 0) if is_list else here)
+
+
+def _model_in(annotation: Any) -> tuple[type[PolicyModel] | None, bool]:
+    """The policy model inside an annotation, and whether it stands in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return (annotation, False) if issubclass(annotation, PolicyModel) else (None, False)
+    for argument in get_args(annotation):
+        found, _ = _model_in(argument)
+        if found is not None:
+            return found, True
+    return None, False
+
+
+@cache
+def _names() -> Mapping[str, tuple[Path, ...]]:
+    """Where each name may stand."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in [*(path for path, _ in fields_of(Policy)), *LATER_FIELDS]:
+        found[str(path[-1])].append(path[:-1])
+    return {name: tuple(places) for name, places in found.items()}
+
+
+def advice_on(path: Path) -> str:
+    """What to write instead of an unknown field."""
+    level, name = generic(path[:-1]), str(path[-1])
+    places = _names()
+    here = sorted(known for known, above in places.items() if level in above)
+    near_here = get_close_matches(name, here, n=1)
+    if near_here:
+        return f"unknown field; did you mean {near_here[0]}?"
+    if name in places:
+        return f"unknown field here; it belongs under {_place(places[name][0])}"
+    near = get_close_matches(name, places, n=1, cutoff=0.75)
+    if near:
+        return f"unknown field; did you mean {near[0]}, which belongs under {_place(places[near[0]][0])}?"
+    now = [known for known in here if (*level, known) not in LATER_FIELDS]
+    choices = f"there are {', '.join(now)}" if now else "nothing more may stand here"
+    return f"unknown field; {choices}"
+
+
+def _place(path: Path) -> str:
+    return written(path).replace("[0]", "[]") or "the top of the file"
+
+
+def generic(path: Path) -> Path:
+    """The path with every list position written as 0."""
+    return tuple(0 if isinstance(step, int) else step for step in path)
+
+
+def advice_on_choice(path: Path, found: Any, choices: list[str]) -> str:
+    """What to write instead of a value that is none of the choices."""
+    if isinstance(found, str) and found in LATER_CHOICES.get(generic(path), ()):
+        return f"{found} is not supported yet in this version; {_there_are(choices)}"
+    near = get_close_matches(found, choices, n=1) if isinstance(found, str) else []
+    hint = f"; did you mean {near[0]}?" if near else ""
+    text = repr(printable(found, 60)) if isinstance(found, str) else str(found)
+    return f"found {text}; {_there_are(choices)}{hint}"
+
+
+def _there_are(choices: list[str]) -> str:
+    return f"there is only {choices[0]}" if len(choices) == 1 else f"there are {', '.join(choices)}"

@@ -1,0 +1,37 @@
+"""What a command line asks for instead of the policy: objectives, evictions, planning time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rescheduler.policy.known_fields import advice_on_choice
+from rescheduler.policy.models import Limits, Objective, Policy
+from rescheduler.policy.values import LARGEST_COUNT
+
+OBJECTIVE_NAMES = ("MakeRoom",)
+
+
+def overridden(
+    policy: Policy,
+    *,
+    objectives: Sequence[str] = (),
+    max_evictions: int | None = None,
+    deadline_seconds: float | None = None,
+) -> Policy:
+    """The policy with what was given in place of its own. Raises ValueError for an objective that there is not."""
+    changes: dict[str, int | float] = {}
+    if max_evictions is not None:
+        if not 0 <= max_evictions <= LARGEST_COUNT:
+            raise ValueError(f"{max_evictions} is out of range; wanted 0 to {LARGEST_COUNT}")
+        changes["max_evictions"] = max_evictions
+    if deadline_seconds is not None:
+        changes["deadline"] = deadline_seconds
+    limits: Limits = policy.limits.model_copy(update=changes)
+    wanted = tuple(_objective(name) for name in dict.fromkeys(objectives)) or policy.objectives
+    return policy.model_copy(update={"limits": limits, "objectives": wanted})
+
+
+def _objective(name: str) -> Objective:
+    if name not in OBJECTIVE_NAMES:
+        raise ValueError(advice_on_choice(("objectives", 0, "name"), name, list(OBJECTIVE_NAMES)))
+    return Objective(name="MakeRoom")

@@ -1,0 +1,81 @@
+"""What a policy would do, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rescheduler.policy.models import Disruption, Guidance, Permission, Policy, PolicySelector, Scope
+from rescheduler.policy.values import format_duration
+
+
+def policy_sentences(policy: Policy) -> Iterator[str]:
+    """One sentence for each thing that an operator decides, defaults included."""
+    yield "gives pending pods a place by moving the fewest running pods (MakeRoom)"
+    yield _scope(policy.scope)
+    yield from _narrower_scope(policy.scope)
+    yield _limits(policy)
+    share = policy.disruption.workloads.max_unavailable
+    yield f"lets at most {share} of a workload's replicas be unready in one wave" + (
+        " (rounded down, at least 1)" if isinstance(share, str) else ""
+    )
+    yield _kinds(policy.disruption)
+    if policy.guidance is Guidance.HOLD:
+        yield (
+            f"keeps holes and closes origins with placeholders in namespace {policy.hold.namespace}, "
+            f"which outlive a killed process by at most {format_duration(policy.hold.deadline + 5)}"
+        )
+    else:
+        yield "writes nothing but evictions (Predict)"
+    if policy.limits.max_evictions == 0:
+        yield "warning: no eviction is possible because limits.maxEvictions is 0"
+
+
+def _scope(scope: Scope) -> str:
+    names = scope.namespaces
+    if names.include is not None:
+        return f"moves only pods of {_listed(names.include)}"
+    return f"moves pods of every namespace but {_listed(names.exclude)}" if names.exclude else "moves pods everywhere"
+
+
+def _narrower_scope(scope: Scope) -> Iterator[str]:
+    for what, selector in (("pods with", scope.label_selector), ("pods on nodes with", scope.node_selector)):
+        rules = list(_rules(selector))
+        if rules:
+            yield f"moves only {what} {', '.join(rules)}"
+    if scope.priority_below is not None:
+        yield f"moves only pods of a priority below {scope.priority_below}"
+    if scope.minimum_age:
+        yield f"moves only pods that have existed for {format_duration(scope.minimum_age)}"
+
+
+def _rules(selector: PolicySelector) -> Iterator[str]:
+    for key, value in selector.match_labels.items():
+        yield f"{key}={value}"
+    for rule in selector.match_expressions:
+        yield f"{rule.key} {rule.operator}" + (f" ({', '.join(rule.values)})" if rule.values else "")
+
+
+def _limits(policy: Policy) -> str:
+    limits = policy.limits
+    caps = [f"{limits.max_evictions} evictions in one plan"]
+    caps += [f"{limits.max_evictions_per_node} from one node"] if limits.max_evictions_per_node is not None else []
+    if limits.max_evictions_per_namespace is not None:
+        caps.append(f"{limits.max_evictions_per_namespace} from one namespace")
+    return f"proposes at most {', '.join(caps)}, planning for {format_duration(limits.deadline)} at most"
+
+
+def _kinds(disruption: Disruption) -> str:
+    kinds = {
+        "single replicas": disruption.single_replicas,
+        "ownerless pods": disruption.ownerless,
+        "pods with local storage": disruption.local_storage,
+        "pods with persistent volumes": disruption.persistent_volumes,
+    }
+    allowed = [name for name, permission in kinds.items() if permission is Permission.ALLOW]
+    denied = [name for name, permission in kinds.items() if permission is Permission.DENY]
+    parts = [f"may move {_listed(allowed)}"] if allowed else []
+    return "; ".join(parts + ([f"never moves {_listed(denied)}"] if denied else []))
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

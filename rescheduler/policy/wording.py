@@ -1,0 +1,108 @@
+"""Says what is wrong with a field in the user's words: what was found, what was wanted, what to write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rescheduler.model.printable import printable
+from rescheduler.policy.document import Document, Path
+from rescheduler.policy.known_fields import advice_on, advice_on_choice
+
+
+def text_for(document: Document, path: Path, error: Mapping[str, Any]) -> str | None:
+    """The problem behind one validation error; None if another error says it already."""
+    kind, found, context = error["type"], error.get("input"), error.get("ctx", {})
+    if kind == "extra_forbidden":
+        return advice_on(path)
+    if kind in ("enum", "literal_error"):
+        advice = advice_on_choice(path, found, re.findall(r"'([^']*)'", context["expected"]))
+        return _in_place_of_boolean(document, path, found, advice.partition("; ")[2]) or advice
+    if kind == "default_factory_not_called":
+        return None
+    if kind == "string_type":
+        wanted = "wanted a text: put it in quotes"
+        return _in_place_of_boolean(document, path, found, wanted) or f"found {_found(found)}; {wanted}"
+    if kind == "missing":
+        return f"missing; write {path[-1]}"
+    if kind in _WANTED:
+        return f"found {_found(found)}; wanted {_WANTED[kind]}"
+    if kind in ("greater_than_equal", "less_than_equal", "less_than"):
+        return f"found {found}; wanted {_RANGES[kind].format(**context)}"
+    if kind == "too_short":
+        return None if found else _EMPTY.get(path[-1:], "empty; write at least one, or leave the field out")
+    if kind == "too_long":
+        return _too_long(path)
+    if kind == "string_pattern_mismatch":
+        return f"found {_found(found)}; {_NAME}" + ("" if isinstance(path[-1], str) else _NO_PATTERNS)
+    if kind == "included_and_excluded":
+        return _twice(document, path, context["name"])
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+_WANTED = {
+    "int_type": "a whole number such as 20",
+    "int_from_float": "a whole number such as 20",
+    "int_parsing": "a whole number such as 20",
+    "int_parsing_size": "a whole number such as 20",
+    "finite_number": "a finite number",
+    "float_type": "a number",
+    "tuple_type": "a list: [a, b]",
+    "dict_type": "a map: {name: value}",
+    "model_type": "fields below it: name: value",
+    "model_attributes_type": "fields below it: name: value",
+    "string_too_long": "a shorter text",
+    "string_too_short": "a text that is not empty",
+}
+_RANGES = {
+    "greater_than_equal": "{ge} or more",
+    "less_than_equal": "{le} or less",
+    "less_than": "less than {lt}",
+}
+_EMPTY: Mapping[Path, str] = {
+    ("include",): "selects nothing, so nothing would ever be moved; leave it out to mean all namespaces",
+    ("objectives",): "no objective, so nothing would ever be moved; leave it out or write [{name: MakeRoom}]",
+}
+_NAME = "wanted a name of lower-case letters, digits and dashes"
+_NO_PATTERNS = "; patterns are not read here: name each namespace, or leave include out to mean all"
+
+
+def _found(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return repr(printable(value, 60))
+    if isinstance(value, Mapping):
+        return "a map"
+    return "a list" if isinstance(value, list | tuple) else str(value)
+
+
+def _in_place_of_boolean(document: Document, path: Path, found: Any, advice: str) -> str | None:
+    """For a text such as ``no`` or ``on``: what YAML makes of it without quotes."""
+    written = document.plain_texts.get(path)
+    if not isinstance(found, bool) or written is None:
+        return None
+    return f"YAML reads {printable(written, 60)} as a boolean; {advice}"
+
+
+def _too_long(path: Path) -> str:
+    if path[-1] == "args":
+        return "MakeRoom takes no arguments; leave args out"
+    return "more than one objective is not supported yet in this version; write one"
+
+
+def _twice(document: Document, path: Path, name: str) -> str:
+    lines = []
+    for field in ("include", "exclude"):
+        names = _at(document.data, (*path, field))
+        lines.append(document.problem((*path, field, names.index(name)), "").line)
+    return f"{name} is both included (line {lines[0]}) and excluded (line {lines[1]}); keep one"
+
+
+def _at(data: Any, path: Path) -> Any:
+    for step in path:
+        data = data[step]
+    return data

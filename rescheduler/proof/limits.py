@@ -1,0 +1,45 @@
+"""Checks that a plan keeps within the disruption limits of each wave, and within the limits of the whole."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.disruption import Eligibility
+from rescheduler.model.plan import Plan
+from rescheduler.proof.identity import pods_named
+from rescheduler.proof.violation import Violation
+
+
+def check_groups(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> Iterator[Violation]:
+    """At most ``allowed_per_wave`` pods of each group move in one wave."""
+    wave_of = {move.pod.key: move.wave for move in plan.moves}
+    named = set(pods_named(cluster, wave_of))
+    for group in eligibility.groups:
+        waves = Counter(wave_of[cluster.pods[index].key] for index in named.intersection(group.pods))
+        for wave, number in sorted(waves.items()):
+            if number > group.allowed_per_wave:
+                yield Violation(
+                    group.rule,
+                    f"wave {wave} moves {number} pods of {group.name}, which allows {group.allowed_per_wave} in a wave",
+                )
+
+
+def check_limits(plan: Plan, eligibility: Eligibility) -> Iterator[Violation]:
+    """Evictions of the whole plan, from each node, and from each namespace."""
+    counts: Mapping[str, Counter[str]] = defaultdict(Counter)
+    for move in plan.moves:
+        counts["the plan"][""] += 1
+        counts["node"][move.from_node] += 1
+        counts["namespace"][move.pod.namespace] += 1
+    limits = eligibility.limits
+    caps = (
+        ("the plan", limits.max_evictions),
+        ("node", limits.max_evictions_per_node),
+        ("namespace", limits.max_evictions_per_namespace),
+    )
+    for kind, cap in caps:
+        for name, number in sorted(counts[kind].items()):
+            if cap is not None and number > cap:
+                yield Violation("Limits", f"{number} evictions of {kind} {name}".strip() + f"; at most {cap}")

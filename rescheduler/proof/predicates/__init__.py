@@ -1,0 +1,38 @@
+"""Every rule that binds an arrival, listed by hand: written for the proof alone, from kube-scheduler's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from rescheduler.proof.predicates.node import affinity, ready, schedulable, taints, usable
+from rescheduler.proof.predicates.pod_affinity import affinity as pod_affinity
+from rescheduler.proof.predicates.pod_affinity import anti_affinity, anti_affinity_of_others
+from rescheduler.proof.predicates.ports import ports
+from rescheduler.proof.predicates.resources import resources
+from rescheduler.proof.predicates.spread import spread
+from rescheduler.proof.predicates.volume_limits import volume_limits
+from rescheduler.proof.predicates.volume_restrictions import volume_restrictions
+from rescheduler.proof.predicates.volumes import volume_binding, volume_zone
+from rescheduler.proof.world import Arrival, World
+
+Predicate: TypeAlias = Callable[[Arrival, Sequence[Arrival], World], str | None]
+"""Says why a pod may not arrive while any of ``others`` may have arrived before it; None if it may."""
+
+PREDICATES: Final[tuple[tuple[str, Predicate], ...]] = (
+    ("NodeUsable", usable),
+    ("NodeReady", ready),
+    ("NodeUnschedulable", schedulable),
+    ("TaintToleration", taints),
+    ("NodeAffinity", affinity),
+    ("NodePorts", ports),
+    ("NodeResourcesFit", resources),
+    ("VolumeRestrictions", volume_restrictions),
+    ("NodeVolumeLimits", volume_limits),
+    ("VolumeBinding", volume_binding),
+    ("VolumeZone", volume_zone),
+    ("PodTopologySpread", spread),
+    ("InterPodAffinity", anti_affinity),
+    ("InterPodAffinity", anti_affinity_of_others),
+    ("InterPodAffinity", pod_affinity),
+)

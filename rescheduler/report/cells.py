@@ -1,0 +1,86 @@
+"""What all tables share: their look, and cells whose text is shown as it is, never as markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from rescheduler.model.plan import PodReference, Refusal
+from rescheduler.model.printable import printable
+
+GAP = 2
+NARROWEST_LAST_COLUMN = 24
+STATUS_STYLES = {
+    "OPTIMAL": "green", "FEASIBLE": "yellow", "INFEASIBLE": "red", "UNKNOWN": "red",
+    "Landed": "green", "LandedElsewhere": "yellow", "Refused": "red", "NotAttempted": "dim", "Unknown": "red",
+}  # fmt: skip
+
+
+def cell(text: object, style: str = "") -> Text:
+    """Text for a table, safe whatever it holds; a long word breaks, nothing is cut off."""
+    return Text(printable(str(text)), style=style, overflow="fold")
+
+
+class Rows:
+    """Rows under headings: columns where they fit, else one block of lines for each row, so that no name breaks.
+
+    Only the last column, which holds the longest text, may fold.
+    """
+
+    def __init__(self, headings: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str]) -> None:
+        self._headings = headings
+        self._rows = [[item if isinstance(item, Text) else cell(item) for item in row] for row in rows]
+        self._right = right
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._width_of_all_but_last() + NARROWEST_LAST_COLUMN <= options.max_width or self._fits(options.max_width):
+            yield self._columns()
+        else:
+            yield from self._blocks()
+
+    def _widths(self) -> list[int]:
+        columns = zip(self._headings, *self._rows, strict=True)
+        return [max(len(heading), *(one.cell_len for one in cells)) for heading, *cells in columns]
+
+    def _width_of_all_but_last(self) -> int:
+        return sum(self._widths()[:-1]) + GAP * (len(self._headings) - 1)
+
+    def _fits(self, width: int) -> bool:
+        return self._width_of_all_but_last() + self._widths()[-1] <= width
+
+    def _columns(self) -> Table:
+        answer = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+        for heading in self._headings:
+            is_last = heading is self._headings[-1]
+            justify: JustifyMethod = "right" if heading in self._right else "left"
+            answer.add_column(heading, justify=justify, overflow="fold", no_wrap=not is_last)
+        for row in self._rows:
+            answer.add_row(*row)
+        return answer
+
+    def _blocks(self) -> Iterator[Text]:
+        for row in self._rows:
+            for number, (heading, one) in enumerate(zip(self._headings, row, strict=True)):
+                if one.plain:
+                    lead = Text("- " if number == 0 else "  ", overflow="fold")
+                    yield lead.append(f"{heading.lower()}: ", style="bold").append_text(one)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()) -> Rows:
+    """Columns without lines, like kubectl's; ``right`` names those with numbers."""
+    return Rows(headings, rows, right)
+
+
+def plural(count: float, singular: str, more: str | None = None) -> str:
+    """``1 pod``, ``2 pods``."""
+    return f"{count:g} {singular if count == 1 else more or singular + 's'}"
+
+
+def subject(refusal: Refusal) -> str:
+    """What a refusal is about: ``pod NAMESPACE/NAME`` or ``node NAME``."""
+    if isinstance(refusal.pod, PodReference):
+        return f"pod {refusal.pod.key}"
+    return f"node {refusal.node}" if isinstance(refusal.node, str) else "the plan"

@@ -1,0 +1,40 @@
+"""Plans, results and other structs as JSON or YAML for scripts: stable order of fields, nothing but ASCII."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import yaml
+
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_OUTSIDE_ASCII = re.compile("[\x7f-\U0010ffff]")
+
+
+def to_data(document: msgspec.Struct | dict[str, Any]) -> dict[str, Any]:
+    """Plain data with ``apiVersion`` and ``kind`` first, then the fields in the struct's order."""
+    data = document if isinstance(document, dict) else msgspec.to_builtins(document)
+    first = {key: data[key] for key in ("apiVersion", "kind") if key in data}
+    return {**first, **data}
+
+
+def to_json(document: msgspec.Struct | dict[str, Any]) -> str:
+    """Indented JSON with a line break at its end; equal documents give equal bytes.
+
+    Characters outside ASCII are escaped, so that no name of a cluster can play with a terminal.
+    """
+    text = msgspec.json.format(msgspec.json.encode(to_data(document)), indent=2).decode()
+    return (_OUTSIDE_ASCII.sub(_escaped, text) if _OUTSIDE_ASCII.search(text) else text) + "\n"
+
+
+def to_yaml(document: msgspec.Struct | dict[str, Any]) -> str:
+    """YAML with the same data and order as the JSON."""
+    text: str = yaml.dump(to_data(document), Dumper=_DUMPER, sort_keys=False, allow_unicode=False, width=120)
+    return text
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """JSON's escape of one character; two of them for a character beyond 16 bits."""
+    units = match.group().encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[start]:02x}{units[start + 1]:02x}" for start in range(0, len(units), 2))

@@ -1,0 +1,73 @@
+"""Why one pod or one node would or would not move: the answer as data, and told to people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import UNSET, Struct, UnsetType
+from rich.console import RenderableType
+from rich.text import Text
+
+from rescheduler.model.plan import API_VERSION, Move, PlannedPlacement, PodReference, Refusal
+from rescheduler.report.cells import cell, subject, table
+
+MOST_NODES_SHOWN = 20
+
+
+class NodeVerdict(Struct, frozen=True, rename="camel"):
+    """Whether one pod may sit on one node, with the scheduler's own words where it may not."""
+
+    node: str
+    feasible: bool
+    reasons: tuple[str, ...] = ()
+
+
+class Explanation(Struct, frozen=True, rename="camel"):
+    """The answer to "why": one sentence, and what stands behind it.
+
+    ``verdict``: Moves, GetsAPlace, Stays, Refused, Waits, Leaves or None of them for what is not concerned.
+    ``pod`` or ``node`` names what was asked about. ``moves``, ``placements`` and ``refusals`` are those of the plan
+    and the rules that concern it; ``nodes`` hold a verdict for each node.
+    """
+
+    verdict: str
+    message: str
+    pod: PodReference | UnsetType = UNSET
+    node: str | UnsetType = UNSET
+    moves: tuple[Move, ...] = ()
+    placements: tuple[PlannedPlacement, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    nodes: tuple[NodeVerdict, ...] = ()
+    api_version: str = API_VERSION
+    kind: str = "Explanation"
+
+
+def explanation_report(explanation: Explanation, *, wide: bool = False) -> Iterator[RenderableType]:
+    """Parts of the answer in the order in which they are read."""
+    asked = explanation.pod.key if isinstance(explanation.pod, PodReference) else explanation.node
+    yield cell(f"{asked}: {explanation.message}", "bold")
+    if explanation.moves:
+        yield Text()
+        rows = ((m.wave, m.pod.key, m.from_node, m.to_node, m.reason) for m in explanation.moves)
+        yield table(["WAVE", "POD", "FROM", "TO", "REASON"], rows, right=["WAVE"])
+    if explanation.placements:
+        yield Text()
+        yield table(["POD", "NODE", "WAVE"], ((p.pod.key, p.node, p.wave) for p in explanation.placements))
+    if explanation.refusals:
+        yield Text()
+        rules = ((item.rule, subject(item), item.message) for item in explanation.refusals)
+        yield table(["RULE", "WHAT", "WHY"], rules)
+    yield from _verdicts(explanation, wide=wide)
+
+
+def _verdicts(explanation: Explanation, *, wide: bool) -> Iterator[RenderableType]:
+    """Nodes that would do first; of many nodes the rest is counted."""
+    if not explanation.nodes:
+        return
+    ordered = sorted(explanation.nodes, key=lambda verdict: not verdict.feasible)
+    told = ordered if wide else ordered[:MOST_NODES_SHOWN]
+    yield Text()
+    rows = ((v.node, "yes" if v.feasible else "no", "; ".join(v.reasons)) for v in told)
+    yield table(["NODE", "FITS NOW", "REASON"], rows)
+    if len(told) < len(ordered):
+        yield cell(f"and {len(ordered) - len(told)} more nodes; -o wide lists each of them.", "dim")

@@ -1,0 +1,76 @@
+"""Which pods' places depend on other pods beyond resources, so that planners may treat all the rest linearly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from rescheduler.model.affinity_terms import AffinityTerms, Group
+from rescheduler.model.attachments import AttachedVolumes
+from rescheduler.model.columns import Columns, IntArray
+from rescheduler.model.spread import SpreadRules
+from rescheduler.plugins.filters.node_ports import PortHolders
+from rescheduler.plugins.filters.volume_restrictions import has_exclusive_disk, one_pod_claims
+
+
+class Entanglement:
+    """Ties between the pods of one cluster, wherever the pods are."""
+
+    def __init__(self, columns: Columns) -> None:
+        """Find the label sets that spread constraints count; the rest is looked up when asked for."""
+        self._columns = columns
+        self._terms = columns.facts(AffinityTerms)
+        self._is_counted = _counted_label_sets(columns)
+
+    def depends(self, pod: int) -> bool:
+        """Whether other pods decide where this one fits."""
+        columns = self._columns
+        spec = columns.shapes[columns.shape_of[pod]]
+        has_spread = any(rule.when_unsatisfiable == "DoNotSchedule" for rule in spec.topology_spread)
+        if spec.affinity or has_spread or self._shares_a_thing(pod):
+            return True
+        about = self._terms.anti_affinity.about(int(columns.label_set_of[pod]))
+        return _has_others((*about, *self._terms.own(pod).repelled_by), pod)
+
+    def matters(self, pod: int) -> bool:
+        """Whether this pod decides where others fit."""
+        columns, terms = self._columns, self._terms
+        label_set = int(columns.label_set_of[pod])
+        if self._is_counted[label_set] or self._shares_a_thing(pod):
+            return True
+        about = (*terms.anti_affinity.about(label_set), *terms.affinity.about(label_set))
+        return _has_others((*about, *terms.own(pod).repelled_by), pod)
+
+    def _shares_a_thing(self, pod: int) -> bool:
+        """Whether ports, attach limits, one-pod claims or disks tie the pod to others."""
+        columns = self._columns
+        ports = columns.shapes[columns.shape_of[pod]].host_ports
+        if ports and any(_others(pods, pod) for pods in columns.facts(PortHolders).in_conflict(ports)):
+            return True
+        subject = columns.cluster.pods[pod]
+        if not subject.volumes:
+            return False
+        is_limited = bool(columns.facts(AttachedVolumes).of(pod))
+        return is_limited or bool(one_pod_claims(columns, subject)) or has_exclusive_disk(subject.volumes)
+
+
+def _counted_label_sets(columns: Columns) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Label sets that any DoNotSchedule constraint counts, bool[L]."""
+    mask = np.zeros(len(columns.label_sets), dtype=np.bool_)
+    for shape, spec in enumerate(columns.shapes):
+        if any(rule.when_unsatisfiable == "DoNotSchedule" for rule in spec.topology_spread):
+            pods = columns.pods_of_shape.members(shape)
+            _, first = np.unique(columns.label_set_of[pods], return_index=True)
+            for pod in pods[first]:
+                for rule in columns.facts(SpreadRules).own(int(pod), "DoNotSchedule"):
+                    mask[columns.label_set_of[rule.pods]] = True
+    return mask
+
+
+def _has_others(groups: Iterable[Group], pod: int) -> bool:
+    return any(_others(group.pods, pod) for group in groups)
+
+
+def _others(pods: IntArray, pod: int) -> bool:
+    return len(pods) > 1 or (len(pods) == 1 and int(pods[0]) != pod)

@@ -1,0 +1,107 @@
+"""What the commands ``score`` and ``schedule`` print, as data."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from msgspec import Struct
+
+from rescheduler.extension_points import ReschedulerError
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.columns import NOWHERE, columns_of
+from rescheduler.model.placement import Placement
+from rescheduler.model.plan import PodReference
+from rescheduler.model.pod import Pod
+from rescheduler.scheduling.queue import Scheduled, schedule_pending
+from rescheduler.scheduling.scheduler_model import SchedulerModel
+
+
+class NodeScores(Struct, frozen=True, rename="camel"):
+    """One node for one pod; ``scores`` by plugin (0 to 100) and ``total`` only where it is feasible."""
+
+    node: str
+    feasible: bool
+    reasons: tuple[str, ...]
+    scores: dict[str, int]
+    total: int | None
+
+
+class Scores(Struct, frozen=True, rename="camel"):
+    """Filter verdict, score by plugin and total of one pod on every node."""
+
+    pod: PodReference
+    nodes: tuple[NodeScores, ...]
+    kind: str = "Scores"
+
+
+class ScheduledPod(Struct, frozen=True, rename="camel"):
+    """Where one pending pod would go; ``reasons`` count nodes where it would go nowhere."""
+
+    pod: PodReference
+    scheduler_name: str
+    node: str | None
+    best_nodes: tuple[str, ...]
+    reasons: dict[str, int]
+    warnings: tuple[str, ...]
+
+
+class Schedule(Struct, frozen=True, rename="camel"):
+    """All pending pods in queue order."""
+
+    pods: tuple[ScheduledPod, ...]
+    kind: str = "Schedule"
+
+
+def scores_of(model: SchedulerModel, pod_key: str) -> Scores:
+    """Verdict on one pod, by ``NAMESPACE/NAME``; a running pod is judged as if it were placed anew.
+
+    Raises ReschedulerError for a pod that the snapshot does not hold.
+    """
+    columns = model.columns
+    pod = columns.pod_index.get(pod_key)
+    if pod is None:
+        raise ReschedulerError(_unknown_pod(columns.cluster, pod_key))
+    verdict = model.verdict(pod, Placement(columns))
+    nodes = tuple(
+        NodeScores(
+            node=node.name,
+            feasible=bool(verdict.feasible[number]),
+            reasons=verdict.reasons(number),
+            scores={name: int(values[number]) for name, values in verdict.scores.items() if verdict.feasible[number]},
+            total=int(verdict.total[number]) if verdict.feasible[number] else None,
+        )
+        for number, node in enumerate(columns.cluster.nodes)
+    )
+    return Scores(pod=_reference(columns.cluster.pods[pod]), nodes=nodes)
+
+
+def schedule_of(cluster: Cluster, model: SchedulerModel | None = None) -> Schedule:
+    """Where each pending pod would go, each counting for those after it."""
+    model = model or SchedulerModel(columns_of(cluster), counts_nominated=True)
+    found = schedule_pending(model, Placement(model.columns))
+    return Schedule(pods=tuple(_scheduled_pod(cluster, scheduled) for scheduled in found))
+
+
+def _scheduled_pod(cluster: Cluster, scheduled: Scheduled) -> ScheduledPod:
+    pod = cluster.pods[scheduled.pod]
+    return ScheduledPod(
+        pod=_reference(pod),
+        scheduler_name=pod.spec.scheduler_name,
+        node=None if scheduled.node == NOWHERE else cluster.nodes[scheduled.node].name,
+        best_nodes=tuple(cluster.nodes[node].name for node in scheduled.best),
+        reasons=scheduled.reasons,
+        warnings=scheduled.warnings,
+    )
+
+
+def _reference(pod: Pod) -> PodReference:
+    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
+
+
+def _unknown_pod(cluster: Cluster, pod_key: str) -> str:
+    namespace, slash, _ = pod_key.partition("/")
+    if not slash:
+        return f'"{pod_key}" names no pod; wanted NAMESPACE/NAME'
+    near = get_close_matches(pod_key, [pod.key for pod in cluster.pods if pod.namespace == namespace], n=1)
+    hint = f"; did you mean {near[0]}?" if near else f"; the snapshot holds {len(cluster.pods)} pods"
+    return f'there is no pod "{pod_key}" in {cluster.source or "the snapshot"}{hint}'

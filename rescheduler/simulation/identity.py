@@ -1,0 +1,26 @@
+"""Names and uids of new objects, from the simulation's own seeded generator."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import numpy as np
+
+# The letters that Kubernetes itself uses in generated names: no vowels, so that no words come out.
+_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX_LENGTH = 5
+
+
+class Identity:
+    """Gives new objects their names and uids, the same ones for the same seed."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._random = random
+
+    def suffix(self) -> str:
+        """Five letters as in a generated pod name."""
+        return "".join(_LETTERS[number] for number in self._random.integers(len(_LETTERS), size=_SUFFIX_LENGTH))
+
+    def uid(self) -> str:
+        """A uid in the usual form."""
+        return str(UUID(bytes=self._random.bytes(16), version=4))

@@ -1,0 +1,120 @@
+"""The simulated kube-scheduler: our own filters and scores behind its queue, with nominations honoured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from msgspec import structs
+
+from rescheduler.model.placement import Placement
+from rescheduler.model.pod import Pod
+from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile
+from rescheduler.scheduling.scheduler_model import SchedulerModel
+from rescheduler.simulation.object_store import ObjectStore
+from rescheduler.simulation.scheduling_queue import SchedulingQueue
+from rescheduler.simulation.scheduling_view import SchedulingView
+from rescheduler.simulation.settings import SimulationSettings
+
+
+class SimulatedScheduler:
+    """Tries one pod at a time. It never preempts; an attempt that might have is only reported.
+
+    A pod nominated to a node counts there against pods of equal and lower priority, gated or not. Its own attempt
+    tries that node first; an attempt that fails clears the nomination. ``profiles`` are those of SchedulerModel; pods
+    of schedulers that are not among them are left alone.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        settings: SimulationSettings,
+        profiles: Mapping[str, Profile] | None,
+        random: np.random.Generator,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._random = random
+        self._is_due = False
+        self._view = SchedulingView(store, profiles)
+        self._names = frozenset({DEFAULT_SCHEDULER} if profiles is None else profiles)
+        self._queue = SchedulingQueue(store.clock, settings, self._run_soon)
+        store.on_pod_change(self._pod_changed)
+        store.on_node_change(self._queue.wake)
+        waiting = (pod for pod in store.pods.values() if self._is_mine(pod))
+        for pod in sorted(waiting, key=lambda pod: pod.created_at or 0.0):
+            self._queue.add(pod)
+
+    def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        if old is not None and (new is None or new.uid != old.uid or not self._is_mine(new)):
+            self._queue.remove(old)
+        if new is not None and self._is_mine(new) and not self._queue.holds(new):
+            self._queue.add(new)
+        self._wake(old, new)
+
+    def _is_mine(self, pod: Pod) -> bool:
+        return pod.is_pending and not pod.scheduling_gates and pod.spec.scheduler_name in self._names
+
+    def _wake(self, old: Pod | None, new: Pod | None) -> None:
+        """Let events that free room, or bring company, reach the pods that wait."""
+        if old is not None and old.node_name is not None and (new is None or new.is_finished):
+            self._queue.wake()
+        elif old is not None and _gives_up_nomination(old, new):
+            self._queue.wake(lambda pod: pod.spec.priority <= old.spec.priority and pod.uid != old.uid)
+        if new is not None and new.node_name is not None and (old is None or old.node_name is None):
+            self._queue.wake(lambda pod: bool(pod.spec.affinity or pod.spec.topology_spread))
+
+    def _run_soon(self) -> None:
+        if not self._is_due:
+            self._is_due = True
+            self._store.clock.after(self._settings.attempt_seconds, self._run)
+
+    def _run(self) -> None:
+        self._is_due = False
+        queued = self._queue.pop()
+        if queued is None:
+            return
+        pod = self._store.pods[queued.key]
+        model, placement, index = self._view.look(pod)
+        node = self._best(model, placement, index)
+        if node is None:
+            self._fail(pod, model.explain_failure(index, placement))
+        else:
+            self._bind(pod, node)
+        self._run_soon()
+
+    def _bind(self, pod: Pod, node: str) -> None:
+        at = self._store.clock.now()
+        self._store.put_pod(structs.replace(pod, node_name=node, nominated_node=None, scheduled_at=at))
+        self._store.event("Scheduled", pod, f"assigned {pod.key} to {node}")
+
+    def _fail(self, pod: Pod, message: str) -> None:
+        self._queue.failed(pod)
+        if self._may_preempt(pod):
+            message += " kube-scheduler would look for pods to preempt, which the simulator does not."
+        self._store.event("FailedScheduling", pod, message)
+        if pod.nominated_node is not None:
+            self._store.put_pod(structs.replace(pod, nominated_node=None))
+
+    def _may_preempt(self, pod: Pod) -> bool:
+        return pod.spec.preemption_policy != "Never" and any(
+            other.spec.priority < pod.spec.priority and other.node_name is not None
+            for other in self._store.pods.values()
+        )
+
+    def _best(self, model: SchedulerModel, placement: Placement, index: int) -> str | None:
+        """The nominated node if it fits, else one of those that tie for the highest score, drawn by lot."""
+        best = model.best_nodes(index, placement)
+        if not best.size:
+            return None
+        return model.columns.cluster.nodes[int(best[self._random.integers(best.size)])].name
+
+
+def _is_nominated(pod: Pod) -> bool:
+    return pod.is_pending and pod.nominated_node is not None
+
+
+def _gives_up_nomination(old: Pod, new: Pod | None) -> bool:
+    if not _is_nominated(old):
+        return False
+    return new is None or (new.node_name is None and new.nominated_node != old.nominated_node)

@@ -1,0 +1,169 @@
+"""A Kubernetes cluster in memory, with its own clock: what a plan can be carried out on without Kubernetes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from msgspec import structs
+
+from rescheduler.extension_points import ClusterError, EvictionAnswer, HoldRequest
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.constraints import LabelSelector
+from rescheduler.model.node import Node
+from rescheduler.model.plan import PodReference
+from rescheduler.model.pod import Pod
+from rescheduler.model.workload import DisruptionBudget, Workload
+from rescheduler.scheduling.profile import Profile
+from rescheduler.simulation.budgets import DisruptionController
+from rescheduler.simulation.clock import SimulatedClock
+from rescheduler.simulation.evictions import EvictionHandler
+from rescheduler.simulation.holds import HoldKeeper
+from rescheduler.simulation.identity import Identity
+from rescheduler.simulation.kubelet import Kubelet
+from rescheduler.simulation.object_store import ObjectStore
+from rescheduler.simulation.owners import OwnerControllers
+from rescheduler.simulation.records import Event, Write
+from rescheduler.simulation.scheduler import SimulatedScheduler
+from rescheduler.simulation.selection import selects
+from rescheduler.simulation.settings import SimulationSettings
+
+
+class SimulatedCluster:
+    """An ExecutionTarget and ClusterReader: owners, PodDisruptionBudgets, kubelets, and a scheduler of our own.
+
+    It begins as ``cluster`` and lives on ``clock``, which stands still but for its ``sleep`` and for the little time
+    that calls take. ``scheduler`` makes the prediction model that places pods (SchedulerModel by default). The same
+    cluster, seed and calls lead to the same end.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        seed: int = 0,
+        profiles: Mapping[str, Profile] | None = None,
+        settings: SimulationSettings | None = None,
+        clock: SimulatedClock | None = None,
+    ) -> None:
+        self.settings = settings or SimulationSettings()
+        self.clock = clock or SimulatedClock(cluster.taken_at)
+        random = np.random.default_rng(seed)
+        identity = Identity(random)
+        self._store = ObjectStore(cluster, self.clock)
+        self._kubelet = Kubelet(self._store, self.settings)
+        self._owners = OwnerControllers(self._store, self.settings, identity)
+        budgets = DisruptionController(self._store, self.settings)
+        self._evictions = EvictionHandler(self._store, budgets, self._kubelet)
+        self._holds = HoldKeeper(self._store, self.settings, identity, cluster)
+        self._scheduler = SimulatedScheduler(self._store, self.settings, profiles, random)
+
+    @property
+    def writes(self) -> Sequence[Write]:
+        """Every mutating call that came in and was granted, in order; dry runs left out."""
+        return tuple(self._store.writes)
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """What happened to pods, in order."""
+        return tuple(self._store.events)
+
+    def read(self) -> Cluster:
+        """A fresh snapshot, taken now, sorted as a reader sorts it."""
+        return self._store.snapshot()
+
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """The pod as it stands now, or None."""
+        return self._store.pods.get(f"{namespace}/{name}")
+
+    def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
+        """Pods of a namespace that a selector matches (None: all), as they stand now, by name."""
+        pods = self._store.in_namespace(namespace)
+        found = (pod for pod in pods if selector is None or selects(selector, pod.labels))
+        return sorted(found, key=lambda pod: pod.name)
+
+    def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        """Ask for one eviction; see EvictionHandler for what is checked."""
+        self.clock.sleep(self.settings.api_seconds)
+        return self._evictions.evict(pod, resource_version, dry_run=dry_run)
+
+    def can_hold(self) -> str | None:
+        """None if placeholders work here, else the reason why not."""
+        return self.settings.cannot_hold
+
+    def hold(self, requests: Sequence[HoldRequest]) -> None:
+        """Make placeholders and nominate them; raises ClusterError where that is not possible."""
+        if self.settings.cannot_hold is not None:
+            raise ClusterError(self.settings.cannot_hold)
+        for request in requests:
+            self._holds.make(request)
+        self.clock.sleep(self.settings.hold_seconds)
+
+    def renew(self, requests: Sequence[HoldRequest]) -> Sequence[str]:
+        """Give placeholders their whole deadline again, counted from now; the names of those that are gone."""
+        self.clock.sleep(self.settings.api_seconds)
+        return [request.name for request in requests if not self._holds.renew(request)]
+
+    def release(self, names: Sequence[str]) -> None:
+        """Remove placeholders by the names they were requested with; unknown names are fine."""
+        for name in names:
+            self._holds.remove(name)
+        self.clock.sleep(self.settings.release_seconds)
+
+    def leftovers(self) -> Sequence[str]:
+        """Names of placeholders that still exist."""
+        return self._holds.names()
+
+    def nominate(self, pod: PodReference, node: str) -> bool:
+        """Set nominatedNodeName of a pending pod; False if it is bound, gone or another by now."""
+        self.clock.sleep(self.settings.api_seconds)
+        standing = self._store.pods.get(pod.key)
+        if standing is None or not standing.is_pending or (pod.uid and pod.uid != standing.uid):
+            return False
+        self._store.write("patch", "pods/status", pod.namespace, pod.name, node)
+        self._store.put_pod(structs.replace(standing, nominated_node=node))
+        return True
+
+    def record(self, pod: PodReference, reason: str, message: str) -> None:
+        """Tell of an act by an Event on the pod."""
+        self._store.write("create", "events", pod.namespace, pod.name, reason)
+        self._store.events.append(Event(self.clock.now(), reason, pod.key, message))
+
+    def settle(self, limit_seconds: float = 60.0) -> bool:
+        """Let time pass until nothing is under way, at most ``limit_seconds``; True if it has become quiet.
+
+        Pods that fit nowhere or never become ready do not count as under way, nor do placeholders.
+        """
+        until = self.clock.monotonic() + limit_seconds
+        while not self.clock.is_quiet and self.clock.monotonic() < until:
+            step = self.clock.seconds_to_next() or 0.0
+            self.clock.sleep(min(step, until - self.clock.monotonic()))
+        return self.clock.is_quiet
+
+    def put(self, *objects: Pod | Node | DisruptionBudget | Workload) -> None:
+        """Somebody else creates or changes objects; their writes are not among ours.
+
+        A pod under the name of another (by uid) takes its place at once.
+        """
+        for item in objects:
+            if isinstance(item, Pod):
+                standing = self._store.pods.get(item.key)
+                if standing is not None and standing.uid != item.uid:
+                    self._store.remove_pod(item.key)
+                self._store.put_pod(item)
+            elif isinstance(item, Node):
+                self._store.put_node(item)
+            elif isinstance(item, DisruptionBudget):
+                self._store.put_budget(item)
+            else:
+                self._store.put_workload(item)
+
+    def delete_pod(self, namespace: str, name: str) -> None:
+        """Somebody else deletes a pod, gracefully; budgets do not bind deletions."""
+        pod = self._store.pods.get(f"{namespace}/{name}")
+        if pod is not None:
+            self._kubelet.delete(pod)
+
+    def remove_node(self, name: str) -> None:
+        """Somebody else deletes a node; its pods stay as they are."""
+        self._store.remove_node(name)

@@ -1,0 +1,110 @@
+"""A pretended world at the wiring seam, and a shell that runs one command line."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pytest
+
+from rescheduler import wiring
+from rescheduler.cli.main import main
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.plan import Plan, PlanResult
+from tests.unit.report.plans import small_cluster, small_plan, small_result
+
+
+class Answer(NamedTuple):
+    """What a command line left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class World:
+    """Answers for the wiring's functions, and what they were called with."""
+
+    cluster: Cluster = field(default_factory=small_cluster)
+    plan: Plan = field(default_factory=small_plan)
+    result: PlanResult = field(default_factory=small_result)
+    error: BaseException | None = None
+    left_behind: tuple[str, ...] = ()
+    calls: dict[str, dict[str, Any]] = field(default_factory=dict)
+    was_applied: bool = False
+
+    def read_cluster(self, options: Any, progress: Any) -> Cluster:
+        """The cluster, or the error."""
+        self.calls["read_cluster"] = {"options": options}
+        progress("reading", 1, 2)
+        if self.error is not None:
+            raise self.error
+        return self.cluster
+
+    def make_plan(self, cluster: Cluster, policy: Any, **given: Any) -> Plan:
+        """The plan."""
+        self.calls["plan"] = {"cluster": cluster, "policy": policy, **given}
+        return self.plan
+
+    def simulate(self, cluster: Cluster, policy: Any, **given: Any) -> Any:
+        """The result, once for each cycle."""
+        self.calls["simulate"] = {"policy": policy, **given}
+        return wiring.SimulationReport(cluster, (self.result,) * given["cycles"], cluster)
+
+    def apply(self, options: Any, policy: Any, *, confirm: Any, **given: Any) -> PlanResult | None:
+        """Ask as the real one does; the result only after a yes."""
+        self.calls["apply"] = {"options": options, "policy": policy, **given}
+        if self.error is not None:
+            raise self.error
+        self.was_applied = confirm(given["reviewed"] or self.plan, self.cluster)
+        return self.result if self.was_applied else None
+
+    def record(self, options: Any, file: str, **given: Any) -> str:
+        """Say what was recorded."""
+        self.calls["record"] = {"options": options, "file": file, **given}
+        return "2 nodes and 4 pods"
+
+    def clean(self, options: Any, policy: Any, *, confirm: Any, **given: Any) -> Sequence[str] | None:
+        """Remove what is left behind after a yes."""
+        self.calls["clean"] = {"options": options, "policy": policy, **given}
+        if not self.left_behind:
+            return ()
+        return self.left_behind if confirm(self.left_behind) else None
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world whose answers a test may change before it runs a command."""
+    pretended = World()
+    monkeypatch.setattr(wiring, "read_cluster", pretended.read_cluster)
+    monkeypatch.setattr(wiring, "plan", pretended.make_plan)
+    for name in ("simulate", "apply", "record", "clean"):
+        monkeypatch.setattr(wiring, name, getattr(pretended, name), raising=False)
+    return pretended
+
+
+class Terminal(io.StringIO):
+    """Standard input at which a person sits."""
+
+    def isatty(self) -> bool:
+        """A terminal."""
+        return True
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
+    """Runs one command line; ``typed`` is what a person types, None: nobody sits there."""
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.delenv("RESCHEDULER_TRACEBACK", raising=False)
+
+    def run(*arguments: str, typed: str | None = None) -> Answer:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("") if typed is None else Terminal(typed))
+        capsys.readouterr()
+        code = main(arguments)
+        return Answer(code, *capsys.readouterr())
+
+    return run

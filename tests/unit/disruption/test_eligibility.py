@@ -1,0 +1,99 @@
+"""Tests of eligibility as a whole."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rescheduler.disruption.circumstances import Circumstances
+from rescheduler.disruption.eligibility import decide_eligibility, explain_pod
+from rescheduler.disruption.rules import HELPING, MOVING
+from rescheduler.model.constraints import Volume
+from rescheduler.model.disruption import MoveLimits, Selection
+from rescheduler.model.pod import Pod
+from rescheduler.policy.models import Policy
+from tests.builders import NOW, budget, cluster, node, pod, workload
+from tests.unit.disruption.cases import policy
+
+
+def test_limits_of_the_policy_are_handed_on() -> None:
+    """The caps of the plan stand in the answer."""
+    limits = policy(limits={"maxEvictions": 3, "maxEvictionsPerNode": 2, "maxEvictionsPerNamespace": 1})
+    assert decide_eligibility(cluster(), limits, Selection()).limits == MoveLimits(3, 2, 1)
+    assert decide_eligibility(cluster(), Policy(), Selection()).limits == MoveLimits(20, None, None)
+
+
+def test_every_rule_has_a_name_of_its_own() -> None:
+    """No two rules of a list can be mixed up in a refusal."""
+    for stages in (MOVING, HELPING):
+        names = [rule.name for stage in stages for rule in stage.rules]
+        assert len(names) == len(set(names))
+
+
+def test_explain_names_every_rule_that_speaks_against_a_pod() -> None:
+    """Not only the first one."""
+    subject = pod("x", node="n1", owner=None, priority=2_000_000_000, volumes=(Volume("EmptyDir"),))
+    circumstances = Circumstances(cluster(node("n1"), subject), Policy())
+    rules = [refusal.rule for refusal in explain_pod(circumstances, subject)]
+    assert rules == ["CriticalPriority", "Ownerless", "LocalStorage"]
+
+
+def test_explain_asks_of_a_waiting_pod_whether_it_may_be_helped() -> None:
+    """A pending pod has no storage to lose."""
+    subject = pod("x", owner=None, volumes=(Volume("EmptyDir"),), scheduling_gates=("wait",))
+    circumstances = Circumstances(cluster(subject), Policy())
+    assert [refusal.rule for refusal in explain_pod(circumstances, subject)] == ["SchedulingGated"]
+
+
+def test_a_refusal_points_to_the_pod_by_uid() -> None:
+    """Names can be used again; uids cannot."""
+    refusal = decide_eligibility(cluster(node("n1"), pod("x", node="n1", owner=None)), Policy()).refusals[0]
+    assert refusal.pod.uid == "uid-default-x"  # type: ignore[union-attr]
+
+
+def test_pods_that_share_objects_and_pods_that_do_not_get_the_same_verdicts() -> None:
+    """Sharing is for speed alone: a copy of everything changes nothing."""
+    shared = pod("web-0", node="n1")
+    pods = [msgspec.structs.replace(shared, name=f"web-{number}", uid=f"u{number}") for number in range(12)]
+    copies = [msgspec.structs.replace(item, labels=dict(item.labels), annotations={}) for item in pods]
+    others = (node("n1", cpu="64"), workload("web", 12), budget("web", 2, desired_healthy=10))
+    assert decide_eligibility(cluster(*pods, *others), Policy()) == decide_eligibility(
+        cluster(*copies, *others), Policy()
+    )
+
+
+STATES = st.fixed_dictionaries(
+    {
+        "node": st.sampled_from([None, "n1", "n2", "gone"]),
+        "namespace": st.sampled_from(["default", "kube-system"]),
+        "owner": st.sampled_from([None, "web", "api"]),
+        "kind": st.sampled_from(["ReplicaSet", "ReplicaSet", "Job"]),
+        "phase": st.sampled_from(["Running", "Running", "Succeeded"]),
+        "is_ready": st.booleans(),
+        "deletion_at": st.sampled_from([None, None, NOW]),
+        "priority": st.sampled_from([0, 2_000_000_000]),
+        "scheduling_gates": st.sampled_from([(), (), ("wait",)]),
+        "annotations": st.sampled_from([{}, {"karpenter.sh/do-not-disrupt": "1h"}]),
+        "volumes": st.sampled_from([(), (Volume("EmptyDir"),)]),
+    }
+)
+
+
+@given(st.lists(STATES, max_size=12))
+def test_every_pod_gets_exactly_one_verdict(states: list[dict[str, object]]) -> None:
+    """Movable, refused, helpable or not helpable; the verdict agrees with asking every rule of that pod alone."""
+    pods: list[Pod] = [pod(f"p-{number:02}", **state) for number, state in enumerate(states)]  # type: ignore[arg-type]
+    world = cluster(node("n1"), node("n2", labels={"type": "virtual-kubelet"}), workload("web", 3), *pods)
+    eligibility = decide_eligibility(world, Policy())
+    verdicts = [*eligibility.movable, *eligibility.refusals, *eligibility.helpable, *eligibility.not_helpable]
+    assert sorted(verdicts) == list(range(len(pods)))
+    circumstances = Circumstances(world, Policy())
+    for index, subject in enumerate(world.pods):
+        refusal = eligibility.refusals.get(index) or eligibility.not_helpable.get(index)
+        assert refusal == next(iter(explain_pod(circumstances, subject)), None)
+        waits = subject.node_name is None and not subject.is_finished
+        assert waits == (index in eligibility.helpable or index in eligibility.not_helpable)
+    for group in eligibility.groups:
+        assert set(group.pods) <= set(eligibility.movable)
+        assert group.allowed_per_wave >= 1

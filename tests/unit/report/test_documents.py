@@ -1,0 +1,65 @@
+"""Documents for scripts: stable, complete, and harmless on a terminal."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rescheduler.model.plan import Plan
+from rescheduler.report.documents import to_json, to_yaml
+from tests.unit.report.plans import small_plan, small_result
+
+
+def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
+    """apiVersion and kind come first, then the fields as the contract lists them."""
+    data = json.loads(to_json(small_plan()))
+    assert list(data) == [
+        "apiVersion", "kind", "snapshot", "objectives", "moves", "placements", "refusals", "warnings",
+    ]  # fmt: skip
+    assert data["moves"][0] == {
+        "pod": {"namespace": "default", "name": "web-1", "uid": "uid-default-web-1"},
+        "fromNode": "n1",
+        "toNode": "n2",
+        "wave": 1,
+        "objective": "MakeRoom",
+        "reason": "makes room for default/big-1",
+        "needsGuidance": False,
+    }
+    assert data["objectives"][0]["status"] == "OPTIMAL"
+    assert (data["objectives"][0]["helped"], data["objectives"][0]["wanted"]) == (1, 1)
+
+
+def test_a_result_carries_an_outcome_for_each_move_and_placement() -> None:
+    """Besides what was planned: outcome, landedOn, message."""
+    data = json.loads(to_json(small_result()))
+    assert data["kind"] == "PlanResult"
+    for item in (*data["moves"], *data["placements"]):
+        assert {"outcome", "landedOn", "message"} <= item.keys()
+
+
+def test_yaml_and_json_hold_the_same() -> None:
+    """Whoever reads one can read the other."""
+    for document in (small_plan(), small_result()):
+        assert yaml.safe_load(to_yaml(document)) == json.loads(to_json(document))
+
+
+def test_equal_plans_give_equal_bytes() -> None:
+    """Nothing but the plan decides what is written."""
+    assert to_json(small_plan()) == to_json(small_plan())
+    assert to_yaml(small_plan()) == to_yaml(small_plan())
+
+
+@given(st.text())
+def test_any_text_survives_and_shows_nothing_but_ascii(text: str) -> None:
+    """Names come back as they were, and no control character reaches a terminal."""
+    document = small_plan(warnings=(text.encode("utf-8", "replace").decode(),))
+    written = to_json(document)
+    assert written.replace("\n", "").isprintable()
+    assert written.isascii()
+    assert msgspec.json.decode(written, type=Plan) == document
+    assert to_yaml(document).replace("\n", "").isprintable()
+    assert yaml.safe_load(to_yaml(document))["warnings"] == list(document.warnings)

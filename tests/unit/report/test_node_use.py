@@ -1,0 +1,40 @@
+"""What nodes hold before and after a plan."""
+
+from __future__ import annotations
+
+from rescheduler.model.resources import CPU, PODS
+from rescheduler.report.node_use import resources_shown, uses_of
+from tests.builders import cluster, node, pod
+from tests.unit.report.plans import small_cluster, small_plan
+
+
+def test_moves_and_placements_change_both_ends() -> None:
+    """What leaves one node arrives on the other; a placed pod is added."""
+    uses = {use.node.name: use for use in uses_of(small_plan(), small_cluster())}
+    assert (uses["n1"].before[CPU], uses["n1"].after[CPU]) == (2000, 4000)
+    assert (uses["n2"].before[CPU], uses["n2"].after[CPU]) == (3000, 4000)
+    assert (uses["n1"].before[PODS], uses["n1"].after[PODS]) == (2, 2)
+
+
+def test_nodes_that_the_plan_leaves_alone_are_shown_only_when_asked_for() -> None:
+    """A report of five thousand nodes shows those that matter."""
+    empty = small_plan(moves=(), placements=())
+    assert uses_of(empty, small_cluster()) == ()
+    assert [use.node.name for use in uses_of(empty, small_cluster(), and_others=1)] == ["n1"]
+
+
+def test_a_plan_of_another_cluster_shows_nothing_wrong() -> None:
+    """Pods and nodes that the cluster does not have are left out."""
+    assert uses_of(small_plan(), cluster(node("other"))) == ()
+
+
+def test_a_resource_is_shown_where_the_plan_changes_it() -> None:
+    """CPU and memory always, others only if a pod brings or takes them."""
+    with_gpu = cluster(
+        node("n1", extended={"example.com/gpu": "2"}),
+        node("n2", extended={"example.com/gpu": "2"}),
+        pod("web-1", node="n1", extended={"example.com/gpu": "1"}),
+        pod("big-1", "3"),
+    )
+    assert resources_shown(uses_of(small_plan(), with_gpu)) == ("cpu", "memory", "example.com/gpu")
+    assert resources_shown(uses_of(small_plan(), small_cluster())) == ("cpu", "memory")

@@ -1,0 +1,24 @@
+"""When a plan that was carried out ended well."""
+
+from __future__ import annotations
+
+import pytest
+
+from rescheduler.model.plan import OutcomeKind
+from rescheduler.report.outcomes import is_as_planned
+from tests.unit.report.plans import small_result
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_well"),
+    [
+        (OutcomeKind.LANDED, True),
+        (OutcomeKind.LANDED_ELSEWHERE, True),
+        (OutcomeKind.REFUSED, False),
+        (OutcomeKind.NOT_ATTEMPTED, False),
+        (OutcomeKind.UNKNOWN, False),
+    ],
+)
+def test_only_pods_that_landed_count_as_well(outcome: OutcomeKind, is_well: bool) -> None:
+    """Elsewhere is no harm; refused, not attempted and unknown mean that the plan stopped early."""
+    assert is_as_planned(small_result(outcome)) is is_well
