@@ -47,11 +47,11 @@ def _pod(number: int, nodes: int, chance: random.Random) -> dict[str, Any]:
     template = number // REPLICAS
     app, namespace = f"service-{template:05d}", f"team-{template % 200:03d}"
     kind = "DaemonSet" if template % 20 == 0 else "StatefulSet" if template % 20 == 1 else "ReplicaSet"
-    suffix = f"{number % REPLICAS}" if kind == "StatefulSet" else f"{chance.getrandbits(25):05x}"
+    suffix = f"{number % REPLICAS}" if kind == "StatefulSet" else f"{chance.getrandbits(20):05x}"
     revision = f"{template * 2654435761 % 2**32:08x}"
     name = f"{app}-{suffix}" if kind != "ReplicaSet" else f"{app}-{revision}-{suffix}"
     node = f"ip-10-{number % nodes // 250}-{number % nodes % 250}-12.eu-central-1.compute.internal"
-    token = f"kube-api-access-{chance.getrandbits(25):05x}"
+    token = f"kube-api-access-{chance.getrandbits(20):05x}"
     labels = {"app.kubernetes.io/name": app, "app.kubernetes.io/instance": f"{app}-main", "pod-template-hash": revision}
     if kind == "StatefulSet":
         labels["statefulset.kubernetes.io/pod-name"] = name
@@ -144,7 +144,7 @@ def _container(name: str, app: str, token: str, template: int) -> dict[str, Any]
         "name": name,
         "image": f"registry.example.com/platform/{app}:v1.{template % 40}.2",
         "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
-        "env": [{"name": f"SETTING_{index}", "value": f"value-{index}-of-{app}"} for index in range(8)],
+        "env": [{"name": f"SETTING_{index}", "value": f"value-{index}-of-{app}"} for index in range(5)],
         "resources": {
             "limits": {"memory": f"{256 + 64 * (template % 7)}Mi"},
             "requests": {"cpu": f"{50 + 25 * (template % 11)}m", "memory": f"{256 + 64 * (template % 7)}Mi"},
@@ -192,7 +192,7 @@ def _status(number: int, spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _managed_fields() -> list[dict[str, Any]]:
-    fields = {f"f:field{index}": {"f:value": {}} for index in range(20)}
+    fields = {f"f:field{index}": {"f:value": {}} for index in range(6)}
     return [
         {
             "manager": manager,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from benchmarks.reading_data import node_pages, pod_pages
@@ -16,7 +17,7 @@ class Pages(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    pages: dict[str, dict[str, bytes]] = {}
+    pages: ClassVar[dict[str, dict[str, bytes]]] = {}
 
     def do_GET(self) -> None:
         """One page, the version, or an empty list for every other kind."""
@@ -31,7 +32,7 @@ class Pages(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *_: Any) -> None:
         """Say nothing."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 import numpy as np
+from msgspec import UNSET
 
 from rescheduler.disruption.circumstances import DEFAULT_SCHEDULERS, Circumstances
 from rescheduler.disruption.eligibility import NOTHING_REMEMBERED
@@ -71,6 +72,7 @@ def explain_pod(cluster: Cluster, policy: Policy, selection: Selection, plan: Pl
         verdict=verdict,
         message=message,
         pod=PodReference(pod.namespace, pod.name, pod.uid),
+        on_node=UNSET if pod.node_name is None else pod.node_name,
         moves=moves,
         placements=placements,
         refusals=refusals,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -81,6 +81,7 @@ def simulate(
         proposed = plan(world.read(), policy, selection=selection, seed=seed, progress=progress)
         executor = _executor(world, world.clock, policy, selection, 600.0, progress)
         results.append(executor.carry_out(proposed))
+        world.settle()
         if not proposed.moves:
             break
     return SimulationReport(before=cluster, results=tuple(results), after=world.read())
@@ -110,10 +111,26 @@ def apply(
         return None
     connection = _connect(options, read_only=False)
     clock = SystemClock()
-    target = KubernetesTarget(
-        connection, LiveReader(connection), clock=clock, hold_namespace=policy.hold.namespace
-    )
+    target = KubernetesTarget(connection, LiveReader(connection), clock=clock, hold_namespace=policy.hold.namespace)
     return _executor(target, clock, policy, selection, timeout_seconds, progress).carry_out(proposed)
+
+
+def clean(
+    options: ClusterOptions,
+    policy: Policy,
+    *,
+    confirm: Callable[[Sequence[str]], bool],
+    progress: Progress = no_progress,
+) -> tuple[str, ...] | None:
+    """Remove what earlier runs left behind, by name; None if ``confirm`` said no."""
+    from rescheduler.adapters.kubernetes.cleaning import find_leftovers, remove_leftovers
+
+    progress("looking for placeholders")
+    leftovers = find_leftovers(_connect(options, read_only=True), policy.hold.namespace)
+    if leftovers and not confirm([leftover.text for leftover in leftovers]):
+        return None
+    removed = remove_leftovers(_connect(options, read_only=False), leftovers)
+    return tuple(leftover.text for leftover in removed)
 
 
 def _executor(

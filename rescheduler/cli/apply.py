@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rescheduler.cli.failures import DONE, FAILED, NOT_EMPTY, UsageError
+from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import parsed, positive_duration
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import cluster_options_from, policy_from, selection_from
 from rescheduler.cli.progress import ShownProgress, shown_progress
 from rescheduler.cli.streams import confirmed, is_terminal, say, show, warn
+from rescheduler.model.printable import printable
 
 if TYPE_CHECKING:
     from rescheduler.model.cluster import Cluster
-    from rescheduler.model.plan import Plan
+    from rescheduler.model.plan import Plan, PlanResult
+    from rescheduler.policy.models import Policy
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def apply(options: ApplyFlags) -> int:
     Evictions go through the Eviction API wave by wave, each wave is watched until its pods run again, and the first
     surprise stops the plan. Exit 0 if every pod ended as planned or elsewhere without harm, 1 if it stopped early.
     """
-    from rescheduler import wiring
+    from rescheduler.extension_points import ExecutionInterruptedError
     from rescheduler.report.outcomes import is_as_planned
 
     _refuse_what_cannot_be(options)
@@ -62,25 +64,38 @@ def apply(options: ApplyFlags) -> int:
     reviewed = _reviewed_plan(options)
     with shown_progress() as progress:
         question = _Question(options, progress)
-        result = wiring.apply(
-            cluster_options_from(options),
-            policy,
-            confirm=question.ask,
-            reviewed=reviewed,
-            selection=selection_from(options),
-            seed=options.seed,
-            timeout_seconds=options.timeout,
-            progress=progress,
-        )
+        try:
+            result = _carried_out(options, policy, reviewed, question, progress)
+        except ExecutionInterruptedError as stop:
+            progress.pause()
+            print_plan(stop.result, question.cluster, options.output)
+            return INTERRUPTED
     if result is None:
         say("nothing was done")
         return FAILED
     warn(warning for warning in result.warnings if warning not in question.warnings)
     print_plan(result, question.cluster, options.output)
     if not is_as_planned(result):
-        say(f"error: {result.message or 'the plan stopped early'}")
+        say(f"error: {printable(result.message) or 'the plan stopped early'}")
         return FAILED
     return NOT_EMPTY if options.exit_code and result.moves else DONE
+
+
+def _carried_out(
+    options: ApplyFlags, policy: Policy, reviewed: Plan | None, question: _Question, progress: ShownProgress
+) -> PlanResult | None:
+    from rescheduler import wiring
+
+    return wiring.apply(
+        cluster_options_from(options),
+        policy,
+        confirm=question.ask,
+        reviewed=reviewed,
+        selection=selection_from(options),
+        seed=options.seed,
+        timeout_seconds=options.timeout,
+        progress=progress,
+    )
 
 
 class _Question:

@@ -47,8 +47,10 @@ def _told(error: Exception) -> tuple[int, str]:
         if isinstance(error, PolicyError):
             return WRONG_USE, _safe(str(error))
     if "rescheduler.extension_points" in sys.modules:
-        from rescheduler.extension_points import ReschedulerError
+        from rescheduler.extension_points import ExecutionInterruptedError, ReschedulerError
 
+        if isinstance(error, ExecutionInterruptedError):
+            return INTERRUPTED, "interrupted"
         if isinstance(error, ReschedulerError):
             return FAILED, f"error: {_safe(str(error))}"
     return FAILED, _unexpected(error)

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from types import FrameType
 
-from rescheduler.cli.failures import DONE, guarded
+from rescheduler.cli.failures import DONE, INTERRUPTED, guarded
 from rescheduler.cli.streams import prepare_streams
 
 PROGRAM = "rescheduler"
@@ -27,6 +27,8 @@ def _run(arguments: list[str]) -> int:
     from rescheduler.cli.app import app
 
     answer = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+    if answer == INTERRUPTED:  # typer has caught the interruption itself
+        raise KeyboardInterrupt
     return answer if isinstance(answer, int) else DONE
 
 

@@ -15,6 +15,7 @@ from rescheduler.model.plan import API_VERSION, Plan
 from rescheduler.model.printable import printable
 
 MOST_BYTES = 64 * 1024 * 1024
+DEEPEST = 100
 
 
 class PlanFileError(ReschedulerError):
@@ -38,7 +39,13 @@ def read_plan_file(file: str) -> Plan:
 
 def parse_plan(raw: bytes) -> Plan:
     """Read a plan's bytes strictly. Raises PlanFileError."""
-    data = _data(raw)
+    try:
+        return _plan_from(_data(raw))
+    except RecursionError:
+        raise PlanFileError("nested too deeply; that is no plan") from None
+
+
+def _plan_from(data: Any) -> Plan:
     if not isinstance(data, dict):
         raise PlanFileError(f"found {_kind(data)}; wanted a Plan as plan -o json writes it")
     for field, wanted in (("apiVersion", API_VERSION), ("kind", "Plan")):
@@ -63,19 +70,29 @@ def _data(raw: bytes) -> Any:
     if text.lstrip()[0] in "{[":
         try:
             return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise PlanFileError(f"not JSON: {error or 'nested too deeply'}") from None
+        except ValueError as error:
+            raise PlanFileError(f"not JSON: {error}") from None
     return _yaml_data(text)
 
 
 def _yaml_data(text: str) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader)):
-            raise PlanFileError("aliases are not allowed in a plan")
+        _refuse_aliases_and_depth(yaml.parse(text, Loader=loader))
         return yaml.load(text, Loader=loader)  # noqa: S506 - one of the two safe loaders
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise PlanFileError(f"not YAML: {' '.join(str(error).split())[:300]}") from None
+
+
+def _refuse_aliases_and_depth(events: Iterable[yaml.Event]) -> None:
+    """Look at the file piece by piece before it is built: a bomb is never expanded, nor a tower climbed."""
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            raise PlanFileError("aliases are not allowed in a plan")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise PlanFileError("nested too deeply; that is no plan")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

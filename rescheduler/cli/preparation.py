@@ -79,6 +79,8 @@ def refuse_formats(output: OutputFormat, command: str, *refused: OutputFormat) -
 
 
 def _warn_of_empty_selection(options: SelectionFlags, cluster: Cluster) -> None:
+    if not options.namespace:
+        return
     known = {pod.namespace for pod in cluster.pods}
-    missing = [name for name in options.namespace or () if name not in known]
+    missing = [name for name in options.namespace if name not in known]
     warn(f"-n {name}: the cluster has no pod in this namespace" for name in missing)

@@ -17,7 +17,11 @@ MOST_WARNINGS_SHOWN = 20
 
 
 def prepare_streams() -> None:
-    """Let every character through: what the locale cannot write is written as an escape."""
+    """Let every character through: what the locale cannot write is written as an escape. A closed stream is mute."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - lives as long as the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -78,8 +82,14 @@ def console(stream: TextIO) -> Console:
     """A rich console that takes no text for markup, and adds nothing off a terminal."""
     from rich.console import Console
 
+    class Plain(Console):
+        """Leaves a reader who has gone to ``show``: rich itself would end the process."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     on_terminal = is_terminal(stream)
-    return Console(
+    return Plain(
         file=stream,
         force_terminal=on_terminal,
         no_color=True if not on_terminal or "NO_COLOR" in os.environ else None,

@@ -12,6 +12,8 @@ from rescheduler.model.cluster import Cluster
 from rescheduler.model.pod import Pod
 from rescheduler.model.workload import DisruptionBudget
 
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
 
 class BudgetStanding(NamedTuple):
     """A budget with our own recount of its ready pods. ``problem``: why its status proves nothing."""
@@ -75,14 +77,18 @@ class _SelectorIndex:
         self._by_label: dict[tuple[str, str], list[DisruptionBudget]] = defaultdict(list)
         self._others: list[DisruptionBudget] = []
         for budget in budgets:
-            asked = [rule for rule in budget.selector.requirements if rule.operator == "In"] if budget.selector else []
-            for value in asked[0].values if asked else ():
-                self._by_label[(asked[0].key, value)].append(budget)
-            if not asked:
+            rules = () if budget.selector is None else budget.selector.requirements
+            asked = next((rule for rule in rules if rule.operator == "In"), None)
+            if asked is None or _is_unreadable(budget):
                 self._others.append(budget)
+            else:
+                for value in asked.values:
+                    self._by_label[(asked.key, value)].append(budget)
 
     def matching(self, labels: Mapping[str, str]) -> tuple[DisruptionBudget, ...]:
-        found = {budget.name: budget for budget in self._others if _covers(budget, labels)}
+        found = {
+            budget.name: budget for budget in self._others if selects(budget.selector, labels) or _is_unreadable(budget)
+        }
         for label in labels.items():
             for budget in self._by_label.get(label, ()):
                 if selects(budget.selector, labels):
@@ -90,9 +96,11 @@ class _SelectorIndex:
         return tuple(found[name] for name in sorted(found))
 
 
-def _covers(budget: DisruptionBudget, labels: Mapping[str, str]) -> bool:
+def _is_unreadable(budget: DisruptionBudget) -> bool:
     """A budget whose selector cannot be read may cover any pod of its namespace."""
-    return selects(budget.selector, labels) or (budget.selector is None and budget.problem is not None)
+    if budget.selector is None:
+        return budget.problem is not None
+    return any(rule.operator not in _OPERATORS for rule in budget.selector.requirements)
 
 
 def _problem(budget: DisruptionBudget) -> str | None:

@@ -25,10 +25,14 @@ class HoldSettings(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A hole kept for one pod: for a pending pod, or for the replacement of a moved one."""
+    """A hole kept for one pod: for a pending pod, or for the replacement of a moved one.
+
+    ``is_made_by_plan``: other pods have to leave before the hole is there.
+    """
 
     pod: PodReference
     request: HoldRequest
+    is_made_by_plan: bool
 
 
 def is_placeholder(pod: Pod) -> bool:
@@ -48,11 +52,11 @@ def needed_holds(plan: Plan, cluster: Cluster, plan_id: str, deadline_seconds: f
     """
     pods = cluster.pod_by_key
     leaving = [pods[move.pod.key] for move in plan.moves]
-    kept = [(item.pod, item.node) for item in plan.placements if item.wave > 0]
-    kept += [(move.pod, move.to_node) for move in plan.moves if move.wave > 1]
-    requests = _closing_requests(plan, cluster, kept)
+    kept = [(item.pod, item.node, item.wave + 1) for item in plan.placements if item.wave > 0]
+    kept += [(move.pod, move.to_node, move.wave) for move in plan.moves if move.wave > 1]
+    requests = _closing_requests(plan, cluster, [(reference, node) for reference, node, _ in kept])
     holds = []
-    for number, (reference, node) in enumerate(kept):
+    for number, (reference, node, wave) in enumerate(kept):
         spec = pods[reference.key].spec
         highest = max([spec, *(pod.spec for pod in leaving)], key=lambda candidate: candidate.priority)
         request = HoldRequest(
@@ -65,7 +69,8 @@ def needed_holds(plan: Plan, cluster: Cluster, plan_id: str, deadline_seconds: f
             plan_id=plan_id,
             host_ports=spec.host_ports,
         )
-        holds.append(Hold(reference, request))
+        is_made_by_plan = any(move.from_node == node and move.wave < wave for move in plan.moves)
+        holds.append(Hold(reference, request, is_made_by_plan))
     return holds
 
 

@@ -61,6 +61,15 @@ class Holds:
         """Remove every placeholder that may stand. Raises ClusterError."""
         self.release(list(self._standing))
 
+    def on(self, nodes: Iterable[str], but_for: Iterable[PodReference]) -> list[Hold]:
+        """Placeholders on these nodes, those for the given pods left out."""
+        wanted, left_out = set(nodes), set(but_for)
+        return [hold for pod, hold in self._standing.items() if hold.request.node in wanted and pod not in left_out]
+
+    def of(self, pod: PodReference) -> Hold | None:
+        """The placeholder for a pod, if one stands."""
+        return self._standing.get(pod)
+
     def in_the_way(self, pod: Pod, node: str, cluster: Cluster) -> list[Hold]:
         """Placeholders for others on a node that leave no room there for a pod which is to come now."""
         others = [hold for hold in self._standing.values() if hold.request.node == node and hold.pod.uid != pod.uid]

@@ -45,7 +45,7 @@ def what_is_left(plan: Plan, cluster: Cluster, outcomes: Outcomes) -> Remainder:
         elif pod.is_terminating:
             leaving.append(move)
         else:
-            moves.append(_checked(move, pod))
+            moves.append(move)
     homeless = _tell_gone(gone, cluster, plan, outcomes)
     is_over = bool(gone or leaving) and not moves
     left, placements = still_needed(plan, moves, plan.placements, cluster, outcomes, is_over=is_over)
@@ -63,8 +63,14 @@ def still_needed(
 ) -> tuple[tuple[Move, ...], tuple[PlannedPlacement, ...]]:
     """Placements whose pods still wait, and moves that still serve one; outcomes of the others are told.
 
-    Raises PlanStoppedError if a pod that room is made for is gone, unless the plan is over anyhow.
+    Raises PlanStoppedError if a pod that is to move is another by now, or one that room is made for is gone (unless
+    the plan is over anyhow).
     """
+    for move in moves:
+        pod = _same(cluster, move.pod.key, move.pod.uid)
+        if pod is None or pod.is_terminating:
+            raise PlanStoppedError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
+        _check_origin(move, pod)
     waiting = _open_placements(placements, cluster, outcomes, is_over=is_over)
     if not waiting and any(item.wave > 0 for item in plan.placements):
         moves = _needed(moves, outcomes)
@@ -100,10 +106,9 @@ def _same(cluster: Cluster, key: str, uid: str) -> Pod | None:
     return pod if pod is not None and pod.uid == uid and not pod.is_finished else None
 
 
-def _checked(move: Move, pod: Pod) -> Move:
+def _check_origin(move: Move, pod: Pod) -> None:
     if pod.node_name != move.from_node:
         raise PlanStoppedError(f"{pod.key} is on {pod.node_name or 'no node'}, the plan moves it from {move.from_node}")
-    return move
 
 
 def _open_placements(

@@ -106,22 +106,16 @@ class Settler:
             self._nominate(item.pod, item.node)
 
     def place(self, placements: Sequence[PlannedPlacement]) -> None:
-        """Let pending pods in where room was made, and wait until they are bound. Raises PlanStoppedError."""
+        """Let pending pods in where room was made, and wait until they are bound. Raises PlanStoppedError.
+
+        Placeholders for later pods on the same nodes may be larger than the room there now: they stand back meanwhile.
+        """
         self.nominate(placements)
-        self._holds.release(item.pod for item in placements)
-        waiting = list(placements)
-        try:
-            for _ in self._waiter.polls(PATIENCE_SECONDS):
-                waiting = [item for item in waiting if not self._is_placed(item)]
-                self._progress("placing pending pods", len(placements) - len(waiting), len(placements))
-                if not waiting:
-                    break
-                self.nominate(waiting)
-        finally:
-            for item in waiting:
-                if not self._outcomes.is_told(item):
-                    message = f"still pending although its room on {item.node} was made"
-                    self._outcomes.of_placement(item, OutcomeKind.UNKNOWN, None, message)
+        pods = [item.pod for item in placements]
+        standing_back = self._holds.on((item.node for item in placements), but_for=pods)
+        self._holds.release([*pods, *(hold.pod for hold in standing_back)])
+        waiting = self._await_bound(placements)
+        self._holds.set(standing_back)
         if waiting:
             names = ", ".join(item.pod.key for item in waiting)
             raise PlanStoppedError(
@@ -184,6 +178,23 @@ class Settler:
         if self.is_guided and now - self._nominated_at.get(pod, float("-inf")) >= NOMINATION_SECONDS:
             self._nominated_at[pod] = now
             self._target.nominate(pod, node)
+
+    def _await_bound(self, placements: Sequence[PlannedPlacement]) -> list[PlannedPlacement]:
+        """Those of the placements whose pods are still pending after all patience."""
+        waiting = list(placements)
+        try:
+            for _ in self._waiter.polls(PATIENCE_SECONDS):
+                waiting = [item for item in waiting if not self._is_placed(item)]
+                self._progress("placing pending pods", len(placements) - len(waiting), len(placements))
+                if not waiting:
+                    break
+                self.nominate(waiting)
+        finally:
+            for item in waiting:
+                if not self._outcomes.is_told(item):
+                    message = f"still pending although its room on {item.node} was made"
+                    self._outcomes.of_placement(item, OutcomeKind.UNKNOWN, None, message)
+        return waiting
 
     def _is_placed(self, item: PlannedPlacement) -> bool:
         live = self._target.read_pod(item.pod.namespace, item.pod.name)

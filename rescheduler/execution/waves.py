@@ -82,8 +82,10 @@ class WaveSender:
         pod = self._pod(move)
         selector = selector_of(pod, self._fresh.now)
         departure = Departure(move, pod, selector, departures.known_before(pod, selector))
-        if can_preempt(pod, self._fresh.now):
-            # Its replacement, kept out by its own placeholder, might throw others out: it must find the room free.
+        hold = self._holds.of(move.pod)
+        if hold is not None and (not hold.is_made_by_plan or can_preempt(pod, self._fresh.now)):
+            # The replacement has to find its room free: kept out by its own placeholder it would go elsewhere, or
+            # throw others out. Only room that the plan made stays closed until the replacement is led into it.
             self._holds.release([move.pod])
         eviction = self.evictor.evict(move, pod, lambda: self._objection(move))
         if eviction.kind is not EvictionKind.SENT:

@@ -80,6 +80,8 @@ class LabelColumn:
             self._starts = np.searchsorted(self.codes[self._order], np.arange(len(self.code_by_value) + 1))
         codes = {self.code_by_value[value] for value in values if value in self.code_by_value}
         slices = [self._order[self._starts[code] : self._starts[code + 1]] for code in codes]
+        if len(slices) == 1:
+            return slices[0]
         return np.sort(np.concatenate(slices)) if slices else np.zeros(0, dtype=np.int64)
 
 
@@ -115,13 +117,19 @@ class LabelTable:
             if requirement.operator == "In":
                 narrowed = self.column(requirement.key).positions(requirement.values)
                 if among is None or len(narrowed) < len(among):
-                    among = narrowed if among is None else np.intersect1d(narrowed, among, assume_unique=True)
+                    among = narrowed if among is None else _common(narrowed, among)
         if among is None:
             return np.flatnonzero(self.matching(requirements))
         for requirement in requirements:
             column = self.column(requirement.key)
             among = among[column.accepted(requirement)[column.codes[among]]]
         return among
+
+
+def _common(few: IntArray, many: IntArray) -> IntArray:
+    """Members of both ascending arrays; quick where ``few`` is much the shorter one."""
+    places = np.minimum(np.searchsorted(many, few), len(many) - 1)
+    return few[many[places] == few]
 
 
 class NodeTable:

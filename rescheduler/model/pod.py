@@ -15,6 +15,7 @@ from rescheduler.model.constraints import (
     TopologySpreadConstraint,
 )
 from rescheduler.model.constraints import Volume as Volume
+from rescheduler.model.containers import ContainerResources
 from rescheduler.model.resources import Resources
 
 
@@ -23,6 +24,8 @@ class PodSpec(Struct, frozen=True, gc=False):
 
     ``requests`` are the effective ones (``specs`` of KEP-753: sidecars, init containers, pod level, overhead),
     without ``pods``. ``scored_requests`` hold cpu and memory with kube-scheduler's non-zero defaults.
+    ``containers`` in the order written, init containers among them, and ``overhead`` serve predictions of use; without
+    containers their split is unknown.
     ``unmodelled`` names predicates this project does not model; such a pod is never moved.
     """
 
@@ -45,6 +48,8 @@ class PodSpec(Struct, frozen=True, gc=False):
     scheduler_name: str = "default-scheduler"
     termination_grace_seconds: int = 30
     unmodelled: tuple[str, ...] = ()
+    containers: tuple[ContainerResources, ...] = ()
+    overhead: Resources = ()
 
 
 class OwnerReference(Struct, frozen=True, gc=False):

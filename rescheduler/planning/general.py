@@ -78,7 +78,7 @@ class General:
         if self.best is not None:
             counts = encode(self.instance, self.best, self._layers)
             if counts is not None:
-                solver.hint(model.values(counts))
+                solver.hint(model.hint(counts))
         seconds = max(0.5, self.deadline.seconds)
         is_help_proven = True
         for weights in help_stages(self.problem):

@@ -51,7 +51,14 @@ class _Builder:
         groups = self._groups()
         demands = self._demands()
         free = self.scale.up(room) if self.for_bound and not self.scale.is_exact else self.scale.down(room)
-        kinds = tuple(self._with_watches(kind, groups, demands) for kind in self.kinds)
+        members: list[list[int]] = [[] for _ in self.kinds]
+        for group in groups:
+            members[group.kind].append(group.pods[0])
+        for demand in demands:
+            members[demand.kind].append(demand.pods[0])
+        kinds = tuple(
+            self._with_watches(kind, pods, groups, demands) for kind, pods in zip(self.kinds, members, strict=True)
+        )
         return Instance(
             nodes=tuple(self.nodes.tolist()),
             free=tuple(map(tuple, free.T.tolist())),
@@ -84,16 +91,16 @@ class _Builder:
         pods = problem.columns.cluster.pods
         by_key: dict[Hashable, list[int]] = {}
         by_namespace = problem.limits.max_evictions_per_namespace is not None
+        prices = problem.prices(self.rows)
         for position, row in enumerate(self.rows.tolist()):
             pod = int(problem.movable[row])
             key = (
                 int(problem.origin[row]),
                 self._kind_key(pod, self.requests[:, position]),
                 self.held[:, position].tobytes(),
-                int(problem.prices[row]),
+                int(prices[position]),
                 self._labels(pod),
                 pods[pod].namespace if by_namespace else "",
-                pod if pods[pod].volumes else NOWHERE,
             )
             by_key.setdefault(key, []).append(position)
         return tuple(self._group(members) for members in by_key.values())
@@ -105,22 +112,21 @@ class _Builder:
         pods = tuple(problem.movable[rows].tolist())
         row = int(rows[0])
         key = self._kind_key(pods[0], self.requests[:, first])
-        if problem.is_entangled(pods[0]):
-            key = ("alone", pods[0])
         node = int(self.local[problem.origin[row]])
         return Group(
             node=node,
             pods=pods,
             held=tuple(self.held[:, first].tolist()),
             kind=self._kind(key, pods[0], self.requests[:, first], len(pods)),
-            price=int(problem.prices[row]),
+            price=int(problem.prices(rows[:1])[0]),
             namespace=problem.columns.cluster.pods[pods[0]].namespace,
         )
 
     def _kind_key(self, pod: int, request: IntArray) -> Hashable:
         if self.problem.is_entangled(pod):
             columns = self.problem.columns
-            return ("entangled", int(columns.shape_of[pod]), int(columns.label_set_of[pod]))
+            alone = pod if columns.cluster.pods[pod].volumes else NOWHERE
+            return ("entangled", int(columns.shape_of[pod]), int(columns.label_set_of[pod]), alone)
         return (self.problem.static_mask(pod)[0], request.tobytes(), self._labels(pod))
 
     def _kind(self, key: Hashable, pod: int, request: IntArray, count: int) -> int:
@@ -141,8 +147,7 @@ class _Builder:
         for pod in self.pending:
             priority = problem.columns.cluster.pods[pod].spec.priority
             request = self._request(pod)
-            alone = pod if problem.columns.cluster.pods[pod].volumes else NOWHERE
-            by_key.setdefault(("pending", priority, self._kind_key(pod, request), alone), []).append(pod)
+            by_key.setdefault(("pending", priority, self._kind_key(pod, request)), []).append(pod)
         return tuple(
             Demand(
                 pods=tuple(pods),
@@ -160,12 +165,18 @@ class _Builder:
         request = self.problem.request_of(pod)[self.used_rows][:, None]
         return self._scaled_requests(request)[:, 0]
 
-    def _with_watches(self, kind: Kind, groups: tuple[Group, ...], demands: tuple[Demand, ...]) -> Kind:
-        """Leave out nodes that refuse the pods for good, and mark those that refuse them as things stand."""
+    def _with_watches(
+        self, kind: Kind, pods: list[int], groups: tuple[Group, ...], demands: tuple[Demand, ...]
+    ) -> Kind:
+        """Leave out nodes that refuse the pods for good, and mark those that refuse them as things stand.
+
+        ``pods``: one of the kind from each node; a node is shut if it refuses all of them.
+        """
         problem = self.problem
         if not problem.is_entangled(kind.pod):
             return kind
-        refused = problem.refused_by_others(kind.pod, problem.start)[self.nodes]
+        refusals = [problem.refused_by_others(pod, problem.start)[self.nodes] for pod in pods]
+        refused = np.logical_and.reduce(refusals)
         banned = self._banned_for_good(kind.pod)
         nodes = tuple(node for node in kind.nodes if not banned[node])
         watches = problem.entanglement.watches

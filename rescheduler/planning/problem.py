@@ -74,17 +74,17 @@ class Problem:
                 held[:, number] = self.start.held_at(pod, int(self.origin[number]))
         return held
 
-    @cached_property
-    def prices(self) -> IntArray:
-        """Price of moving each movable pod, int64[M], 0 to HIGHEST_PRICE."""
+    def prices(self, rows: IntArray) -> IntArray:
+        """Price of moving some of the movable pods (rows), int64[len(rows)], 0 to HIGHEST_PRICE; kept once known."""
         cluster = self.columns.cluster
-        return np.array(
-            [
-                price_of_move(cluster.pods[pod], cluster.taken_at, self.allowances.get(pod))
-                for pod in self.movable.tolist()
-            ],
-            dtype=np.int64,
-        )
+        for row in rows[self._prices[rows] < 0].tolist():
+            pod = int(self.movable[row])
+            self._prices[row] = price_of_move(cluster.pods[pod], cluster.taken_at, self.allowances.get(pod))
+        return self._prices[rows]
+
+    @cached_property
+    def _prices(self) -> IntArray:
+        return np.full(len(self.movable), -1, dtype=np.int64)
 
     @cached_property
     def row_of_movable(self) -> dict[int, int]:
@@ -109,6 +109,28 @@ class Problem:
         if found is None:
             found = self._masks[id(mask)] = (len(self._masks), mask)  # keeping the mask keeps its id its own
         return found
+
+    @property
+    def masks(self) -> tuple[BoolArray, ...]:
+        """The masks handed out so far, by number."""
+        return tuple(mask for _, mask in self._masks.values())
+
+    @cached_property
+    def mask_numbers(self) -> IntArray:
+        """Number of each movable pod's mask, int64[M]."""
+        shapes = self.columns.shape_of[self.movable]
+        _, first, shape_number = np.unique(shapes, return_index=True, return_inverse=True)
+        of_shape = np.array([self.static_mask(int(self.movable[row]))[0] for row in first], dtype=np.int64)
+        numbers: IntArray = of_shape[shape_number] if len(first) else np.zeros(0, dtype=np.int64)
+        for row in self.rows_with_volumes.tolist():  # volumes may tie a pod to some nodes
+            numbers[row] = self.static_mask(int(self.movable[row]))[0]
+        return numbers
+
+    @cached_property
+    def rows_with_volumes(self) -> IntArray:
+        """Movable pods with volumes, as rows."""
+        pods = self.columns.cluster.pods
+        return np.array([row for row, pod in enumerate(self.movable.tolist()) if pods[pod].volumes], dtype=np.int64)
 
     def is_entangled(self, pod: int) -> bool:
         """Whether places of other pods, room apart, bear on where this pod may arrive."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import numpy as np
+
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.problem import Problem
 
@@ -49,5 +51,5 @@ def rank(problem: Problem, schedule: Schedule) -> tuple[tuple[int, ...], int, in
     """Sort key: the larger, the better."""
     row = problem.row_of_movable
     moved = [row[pod] for wave in schedule.waves for pod, _ in wave]
-    price = int(problem.prices[moved].sum()) if moved else 0
+    price = int(problem.prices(np.array(moved, dtype=np.int64)).sum())
     return helped_by(problem, schedule), -len(moved), -price

@@ -21,6 +21,7 @@ LATER_FIELDS: frozenset[Path] = frozenset(
 )
 """Fields of the policy's full form that this version does not act on; list positions are written as 0."""
 LATER_CHOICES: Mapping[Path, tuple[str, ...]] = {
+    ("kind",): ("KubeSchedulerConfiguration",),
     ("guidance",): ("Guide", "Taint"),
     ("objectives", 0, "name"): (
         "EmptyNodes", "SpreadLoad", "SeparateAntagonists", "Defragment", "FaultDomains", "SchedulerScore",

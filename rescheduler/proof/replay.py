@@ -17,21 +17,17 @@ from rescheduler.proof.world import Arrival, World
 def check_arrivals(cluster: Cluster, plan: Plan) -> Iterator[Violation]:
     """Every prefix of waves is feasible.
 
-    Within a wave, moves may run in any order: each arrival is asked for while all others of its wave may have come
-    or not, and nobody has left. At the end of the wave the moved pods give up their origins; then the pending pods
-    whose place is free by now arrive, all of them at once, and hold it from then on.
+    Moves of one wave may run in any order. When it has ended the moved pods give up their origins; then the pending
+    pods whose room is free by now arrive, one after the other as a scheduler places them, and hold it from then on.
     """
     world = World(cluster)
     keys = [move.pod.key for move in plan.moves] + [item.pod.key for item in plan.placements]
     pods = {cluster.pods[index].key: cluster.pods[index] for index in pods_named(cluster, keys)}
-    waves = {move.wave for move in plan.moves} | {item.wave for item in plan.placements}
-    for wave in sorted(waves):
+    for wave in sorted({move.wave for move in plan.moves} | {item.wave for item in plan.placements}):
         moved = [(move.pod, move.to_node) for move in plan.moves if move.wave == wave]
         placed = [(item.pod, item.node) for item in plan.placements if item.wave == wave]
-        for step, targets in (("moves in", moved), ("is placed at the end of", placed)):
-            arrivals = _arrivals(world, pods, targets)
-            yield from _check_together(world, arrivals, f"{step} wave {wave}")
-            world.land(arrivals)
+        yield from _check_any_order(world, _arrivals(world, pods, moved), f"moves in wave {wave}")
+        yield from _check_some_order(world, _arrivals(world, pods, placed), f"is placed at the end of wave {wave}")
 
 
 def _arrivals(world: World, pods: dict[str, Pod], targets: Sequence[tuple[PodReference, str]]) -> list[Arrival]:
@@ -44,12 +40,39 @@ def _arrivals(world: World, pods: dict[str, Pod], targets: Sequence[tuple[PodRef
     return found
 
 
-def _check_together(world: World, arrivals: Sequence[Arrival], when: str) -> Iterator[Violation]:
+def _check_any_order(world: World, arrivals: Sequence[Arrival], when: str) -> Iterator[Violation]:
+    """Each arrival is asked for while any of the others may have come or not, and nobody has left."""
     for position, arrival in enumerate(arrivals):
         others = [*arrivals[:position], *arrivals[position + 1 :]]
-        for rule, predicate in PREDICATES:
-            reason = predicate(arrival, others, world)
-            if reason is not None:
-                yield Violation(rule, f"{arrival.pod.key} {when} to {arrival.node.name}: {reason}")
+        yield from _objections(world, arrival, others, when)
+    _land(world, arrivals)
+
+
+def _check_some_order(world: World, arrivals: Sequence[Arrival], when: str) -> Iterator[Violation]:
+    """Each in turn comes as soon as it fits beside those that came before it; those that never do are told.
+
+    Pods that fit in the order of the list pass; some other order is tried, though not every one.
+    """
+    waiting = list(arrivals)
+    while waiting:
+        fitting = next((item for item in waiting if not any(_objections(world, item, (), when))), None)
+        if fitting is None:
+            for arrival in waiting:
+                yield from _objections(world, arrival, (), when)
+            _land(world, waiting)
+            return
+        _land(world, [fitting])
+        waiting.remove(fitting)
+
+
+def _objections(world: World, arrival: Arrival, others: Sequence[Arrival], when: str) -> Iterator[Violation]:
+    for rule, predicate in PREDICATES:
+        reason = predicate(arrival, others, world)
+        if reason is not None:
+            yield Violation(rule, f"{arrival.pod.key} {when} to {arrival.node.name}: {reason}")
+
+
+def _land(world: World, arrivals: Sequence[Arrival]) -> None:
     for arrival in arrivals:
         world.reserved_volumes |= chosen_volumes(arrival, world, frozenset(world.reserved_volumes))
+    world.land(arrivals)

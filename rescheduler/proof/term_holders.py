@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from rescheduler.model.constraints import PodAffinityTerm
 from rescheduler.model.pod import Pod
-from rescheduler.proof.kinds import Namespaces
 
 
 class Holders(NamedTuple):
@@ -47,17 +46,19 @@ class TermHolders:
             nodes.remove(node)
 
     def looking_into(
-        self, namespace: str, scope: Callable[[PodAffinityTerm, str], Namespaces]
+        self, namespace: str, looks_into: Callable[[PodAffinityTerm, str, str], bool]
     ) -> Iterator[tuple[Holders, PodAffinityTerm]]:
-        """Terms, with those that hold them, which look at pods of a namespace; ``scope``: where a term looks."""
+        """Terms, with those that hold them, which look at pods of a namespace.
+
+        ``looks_into``: whether a term of a pod in the first namespace looks at pods of the second.
+        """
         found = self._by_namespace.get(namespace)
         if found is None:
             found = self._by_namespace[namespace] = []
             for holders in self._groups.values():
-                for term in holders.terms:
-                    within = scope(term, holders.namespace)
-                    if within is None or namespace in within:
-                        found.append((holders, term))
+                found.extend(
+                    (holders, term) for term in holders.terms if looks_into(term, holders.namespace, namespace)
+                )
         yield from found
 
     def _holders_of(self, pod: Pod) -> Holders:

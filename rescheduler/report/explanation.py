@@ -25,8 +25,8 @@ class NodeVerdict(Struct, frozen=True, rename="camel"):
 class Explanation(Struct, frozen=True, rename="camel"):
     """The answer to "why": one sentence, and what stands behind it.
 
-    ``verdict``: Moves, GetsAPlace, Stays, Refused, Waits, Leaves or None of them for what is not concerned.
-    ``pod`` or ``node`` names what was asked about. ``moves``, ``placements`` and ``refusals`` are those of the plan
+    ``verdict``: Moves, GetsAPlace, Stays, Refused, Waits or Leaves. ``pod`` or ``node`` names what was asked about,
+    ``onNode`` is where the pod is. ``moves``, ``placements`` and ``refusals`` are those of the plan
     and the rules that concern it; ``nodes`` hold a verdict for each node.
     """
 
@@ -34,6 +34,7 @@ class Explanation(Struct, frozen=True, rename="camel"):
     message: str
     pod: PodReference | UnsetType = UNSET
     node: str | UnsetType = UNSET
+    on_node: str | UnsetType = UNSET
     moves: tuple[Move, ...] = ()
     placements: tuple[PlannedPlacement, ...] = ()
     refusals: tuple[Refusal, ...] = ()
@@ -67,7 +68,13 @@ def _verdicts(explanation: Explanation, *, wide: bool) -> Iterator[RenderableTyp
     ordered = sorted(explanation.nodes, key=lambda verdict: not verdict.feasible)
     told = ordered if wide else ordered[:MOST_NODES_SHOWN]
     yield Text()
-    rows = ((v.node, "yes" if v.feasible else "no", "; ".join(v.reasons)) for v in told)
+    rows = ((v.node, _fit(v, explanation), "; ".join(v.reasons)) for v in told)
     yield table(["NODE", "FITS NOW", "REASON"], rows)
     if len(told) < len(ordered):
         yield cell(f"and {len(ordered) - len(told)} more nodes; -o wide lists each of them.", "dim")
+
+
+def _fit(verdict: NodeVerdict, explanation: Explanation) -> str:
+    if verdict.node == explanation.on_node:
+        return "is here"
+    return "yes" if verdict.feasible else "no"

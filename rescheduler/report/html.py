@@ -9,10 +9,10 @@ from html import escape
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import MoveOutcome, PlacementOutcome, Plan, PlanResult, Refusal
 from rescheduler.model.printable import printable
-from rescheduler.model.resources import PODS, format_amount
+from rescheduler.model.resources import PODS
 from rescheduler.report.cells import subject
 from rescheduler.report.headline import headlines, snapshot_line
-from rescheduler.report.node_use import NodeUse, resources_shown, uses_of
+from rescheduler.report.node_use import NodeUse, in_one_unit, resources_shown, uses_of
 from rescheduler.report.page_style import STYLE
 
 MOST_OTHER_NODES = 300
@@ -32,12 +32,13 @@ def plan_page(plan: Plan | PlanResult, cluster: Cluster | None = None) -> str:
         *_section("Left alone", _refusals(plan.refusals)),
         *_section("Warnings", (f"<p>{_text(warning)}</p>" for warning in plan.warnings)),
     ]
-    return (
+    page = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
     )
+    return page.encode("ascii", "xmlcharrefreplace").decode()  # reads the same in every locale
 
 
 def _text(value: object) -> str:
@@ -115,7 +116,7 @@ def _bars(use: NodeUse, name: str) -> str:
         share = amount / offered
         full = " over" if share > 1 else ""
         width = min(100.0, 100 * share)
-        amounts = f"{format_amount(name, amount)} of {format_amount(name, offered)}"
+        amounts = f"{in_one_unit(name, amount)} of {in_one_unit(name, offered)}"
         lines.append(
             f'<div class="row"><span class="label">{_text(name)} {label}</span><span class="track">'
             f'<span class="fill {label}{full}" style="width:{width:.1f}%"></span></span>'

@@ -10,7 +10,7 @@ from rescheduler.model.cluster import Cluster
 from rescheduler.model.node import Node
 from rescheduler.model.plan import Plan, PlanResult
 from rescheduler.model.pod import Pod
-from rescheduler.model.resources import CPU, MEMORY, PODS, Resources
+from rescheduler.model.resources import CPU, MEMORY, PODS, Resources, format_amount
 
 SHOWN_FIRST = (CPU, MEMORY)
 
@@ -47,6 +47,11 @@ def resources_shown(uses: Iterable[NodeUse]) -> tuple[str, ...]:
     """CPU and memory, and every other resource whose use the plan changes, but for the number of pods."""
     changed = {name for use in uses for name in use.after if use.after[name] != use.before.get(name, 0)}
     return (*SHOWN_FIRST, *sorted(changed - {*SHOWN_FIRST, PODS}))
+
+
+def in_one_unit(resource: str, amount: int) -> str:
+    """An amount for a column: cores in decimals, so that a column does not mix cores and millicores."""
+    return f"{amount / 1000:g}" if resource == CPU else format_amount(resource, amount)
 
 
 def _changes(

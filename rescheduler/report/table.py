@@ -10,10 +10,10 @@ from rich.text import Text
 
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult, Refusal
-from rescheduler.model.resources import PODS, format_amount
+from rescheduler.model.resources import PODS
 from rescheduler.report.cells import STATUS_STYLES, cell, plural, subject, table
 from rescheduler.report.headline import headlines, snapshot_line
-from rescheduler.report.node_use import NodeUse, resources_shown, uses_of
+from rescheduler.report.node_use import NodeUse, in_one_unit, resources_shown, uses_of
 
 MOST_REFUSALS_SHOWN = 10
 
@@ -46,17 +46,14 @@ def _headline(status: str, text: str) -> Text:
 
 def _nodes(uses: tuple[NodeUse, ...]) -> RenderableType:
     resources = resources_shown(uses)
-    rows = []
-    for use in uses:
-        amounts = [_change(use, name, "pods" if name == PODS else name) for name in (*resources, PODS)]
-        rows.append([use.node.name, *amounts])
+    rows = ([use.node.name, *(_change(use, name) for name in (*resources, PODS))] for use in uses)
     return table(["NODE", *(name.upper() for name in resources), "PODS"], rows)
 
 
-def _change(use: NodeUse, name: str, resource: str) -> str:
-    before, after = (format_amount(resource, amounts.get(name, 0)) for amounts in (use.before, use.after))
+def _change(use: NodeUse, name: str) -> str:
+    before, after = (in_one_unit(name, amounts.get(name, 0)) for amounts in (use.before, use.after))
     change = before if before == after else f"{before} -> {after}"
-    return f"{change} of {format_amount(resource, use.offered.get(name, 0))}"
+    return f"{change} of {in_one_unit(name, use.offered.get(name, 0))}"
 
 
 def _moves(moves: Iterable[Move | MoveOutcome], *, wide: bool) -> RenderableType:

@@ -55,13 +55,16 @@ class Schedule(Struct, frozen=True, rename="camel"):
 def scores_of(model: SchedulerModel, pod_key: str) -> Scores:
     """Verdict on one pod, by ``NAMESPACE/NAME``; a running pod is judged as if it were placed anew.
 
+    Nominated pods count, as they do for the scheduler, whether or not the model counts them.
+
     Raises ReschedulerError for a pod that the snapshot does not hold.
     """
     columns = model.columns
     pod = columns.pod_index.get(pod_key)
     if pod is None:
         raise ReschedulerError(_unknown_pod(columns.cluster, pod_key))
-    verdict = model.verdict(pod, Placement(columns))
+    scheduler = SchedulerModel(columns, model.profiles, counts_nominated=True)
+    verdict = scheduler.verdict(pod, Placement(columns))
     nodes = tuple(
         NodeScores(
             node=node.name,

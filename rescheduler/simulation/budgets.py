@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from msgspec import structs
@@ -11,6 +12,8 @@ from rescheduler.model.workload import DisruptionBudget
 from rescheduler.simulation.object_store import ObjectStore
 from rescheduler.simulation.selection import selects
 from rescheduler.simulation.settings import SimulationSettings
+
+_PORTION = re.compile(r"\d{1,9}%?", re.ASCII)
 
 
 class DisruptionController:
@@ -33,9 +36,9 @@ class DisruptionController:
         store.on_pod_change(self._pod_changed)
 
     def matching(self, pod: Pod) -> list[DisruptionBudget]:
-        """Budgets that select the pod. One with an unreadable selector (``problem``) selects nothing."""
+        """Budgets that select the pod. A selector with a rule that cannot be read selects nothing."""
         found = (budget for budget in self._store.budgets.values() if budget.namespace == pod.namespace)
-        return [budget for budget in found if budget.problem is None and selects(budget.selector, pod.labels)]
+        return [budget for budget in found if selects(budget.selector, pod.labels)]
 
     def grant(self, budget: DisruptionBudget, pod: Pod) -> None:
         """Book one disruption, as the eviction handler does before it deletes the pod."""
@@ -76,12 +79,11 @@ class DisruptionController:
                 expected_pods=expected,
                 observed_generation=budget.generation,
                 disrupted_pods=tuple(disrupted),
+                problem=None,  # whatever was wrong with the status: it has just been written
             )
         )
 
     def _selected(self, budget: DisruptionBudget) -> list[Pod]:
-        if budget.problem is not None:
-            return []
         pods = self._store.in_namespace(budget.namespace)
         return [pod for pod in pods if not pod.is_finished and selects(budget.selector, pod.labels)]
 
@@ -99,6 +101,9 @@ class DisruptionController:
 
     def _wanted(self, budget: DisruptionBudget, pods: list[Pod]) -> tuple[int, int]:
         """Expected pods and desired healthy ones, by the rules of the disruption controller."""
+        wanted = budget.min_available if budget.max_unavailable is None else budget.max_unavailable
+        if wanted is not None and _PORTION.fullmatch(wanted) is None:
+            return 0, budget.desired_healthy  # a hand-made recording: no API server takes it; nothing is allowed
         if budget.max_unavailable is not None:
             expected = self._scale(pods)
             return expected, max(0, expected - _share(budget.max_unavailable, expected))

@@ -6,8 +6,10 @@ import heapq
 from collections.abc import Callable
 from itertools import count
 
+from rescheduler.extension_points import Clock
 
-class SimulatedClock:
+
+class SimulatedClock(Clock):
     """A Clock whose ``sleep`` runs everything that falls due meanwhile, in order of time, then of scheduling.
 
     ``start`` is in seconds since the epoch. Two runs with the same calls see the same events in the same order.

@@ -5,16 +5,17 @@ from __future__ import annotations
 from msgspec import structs
 
 from rescheduler.extension_points import ClusterError, HoldRequest
-from rescheduler.model.annotations import MANAGED_BY, OURS
+from rescheduler.model.annotations import HOLD_GATE, MANAGED_BY, OURS
 from rescheduler.model.cluster import Cluster
+from rescheduler.model.constraints import Toleration
 from rescheduler.model.pod import OwnerReference, Pod, PodSpec
 from rescheduler.model.resources import CPU, DEFAULT_MEMORY_BYTES, DEFAULT_MILLICORES, MEMORY, resources
 from rescheduler.simulation.identity import Identity
 from rescheduler.simulation.object_store import ObjectStore
 from rescheduler.simulation.settings import SimulationSettings
 
-_GATE = "rescheduler.dev/hold"
-_PLAN = "rescheduler.dev/plan"
+_HOLD_LABEL = "rescheduler.dev/hold"
+_PLAN_LABEL = "rescheduler.dev/plan"
 _SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
@@ -86,13 +87,16 @@ class HoldKeeper:
                 priority=priority,
                 priority_class_name=request.priority_class_name,
                 scheduler_name=request.scheduler_name,
+                tolerations=(Toleration(operator="Exists"),),
+                host_ports=request.host_ports,
+                termination_grace_seconds=0,
             ),
-            labels={MANAGED_BY: OURS, _PLAN: request.plan_id},
+            labels={MANAGED_BY: OURS, _PLAN_LABEL: request.plan_id, _HOLD_LABEL: request.name},
             phase="Pending",
             is_ready=False,
             created_at=self._store.clock.now(),
             owners=(OwnerReference("Job", request.name, self._identity.uid()),),
-            scheduling_gates=(_GATE,),
+            scheduling_gates=(HOLD_GATE,),
         )
 
 

@@ -56,9 +56,10 @@ class ObjectStore:
         old = self.pods.get(pod.key)
         self._version += 1
         new = structs.replace(pod, resource_version=str(self._version))
+        if old is not None and old.controller != new.controller:
+            self._unindex(old)
         self.pods[new.key] = new
-        if old is None:
-            self._index(new)
+        self._index(new)
         self._tell(old, new)
         return new
 
@@ -66,9 +67,7 @@ class ObjectStore:
         """Let a pod be gone; unknown keys are fine."""
         old = self.pods.pop(key, None)
         if old is not None:
-            self._by_namespace[old.namespace].pop(key)
-            if old.controller is not None:
-                self._members[old.controller.uid].pop(key)
+            self._unindex(old)
             self._tell(old, None)
 
     def put_budget(self, budget: DisruptionBudget) -> None:
@@ -137,6 +136,11 @@ class ObjectStore:
         self._by_namespace.setdefault(pod.namespace, {})[pod.key] = None
         if pod.controller is not None:
             self._members.setdefault(pod.controller.uid, {})[pod.key] = None
+
+    def _unindex(self, pod: Pod) -> None:
+        self._by_namespace[pod.namespace].pop(pod.key)
+        if pod.controller is not None:
+            self._members[pod.controller.uid].pop(pod.key)
 
     def _tell(self, old: Pod | None, new: Pod | None) -> None:
         self._is_changed = True

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec import structs
 
-from rescheduler.extension_points import ClusterError, EvictionAnswer, HoldRequest
+from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget, HoldRequest
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.constraints import LabelSelector
 from rescheduler.model.node import Node
@@ -29,8 +29,8 @@ from rescheduler.simulation.selection import selects
 from rescheduler.simulation.settings import SimulationSettings
 
 
-class SimulatedCluster:
-    """An ExecutionTarget and ClusterReader: owners, PodDisruptionBudgets, kubelets, and a scheduler of our own.
+class SimulatedCluster(ExecutionTarget):
+    """A target for plans, and a reader: owners, PodDisruptionBudgets, kubelets, and a scheduler of our own.
 
     It begins as ``cluster`` and lives on ``clock``, which stands still but for its ``sleep`` and for the little time
     that calls take. ``scheduler`` makes the prediction model that places pods (SchedulerModel by default). The same

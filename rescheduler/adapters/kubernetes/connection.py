@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from email.utils import parsedate_to_datetime
+from functools import partial
+from threading import Thread
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -106,13 +109,17 @@ class Connection:
         return response.body
 
     def pages(self, path: str, limit: int = PAGE_SIZE, params: Mapping[str, str] | None = None) -> Iterator[bytes]:
-        """The pages of one consistent list. Raises PagesExpiredError when the list must be started again."""
-        token: str | None = ""
-        while token is not None:
-            asked = {**(params or {}), "limit": str(limit), **({"continue": token} if token else {})}
-            body = self.get(path, asked)
-            token = continue_token(body) or None
+        """The pages of one consistent list. Raises PagesExpiredError when the list must be started again.
+
+        While the caller looks at one page the next is on its way.
+        """
+        asked = {**(params or {}), "limit": str(limit)}
+        body = self.get(path, asked)
+        while token := continue_token(body):
+            ahead = _in_background(partial(self.get, path, {**asked, "continue": token}))
             yield body
+            body = ahead.result()
+        yield body
 
     def send(
         self,
@@ -187,6 +194,20 @@ class Connection:
         found = {name.lower(): value for name, value in answer.headers.items()}
         self.server_time = _date(found.get("date")) or self.server_time
         return Response(answer.status, found, data)
+
+
+def _in_background(fetch: Callable[[], bytes]) -> Future[bytes]:
+    """Start fetching in a thread that nobody waits for when the program ends."""
+    answer: Future[bytes] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(fetch())
+        except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises it
+            answer.set_exception(error)
+
+    Thread(target=run, name="next-page", daemon=True).start()
+    return answer
 
 
 def continue_token(page: bytes) -> str | None:

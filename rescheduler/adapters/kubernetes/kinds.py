@@ -16,6 +16,16 @@ class Kind(NamedTuple):
     path: str
     decoded: type[Any]
 
+    @property
+    def api_version(self) -> str:
+        """``v1``, ``apps/v1``."""
+        parts = self.path.split("/")
+        return parts[2] if parts[1] == "api" else "/".join(parts[2:4])
+
+    def is_of(self, api_version: str) -> bool:
+        """Whether an object's ``apiVersion`` is of this kind's group; other groups have kinds of the same name."""
+        return api_version.rpartition("/")[0] == self.api_version.rpartition("/")[0]
+
 
 KINDS: Final = (
     Kind("Pod", "/api/v1/pods", PodObject),

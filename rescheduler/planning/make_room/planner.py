@@ -1,19 +1,18 @@
-"""Make room for pending pods: start reading here. Cheap and certain steps first, search only for what is left."""
+"""Make room for pending pods: start reading here."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from rescheduler.model.plan import Status
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.destinations import predict_with_holds
 from rescheduler.planning.draft import Schedule
-from rescheduler.planning.general import General
-from rescheduler.planning.instance_builder import build_instance
+from rescheduler.planning.make_room.messages import describe
+from rescheduler.planning.make_room.prediction_only import keep_what_needs_no_hold
 from rescheduler.planning.make_room.request import MakeRoomAnswer, MakeRoomRequest, PlannedMove, PlannedPlace
+from rescheduler.planning.make_room.search import Outcome, Search
 from rescheduler.planning.problem import Problem
-from rescheduler.planning.proof_state import Proven
-from rescheduler.planning.ranking import help_vector, helped_by
+from rescheduler.planning.proof_state import HelpVector
+from rescheduler.planning.ranking import helped_by
 from rescheduler.planning.reasons import reasons_of_moves
 from rescheduler.planning.replay import replay
 from rescheduler.planning.zero_moves import place_without_moves
@@ -23,50 +22,51 @@ def plan_make_room(request: MakeRoomRequest) -> MakeRoomAnswer:
     """Plan within the deadline. The plan is never worse than doing nothing, and replayed before it is returned."""
     deadline = Deadline(request.clock, request.deadline_seconds)
     problem = Problem(request.prediction, request.placement, request.eligibility)
-    best = place_without_moves(problem)
-    everybody = help_vector(problem, problem.pending)
-    proven = Proven()
-    if helped_by(problem, best) == everybody:
-        proven = Proven(everybody, 0, everybody)
-    else:
-        instance = build_instance(problem, np.arange(problem.node_count))
-        search = General(problem, instance, deadline, request.seed, best)
-        search.run()
-        proven = search.proven
-        if search.best is not None and not replay(problem, search.best):
-            best = search.best
-    return _answer(problem, request, best, proven)
+    outcome = Search(problem, deadline, request.seed, request.progress).run()
+    if replay(problem, outcome.best):
+        outcome.best = place_without_moves(problem)
+    schedule, guided, notes = outcome.best, frozenset[int](), list[str]()
+    if schedule.waves and request.is_guided_by_holds:
+        schedule, guided = predict_with_holds(problem, schedule)
+    elif schedule.waves:
+        schedule, notes = keep_what_needs_no_hold(problem, schedule)
+    return _answer(problem, outcome, schedule, guided, notes)
 
 
-def _answer(problem: Problem, request: MakeRoomRequest, best: Schedule, proven: Proven) -> MakeRoomAnswer:
-    guided: frozenset[int] = frozenset()
-    if best.waves:
-        best, guided = predict_with_holds(problem, best)
-    helped = helped_by(problem, best)
+def _answer(
+    problem: Problem, outcome: Outcome, schedule: Schedule, guided: frozenset[int], notes: list[str]
+) -> MakeRoomAnswer:
+    helped = helped_by(problem, schedule)
     wanted = len(problem.pending)
-    value = best.evictions
-    bound = min(value, proven.bound_for(helped))
-    reasons = reasons_of_moves(problem, best)
+    value = schedule.evictions
+    bound = min(value, outcome.proven.bound_for(helped))
+    status = _status(helped, wanted, value, bound, outcome)
+    reasons = reasons_of_moves(problem, schedule)
+    message, limits = describe(problem, outcome, schedule, status, notes)
+    certificate = outcome.certificate.facts if outcome.certificate and status is Status.INFEASIBLE else None
     return MakeRoomAnswer(
-        status=_status(helped, wanted, value, bound, proven),
+        status=status,
         value=value,
         bound=bound,
         gap=abs(value - bound) / max(1, abs(bound)),
         helped=sum(helped),
         wanted=wanted,
-        message="",
+        message=message,
+        certificate=certificate,
         moves=tuple(
             PlannedMove(pod, node, number, pod in guided, reasons[pod])
-            for number, wave in enumerate(best.waves, start=1)
+            for number, wave in enumerate(schedule.waves, start=1)
             for pod, node in wave
         ),
-        placements=tuple(PlannedPlace(pod, node, wave) for pod, node, wave in best.places),
+        placements=tuple(PlannedPlace(pod, node, wave) for pod, node, wave in schedule.places),
+        binding_limits=limits,
     )
 
 
-def _status(helped: tuple[int, ...], wanted: int, value: int, bound: int, proven: Proven) -> Status:
+def _status(helped: HelpVector, wanted: int, value: int, bound: int, outcome: Outcome) -> Status:
     if sum(helped) == wanted:
         return Status.OPTIMAL if value == bound else Status.FEASIBLE
-    if proven.most_help is not None and sum(proven.most_help) < wanted:
+    most = outcome.proven.most_help
+    if (most is not None and sum(most) < wanted) or outcome.certificate is not None:
         return Status.INFEASIBLE
     return Status.FEASIBLE if any(helped) else Status.UNKNOWN

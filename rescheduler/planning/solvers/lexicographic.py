@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
@@ -32,10 +33,10 @@ class LexicographicSolver:
         self._seed = seed
         self.solution: list[int] | None = None
 
-    def hint(self, values: list[int]) -> None:
-        """Suggest a value for each variable."""
+    def hint(self, pairs: Iterable[tuple[cp_model.IntVar, int]]) -> None:
+        """Suggest values for variables."""
         self._model.clear_hints()
-        for variable, value in zip(self._variables, values, strict=True):
+        for variable, value in pairs:
             self._model.add_hint(variable, value)
 
     def run(
@@ -59,8 +60,15 @@ class LexicographicSolver:
         self.solution = [solver.value(variable) for variable in self._variables]
         value = round(solver.objective_value)
         self._keep(objective, value, maximize=maximize, is_proven=status == cp_model.OPTIMAL)
-        self.hint(self.solution)
+        self._keep_as_hint(solver)
         return StageResult(value, bound, is_proven=status == cp_model.OPTIMAL)
+
+    def _keep_as_hint(self, solver: cp_model.CpSolver) -> None:
+        """The whole solution, the solver's own auxiliary variables included."""
+        self._model.clear_hints()
+        hint = self._model.proto.solution_hint
+        hint.vars.extend(range(len(solver.response_proto.solution)))
+        hint.values.extend(solver.response_proto.solution)
 
     def _keep(self, objective: cp_model.LinearExprT, value: int, *, maximize: bool, is_proven: bool) -> None:
         if is_proven:
@@ -74,6 +82,7 @@ class LexicographicSolver:
         solver = cp_model.CpSolver()
         parameters = solver.parameters
         parameters.num_workers = 1
+        parameters.linearization_level = 2
         parameters.random_seed = self._seed
         parameters.max_time_in_seconds = max(0.01, deadline.remaining())
         parameters.max_deterministic_time = deterministic_seconds

@@ -35,13 +35,15 @@ class RoomModel:
         self.model = cp_model.CpModel()
         model = self.model
         self.out = [model.new_int_var(0, len(group.pods), "") for group in instance.groups]
+        roomiest = _room_without_movable_pods(instance)
         self.arrive = {
-            (number, node): model.new_int_var(0, kind.count, "")
+            (number, node): model.new_int_var(0, min(kind.count, _most(kind.request, roomiest[node])), "")
             for number, kind in enumerate(instance.kinds)
             for node in kind.nodes
         }
         self.out_in: dict[LayeredGroup, cp_model.IntVar] = {}
         self.arrive_in: dict[tuple[int, int, int], cp_model.IntVar] = {}
+        self._indicated: list[tuple[cp_model.IntVar, list[cp_model.IntVar]]] = []
         self._arrivals_at: dict[int, list[int]] = defaultdict(list)
         for number, node in self.arrive:
             self._arrivals_at[node].append(number)
@@ -96,6 +98,13 @@ class RoomModel:
                 arrive[0][key] = value
         return Counts(tuple(out), tuple(arrive), placed)
 
+    def hint(self, counts: Counts) -> list[tuple[cp_model.IntVar, int]]:
+        """A value for every variable, the literals included, that says the same as counts."""
+        pairs = list(zip(self.variables, self.values(counts), strict=True))
+        positive = {variable.index for variable, value in pairs if value}
+        pairs += [(literal, int(any(v.index in positive for v in variables))) for literal, variables in self._indicated]
+        return pairs
+
     def values(self, counts: Counts) -> list[int]:
         """The variables' values for given counts: the inverse of ``counts``."""
         out: Counter[int] = Counter()
@@ -129,6 +138,14 @@ class RoomModel:
             self.model.add(cp_model.LinearExpr.sum(zeros) >= 1).only_enforce_if(literal)
             differs.append(literal)
         self.model.add_bool_or(differs)
+
+    def _any_of(self, variables: list[cp_model.IntVar]) -> cp_model.IntVar:
+        """A literal that is true if any of the variables is positive."""
+        literal = self.model.new_bool_var("")
+        for variable in variables:
+            self.model.add(variable == 0).only_enforce_if(~literal)
+        self._indicated.append((literal, variables))
+        return literal
 
     def _total(self, kind: int) -> cp_model.LinearExprT:
         return cp_model.LinearExpr.sum([self.arrive[kind, node] for node in self.instance.kinds[kind].nodes])
@@ -166,11 +183,7 @@ class RoomModel:
             left = cp_model.LinearExpr.weighted_sum([v for _, v in given], [a for a, _ in given]) if given else 0
             constraint = self.model.add(used <= room + left)
             if room < 0:
-                busy = self.model.new_bool_var("")
-                for request, variable in checked:
-                    if request[row]:
-                        self.model.add(variable == 0).only_enforce_if(~busy)
-                constraint.only_enforce_if(busy)
+                constraint.only_enforce_if(self._any_of([variable for request, variable in checked if request[row]]))
 
     def _keep_limits(self, limits: MoveLimits) -> None:
         if limits.max_evictions is not None and self.out:
@@ -193,9 +206,7 @@ class RoomModel:
                 continue
             changes = [self.out[group] for group in kind.watched_groups]
             changes += [self.arrive[other, node] for other in kind.watched_kinds for node in self.instance.kinds[other].nodes]
-            uses = self.model.new_bool_var("")
-            for variable in shut:
-                self.model.add(variable == 0).only_enforce_if(~uses)
+            uses = self._any_of(shut)
             self.model.add(sum(changes) >= 1 + kind.watches_itself).only_enforce_if(uses)
 
     def _separate(self) -> None:
@@ -209,9 +220,7 @@ class RoomModel:
                 for node in self.instance.kinds[rival].nodes
                 if node in inside
             ]
-            arrives = self.model.new_bool_var("")
-            for variable in own:
-                self.model.add(variable == 0).only_enforce_if(~arrives)
+            arrives = self._any_of(own)
             if separation.is_mutual:
                 self.model.add(sum(own) <= 1)
             if standing or rivals:
@@ -252,3 +261,16 @@ class RoomModel:
         groups = self._groups_at[node]
         departures = [(self.instance.groups[g].held, self.out_in[LayeredGroup(g, t)]) for g in groups for t in range(layer)]
         self._bound_node(self.instance.free[node], arrivals, departures, checked)
+
+
+def _room_without_movable_pods(instance: Instance) -> list[list[int]]:
+    room = [list(free) for free in instance.free]
+    for group in instance.groups:
+        for row, held in enumerate(group.held):
+            room[group.node][row] += held * len(group.pods)
+    return room
+
+
+def _most(request: tuple[int, ...], room: list[int]) -> int:
+    """How many pods fit at most once every movable pod has left."""
+    return max(0, min((have // asked for asked, have in zip(request, room, strict=True) if asked), default=2**20))

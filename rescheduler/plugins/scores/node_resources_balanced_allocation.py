@@ -35,8 +35,9 @@ class NodeResourcesBalancedAllocation(Score):
         after = balance([_share(use, use.request) for use in found])
         if not self.scores_change:
             return after
+        # A deviation is at most a half, so balances lie between 50 and 100 and the difference is never negative.
         gain = 50 + after - balance([_share(use, 0) for use in found])
-        score: IntArray = 50 + np.sign(gain) * (np.abs(gain) // 2)
+        score: IntArray = 50 + gain // 2
         return score
 
 

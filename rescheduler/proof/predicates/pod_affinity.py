@@ -31,10 +31,10 @@ def anti_affinity_of_others(arrival: Arrival, others: Sequence[Arrival], world: 
     """No pod in the domain may keep away from the arriving one."""
     pod, node = arrival
 
-    def scope(term: PodAffinityTerm, own: str) -> Namespaces:
-        return _scope(term, own, world)
+    def looks_into(term: PodAffinityTerm, own: str, namespace: str) -> bool:
+        return _looks_into(term, own, namespace, world)
 
-    for holders, term in world.holders.looking_into(pod.namespace, scope):
+    for holders, term in world.holders.looking_into(pod.namespace, looks_into):
         if term.topology_key in node.labels and label_selector_matches(term.selector, pod.labels):
             near = sum(_same_domain(world.node(name), node, term.topology_key) for name in holders.nodes)
             if (holders.namespace, holders.terms) == (pod.namespace, pod.spec.anti_affinity):
@@ -124,7 +124,7 @@ def _looks_into(term: PodAffinityTerm, own: str, namespace: str, world: World) -
 
 
 def _scope(term: PodAffinityTerm, own: str, world: World) -> Namespaces:
-    """All namespaces with pods on nodes that a term looks at, and those it names."""
+    """Where the pods on nodes are that a term looks at: names of namespaces, or None for all."""
     if term.namespace_selector is None:
         return frozenset(term.namespaces or (own,))
     if not term.namespace_selector.requirements:

@@ -125,6 +125,8 @@ def test_permits_of_a_wave_count_against_each_other() -> None:
     """Four of forty may be away at once: the fifth is refused."""
     verdicts = permit_wave([move(number) for number in range(5)], context(world()))
     assert rules(verdicts) == [None, None, None, None, "WorkloadBudget"]
+    assert isinstance(verdicts[-1], Refusal)
+    assert verdicts[-1].message == "default/web-4 would be eviction 5 of ReplicaSet default/web, which allows 4 now"
 
 
 def test_a_refused_move_spends_nothing() -> None:
@@ -147,7 +149,11 @@ def test_limits_of_the_plan_count_what_was_sent_before(limits: MoveLimits, verdi
     """Two were sent already, one of them from n1 and one from this namespace."""
     seen = context(world(), sent={"a": "n1", "b": ""}, sent_namespaces={"default": 1, "other": 1})
     capped = replace(seen, eligibility=decided_with(seen, limits))
-    assert rules(permit_wave([move(0), move(1), move(2)], capped)) == verdicts
+    found = permit_wave([move(0), move(1), move(2)], capped)
+    assert rules(found) == verdicts
+    if limits.max_evictions == 4:
+        assert isinstance(found[-1], Refusal)
+        assert found[-1].message == "default/web-2 would be eviction 5 of this plan; the policy allows 4"
 
 
 def decided_with(seen: GateContext, limits: MoveLimits) -> Any:

@@ -105,8 +105,11 @@ def test_a_budget_covers_its_own_namespace_only() -> None:
 
 def test_a_selector_that_cannot_be_read_may_cover_anybody() -> None:
     """Then every pod of the namespace stays."""
-    unreadable = DisruptionBudget("default", "odd", selector=None, problem="its selector cannot be read")
-    assert rule_against(pod("web-0", node="n1"), unreadable) == "PodDisruptionBudget"
+    absent = DisruptionBudget("default", "odd", selector=None, problem="its selector cannot be read")
+    strange = LabelSelector((Requirement("app", "In", ("api",)), Requirement("app", "Near", ("web",))))
+    unknown = DisruptionBudget("default", "odd", selector=strange, problem="its selector has an unknown operator")
+    for unreadable in (absent, unknown):
+        assert rule_against(pod("web-0", node="n1"), unreadable) == "PodDisruptionBudget"
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from rescheduler.execution.executor import plan_id_of
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import OutcomeKind, Plan
+from rescheduler.model.plan import OutcomeKind, Plan, PodReference
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.worlds import (
     AllowAll,
@@ -202,10 +203,6 @@ def test_a_plan_without_uids_is_refused() -> None:
     """Names alone do not say which pod is meant."""
     start = fragmented()
     bare = plan_of(start, [("web-00", "n1", 1)], [])
-    from msgspec import structs
-
-    from rescheduler.model.plan import PodReference
-
     move = structs.replace(bare.moves[0], pod=PodReference("default", "web-00"))
     world = World(start)
     result = executor(world).carry_out(structs.replace(bare, moves=(move,)))
@@ -269,3 +266,69 @@ def test_ownerless_pods_that_the_policy_lets_go_need_no_replacement() -> None:
     result = executor(world).carry_out(plan_of(start, [("lone", "n0", 1)], [("big-0", "n0", 1)]))
     assert outcomes(result) == {"lone": ("LandedElsewhere", None), "big-0": ("Landed", "n0")}
     assert OutcomeKind.LANDED in {item.outcome for item in result.placements}
+
+
+def test_placeholders_stand_back_for_a_replacement_that_comes_before_their_own_pod() -> None:
+    """A hole kept for the second wave is larger than the room now; the first wave's arrival gets in all the same."""
+    pool = {"pool": "a"}
+    start = cluster(
+        node("n0", "4"),
+        node("n1", "4", labels=pool),
+        node("n2", "2"),
+        node("n3", "4", labels=pool),
+        pod("first-0", "3", node="n0"),
+        pod("leaver-0", "2", node="n1"),
+        pod("guest-0", "1", node="n3", node_selector=(("pool", "a"),)),
+        pod("fill-0", "2500m", node="n3"),
+        pod("big-0", "4"),
+        pod("odd-0", "1500m", node_selector=(("kubernetes.io/hostname", "n3"),)),
+        *(workload(name, 1) for name in ("first", "leaver", "guest", "fill", "big", "odd")),
+    )
+    world = World(start)
+    plan = plan_of(
+        start,
+        [("leaver-0", "n2", 1), ("guest-0", "n1", 1), ("first-0", "n1", 2)],
+        [("odd-0", "n3", 1), ("big-0", "n0", 2)],
+    )
+    result = executor(world).carry_out(plan)
+    assert outcomes(result) == {
+        "leaver-0": ("Landed", "n2"),
+        "guest-0": ("Landed", "n1"),
+        "first-0": ("Landed", "n1"),
+        "odd-0": ("Landed", "n3"),
+        "big-0": ("Landed", "n0"),
+    }
+    assert world.leftovers() == []
+
+
+def test_a_pod_that_could_throw_others_out_finds_its_own_placeholder_gone() -> None:
+    """Kept out by its own placeholder, a replacement of high priority would preempt; so its room is opened first."""
+    start = chained()
+    important = structs.replace(
+        start.pod_by_key["default/mid-0"],
+        spec=structs.replace(start.pod_by_key["default/mid-0"].spec, priority=100, priority_class_name="high"),
+    )
+    others = [item for item in start.pods if item.name != "mid-0"]
+    start = cluster(*start.nodes, *others, important, *start.workloads)
+    world = World(start)
+    result = executor(world).carry_out(chain(start))
+    acts = [(write.verb, write.name) for write in world.writes]
+    own = next(act for act in acts if act[0] == "delete" and act[1].endswith("-1"))
+    assert acts.index(own) < acts.index(("create", "mid-0"))
+    assert outcomes(result)["mid-0"] == ("Landed", "n1")
+
+
+def test_a_replacement_that_comes_back_to_its_origin_stops_the_plan_when_the_rest_does_not_prove() -> None:
+    """Without holds the room is taken again: the plan ends there, and no further pod is moved in vain."""
+    start = fragmented()
+    world = World(start)
+    plan = plan_of(start, [("web-00", "n1", 1), ("web-01", "n2", 2)], [("big-0", "n0", 2)])
+
+    def proof(fresh: Cluster, rest: Plan) -> list[str]:
+        room = 4 - sum(item.node_name == "n0" for item in fresh.pods)
+        return [] if room + len(rest.moves) >= 2.5 else ["n0 has no room for big-0"]
+
+    result = executor(world, guidance="Predict", proof=proof).carry_out(plan)
+    assert "web-01" not in world.evicted or outcomes(result)["web-00"][1] != "n0"
+    assert outcomes(result)["big-0"][0] in ("NotAttempted", "Unknown")
+    assert result.message

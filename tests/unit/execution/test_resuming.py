@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from rescheduler.execution.outcomes import Outcomes
 from rescheduler.execution.resuming import made_at, rest_of, what_is_left
@@ -73,7 +74,7 @@ def test_placeholders_of_a_killed_run_are_waited_for() -> None:
 
     world.script = [die]
     dying = executor(world, deadline=20)
-    world.release = lambda names: None  # type: ignore[method-assign]
+    world.release = lambda _names: None  # type: ignore[method-assign]
     with pytest.raises(SystemExit):
         dying.carry_out(plan)
     del world.release
@@ -169,6 +170,4 @@ def test_the_time_of_a_plan_is_read_in_whole_seconds() -> None:
     """As creation times are; a plan without a time is older than everything."""
     plan: Plan = two_moves(fragmented())
     assert made_at(plan) == NOW
-    from msgspec import structs
-
     assert made_at(structs.replace(plan, snapshot=structs.replace(plan.snapshot, taken_at=None))) == 0.0

@@ -23,9 +23,7 @@ class AllowAll:
         self.refused = set(refused)
         self.asked: list[tuple[list[str], list[str]]] = []
 
-    def permit(
-        self, moves: Sequence[Move], cluster: Cluster, sent: Sequence[PodReference]
-    ) -> list[Permit | Refusal]:
+    def permit(self, moves: Sequence[Move], cluster: Cluster, sent: Sequence[PodReference]) -> list[Permit | Refusal]:
         """One verdict for each move."""
         self.asked.append(([move.pod.name for move in moves], [reference.name for reference in sent]))
         return [
@@ -44,7 +42,7 @@ class World(SimulatedCluster):
 
     def __init__(self, start: Cluster, **settings: Any) -> None:
         super().__init__(start, settings=SimulationSettings(**settings))
-        self.script: list[EvictionAnswer | None | Callable[[PodReference, bool], EvictionAnswer | None]] = []
+        self.script: list[EvictionAnswer | Callable[[PodReference, bool], EvictionAnswer | None] | None] = []
         self.asked: list[tuple[str, bool]] = []
         self.clock.sleep(1)
 

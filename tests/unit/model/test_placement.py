@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rescheduler.model.columns import NOWHERE, columns_of
 from rescheduler.model.placement import Placement
@@ -38,3 +42,64 @@ def test_counts_follow_every_change() -> None:
     assert placement.copy().count("a", mask).tolist() == [1, 2]
     placement.settle()
     assert placement.count("a", mask).tolist() == [0, 2]
+
+
+def test_sites_name_every_place_of_every_pod_but_the_one_left_out() -> None:
+    """A moving pod has two places, a pending one none."""
+    columns = columns_of(cluster(node("n1"), node("n2"), pod("a-1", node="n1"), pod("a-2", node="n2"), pod("a-3")))
+    placement = Placement(columns)
+    everyone = np.arange(3)
+    assert sorted(placement.sites(everyone).tolist()) == [0, 1]
+    placement.move(0, 1)
+    assert sorted(placement.sites(everyone).tolist()) == [0, 1, 1]
+    assert placement.sites(everyone, without=0).tolist() == [1]
+    assert placement.tally(everyone).tolist() == [1, 2]
+    assert placement.places(0) == (1, 0)
+    assert placement.places(2) == ()
+    other = placement.copy()
+    placement.settle()
+    assert placement.sites(everyone).tolist() == [1, 1]
+    assert sorted(other.sites(everyone).tolist()) == [0, 1, 1]
+
+
+def test_scored_use_adds_the_defaults_of_missing_requests() -> None:
+    """100m and 200 MiB a pod that asks for nothing, beside what is really held."""
+    columns = columns_of(cluster(node("n1"), node("n2"), pod("a-1", "0", "0", node="n1"), pod("b-1", "2", node="n1")))
+    placement = Placement(columns)
+    assert placement.scored_used.tolist() == [[2100, 0], [(200 << 20) + (1 << 30), 0]]
+    placement.move(0, 1)
+    assert placement.scored_used[0].tolist() == [2100, 100]
+    placement.settle()
+    assert placement.scored_used[0].tolist() == [2000, 100]
+
+
+@given(seed=st.integers(0, 2**32))
+def test_accounts_after_any_moves_equal_those_made_afresh(seed: int) -> None:
+    """Trials are undone by their opposite, resized pods (which hold more or less than they ask for) too."""
+    random = Random(seed)
+    held = [None, (("cpu", 700),), (("cpu", 5000), ("memory", 7))]
+    homes = [random.choice((None, "n1", "n2")) for _ in range(5)]
+    pods = [
+        pod(f"p{n}", random.choice(("0", "1")), node=home, held=random.choice(held) if home else None)
+        for n, home in enumerate(homes)
+    ]
+    columns = columns_of(cluster(node("n1"), node("n2"), node("n3"), *pods))
+    placement = Placement(columns)
+    before = placement.copy()
+    for _ in range(10):
+        number, target = random.randrange(5), random.randrange(3)
+        if placement.node_of[number] == NOWHERE:
+            placement.assume(number, target)
+        elif placement.leaving[number] == NOWHERE and placement.node_of[number] != target and random.random() < 0.6:
+            placement.move(number, target)
+        elif random.random() < 0.5:
+            placement.settle()
+        else:
+            placement.forget(number)
+    for number, home in enumerate(columns.initial_node_of):
+        placement.forget(number)
+        if home != NOWHERE:
+            placement.assume(number, int(home))
+    assert np.array_equal(placement.used, before.used)
+    assert np.array_equal(placement.scored_used, before.scored_used)
+    assert np.array_equal(placement.node_of, before.node_of)

@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.constraints import PodAffinityTerm
 from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.model.plan import Plan, PodReference, Status
 from rescheduler.proof.checker import check_plan, check_rest
-from tests.builders import NOW, cluster, node, pod, workload
+from tests.builders import NOW, cluster, node, pod, selector, workload
 from tests.unit.proof.cases import anything_goes, broken, move, place, plan
 
 WORLD = cluster(
@@ -126,6 +129,8 @@ def test_a_plan_that_is_wrong_in_one_respect_is_caught(wrong: Plan, rules: set[s
         with_claims(bound=2, gap=0.50001, status=Status.FEASIBLE),
         plan(status=Status.UNKNOWN, value=0, bound=None, gap=None),
         plan(status=Status.UNKNOWN, value=None, bound=None, gap=None),
+        plan(helped=UNSET, wanted=UNSET),
+        plan(name="EmptyNodes", value=7, bound=8, gap=0.125, status=Status.FEASIBLE),
     ],
 )
 def test_honest_claims_of_less_than_optimality_are_accepted(right: Plan) -> None:
@@ -237,3 +242,25 @@ def test_violations_name_their_objects() -> None:
     assert "default/tiny-0" in violation.message
     assert "wave 0" in violation.message
     assert "n1" in violation.message
+
+
+def named(world: Cluster, checked: Plan) -> list[str]:
+    """The pods that violations are about, in order."""
+    return [item.message.partition(" ")[0] for item in check_plan(world, checked, anything_goes(world))]
+
+
+def test_every_move_of_a_wave_is_asked_with_all_the_others() -> None:
+    """Three that fit in pairs but not together are all named: any of them may be the last."""
+    world = cluster(node("n1", cpu="2"), node("n2"), *(pod(f"{name}-0", cpu="1", node="n2") for name in "abc"))
+    together = plan(*(move(f"{name}-0", "n2", "n1") for name in "abc"))
+    assert named(world, together) == ["default/a-0", "default/b-0", "default/c-0"]
+
+
+def test_pending_pods_take_their_places_in_the_order_of_the_list() -> None:
+    """The last one finds no room, and it alone is named; one that has to wait for another comes later."""
+    pods = [pod(f"{name}-0", cpu="1") for name in "abc"]
+    world = cluster(node("n1", cpu="2"), *pods)
+    assert named(world, plan(*(place(item.name, "n1") for item in pods))) == ["default/c-0"]
+    friend = PodAffinityTerm("kubernetes.io/hostname", selector(app="c"))
+    leaning = cluster(node("n1"), pod("a-0", affinity=(friend,)), pod("c-0"))
+    assert named(leaning, plan(place("a-0", "n1"), place("c-0", "n1"))) == []

@@ -79,6 +79,21 @@ def test_a_budget_known_by_its_status_only_keeps_its_implied_floor() -> None:
     assert (found.desired_healthy, found.disruptions_allowed) == (3, 0)
 
 
+@pytest.mark.parametrize("fields", [{"max_unavailable": "ten"}, {"min_available": "-1"}, {"min_available": "1e3"}])
+def test_a_share_that_cannot_be_read_allows_nothing(fields: dict[str, str]) -> None:
+    """No API server would take it; a hand-made recording may hold it."""
+    assert recounted(world_of(4, **fields)).disruptions_allowed == 0
+
+
+def test_a_recount_mends_a_status_that_was_missing() -> None:
+    """The controller writes the whole status: nothing is wrong with it any more."""
+    world = world_of(4, min_available="1", problem="it has no status yet", generation=1)
+    world.delete_pod("default", "web-0")
+    world.settle()
+    found = world.read().budgets[0]
+    assert (found.problem, found.disruptions_allowed) == (None, 2)
+
+
 def test_finished_pods_do_not_count() -> None:
     """A pod that has ended is neither expected nor healthy."""
     world = world_of(3, min_available="1")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.model.constraints import LabelSelector
+from rescheduler.model.constraints import LabelSelector, Requirement
 from rescheduler.model.plan import PodReference
 from rescheduler.model.pod import Pod
 from rescheduler.model.workload import DisruptionBudget
@@ -40,7 +40,8 @@ def standing_budget(world: SimulatedCluster) -> DisruptionBudget:
 NOTHING_ALLOWED = budget("web", 0)
 ONE_ALLOWED = budget("web", 1)
 NOT_OBSERVED = budget("web", 1, generation=2, observed_generation=1)
-UNREADABLE = budget("web", 0, problem="selector: unknown operator")
+UNREADABLE = budget("web", 0, selector=LabelSelector((Requirement("app", "Near", ("web",)),)), problem="selector")
+NO_STATUS = budget("web", 0, generation=1, observed_generation=0, problem="it has no status yet")
 FEW_HEALTHY = budget("web", 0, current_healthy=0)
 CROWDED = budget("web", 1, disrupted_pods=tuple(f"gone-{number}" for number in range(2001)))
 
@@ -53,6 +54,7 @@ CROWDED = budget("web", 1, disrupted_pods=tuple(f"gone-{number}" for number in r
         pytest.param(running(), (ONE_ALLOWED,), "Accepted", None, id="allowed"),
         pytest.param(running(), (NOTHING_ALLOWED,), "BudgetExhausted", None, id="exhausted"),
         pytest.param(running(), (NOT_OBSERVED,), "BudgetNotObserved", 10.0, id="status behind its spec"),
+        pytest.param(running(), (NO_STATUS,), "BudgetNotObserved", 10.0, id="no status"),
         pytest.param(running(), (budget("web", -1),), "Forbidden", None, id="negative count"),
         pytest.param(running(), (CROWDED,), "Forbidden", None, id="too many unconfirmed"),
         pytest.param(running(), (UNREADABLE,), "Accepted", None, id="unreadable selector matches nothing"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from rescheduler.model.plan import PodReference
 from rescheduler.model.pod import OwnerReference, Pod
@@ -107,6 +108,17 @@ def test_a_terminating_owner_makes_none() -> None:
     evict(world, "web-0")
     world.settle()
     assert names(world) == []
+
+
+def test_a_pod_that_changes_its_owner_counts_with_the_new_one() -> None:
+    """An orphan that another controller adopts is that one's from then on."""
+    adopted = pod("web-0", node="n1", owner="web")
+    world = world_of(adopted, workload("web", 1), workload("other", 1))
+    reference = OwnerReference("ReplicaSet", "other", "uid-default-other")
+    world.put(structs.replace(adopted, owners=(reference,)))
+    evict(world, "web-0")
+    world.settle()
+    assert [item.owners for item in world.read().pods] == [(reference,)]
 
 
 def test_two_evictions_bring_two_replacements() -> None:

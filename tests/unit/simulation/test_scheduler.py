@@ -1,4 +1,4 @@
-"""The simulated scheduler: order, back-off, nominations, gates."""
+"""The simulated scheduler: order, back-off, ties, and what a look at the cluster sees."""
 
 from __future__ import annotations
 
@@ -6,37 +6,10 @@ import pytest
 from msgspec import structs
 
 from rescheduler.model.constraints import PodAffinityTerm
-from rescheduler.model.plan import PodReference
 from rescheduler.simulation.settings import SimulationSettings
 from rescheduler.simulation.simulated_cluster import SimulatedCluster
 from tests.builders import NOW, cluster, node, pod
-
-STRICT = SimulationSettings(pops_from_backoff=False, api_seconds=0.0, attempt_seconds=0.001, termination_seconds=0.0)
-
-
-def world_of(*objects: object, settings: SimulationSettings = STRICT) -> SimulatedCluster:
-    """A simulated cluster of these objects."""
-    return SimulatedCluster(cluster(*objects), settings=settings)  # type: ignore[arg-type]
-
-
-def node_of(world: SimulatedCluster, name: str) -> str | None:
-    """Where a pod of the default namespace is."""
-    standing = world.read_pod("default", name)
-    assert standing is not None
-    return standing.node_name
-
-
-def attempts(world: SimulatedCluster, name: str) -> list[float]:
-    """Seconds from the start to each failed attempt, in whole tenths."""
-    found = (event for event in world.events if event.reason == "FailedScheduling" and event.pod == f"default/{name}")
-    return [round(event.at - NOW, 1) for event in found]
-
-
-def free_a_little(world: SimulatedCluster) -> None:
-    """An event that wakes waiting pods without giving them room."""
-    world.put(pod("tiny", "1m", "1Mi", node="n1", owner=None))
-    world.delete_pod("default", "tiny")
-    world.clock.sleep(0.01)
+from tests.unit.simulation.scheduling import STRICT, attempts, finish, free_a_little, node_of, world_of
 
 
 def test_a_pod_that_fits_is_bound_and_becomes_ready() -> None:
@@ -107,43 +80,6 @@ def test_a_gone_pod_and_a_new_node_wake_those_that_wait() -> None:
     assert node_of(world, "big") == "n2"
 
 
-def test_the_nominated_node_is_tried_before_better_ones() -> None:
-    """An emptier node would win the score; the nomination wins over it and ends with the binding."""
-    world = world_of(node("n1"), node("n2"), pod("here", "2", node="n1", owner=None), pod("a", "9", owner=None))
-    world.clock.sleep(0.1)
-    waiting = world.read().pod_by_key["default/a"]
-    assert world.nominate(PodReference("default", "a", waiting.uid), "n1")
-    small = structs.replace(world.read().pod_by_key["default/a"], spec=pod("a", "1").spec)
-    world.put(small)
-    world.clock.sleep(2)
-    free_a_little(world)
-    world.clock.sleep(2)
-    assert node_of(world, "a") == "n1"
-    assert world.read().pod_by_key["default/a"].nominated_node is None
-
-
-def test_a_failed_attempt_clears_the_nomination() -> None:
-    """An ungated pod that cannot be placed anywhere gives its nomination up."""
-    world = world_of(node("n1"), pod("a", "9", owner=None))
-    world.clock.sleep(0.1)
-    world.nominate(PodReference("default", "a"), "n1")
-    assert world.read().pods[0].nominated_node == "n1"
-    world.clock.sleep(2)
-    free_a_little(world)
-    assert world.read().pod_by_key["default/a"].nominated_node is None
-
-
-def test_a_gated_pod_is_never_tried_and_keeps_its_nomination() -> None:
-    """It waits for its gate; once that is gone it lands on the node it was nominated to."""
-    gated = pod("a", owner=None, scheduling_gates=("example.com/wait",), nominated_node="n1")
-    world = world_of(node("n1"), node("n2"), pod("here", "1", node="n1", owner=None), gated)
-    world.clock.sleep(400)
-    assert world.read().pod_by_key["default/a"].nominated_node == "n1"
-    world.put(structs.replace(gated, scheduling_gates=()))
-    world.clock.sleep(0.1)
-    assert node_of(world, "a") == "n1"
-
-
 def test_a_terminating_pod_holds_its_room_until_it_is_gone() -> None:
     """The place is free at the end of the deletion, not at its beginning."""
     settings = SimulationSettings(termination_seconds=5.0, startup_seconds=0.0)
@@ -157,15 +93,24 @@ def test_a_terminating_pod_holds_its_room_until_it_is_gone() -> None:
 
 
 def test_a_pod_that_grew_in_place_holds_the_more() -> None:
-    """A resize of a running pod leaves less room to the next attempt."""
-    here = pod("here", "1", node="n1", owner=None)
-    world = world_of(node("n1"), here, pod("first", "1", owner=None))
-    world.clock.sleep(0.1)
+    """A resize of a running pod leaves less room to a pod that was tried before."""
+    here, leaving = pod("here", "1", node="n1", owner=None), pod("leaving", "1", node="n1", owner=None)
+    world = world_of(node("n1"), here, leaving, pod("waiting", "3", owner=None))
+    world.clock.sleep(2)
     world.put(structs.replace(here, held=(("cpu", 3000),)))
-    world.put(pod("second", "1", owner=None))
-    world.clock.sleep(0.1)
-    assert node_of(world, "first") == "n1"
-    assert node_of(world, "second") is None
+    finish(world, "leaving")
+    assert len(attempts(world, "waiting")) == 2
+    assert node_of(world, "waiting") is None
+
+
+def test_a_waiting_pod_that_shrank_is_tried_as_it_is_now() -> None:
+    """What was too large at the first attempt fits at the second."""
+    large = pod("a", "9", owner=None)
+    world = world_of(node("n1"), pod("tiny", "1m", node="n1", owner=None), large)
+    world.clock.sleep(2)
+    world.put(structs.replace(large, spec=pod("a", "1").spec))
+    finish(world, "tiny")
+    assert node_of(world, "a") == "n1"
 
 
 def test_a_pod_deleted_while_it_starts_never_becomes_ready() -> None:
@@ -178,21 +123,6 @@ def test_a_pod_deleted_while_it_starts_never_becomes_ready() -> None:
     assert not world.read().pods[0].is_ready
     world.settle()
     assert not world.read().pods
-
-
-def test_a_pod_that_left_its_nominated_node_holds_nothing_there() -> None:
-    """A nomination ends with the binding: what comes after the pod is gone finds the whole room."""
-    nominated = pod("a", "3", owner=None, nominated_node="n1", scheduling_gates=("example.com/wait",))
-    world = world_of(node("n1"), nominated, pod("other", "99", owner=None))
-    world.clock.sleep(1)
-    world.put(structs.replace(world.read().pod_by_key["default/a"], scheduling_gates=()))
-    world.clock.sleep(0.1)
-    assert node_of(world, "a") == "n1"
-    world.delete_pod("default", "a")
-    world.settle()
-    world.put(pod("b", "4", owner=None))
-    world.clock.sleep(0.1)
-    assert node_of(world, "b") == "n1"
 
 
 def test_pods_of_another_scheduler_are_left_alone() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from msgspec import Raw
@@ -73,11 +74,12 @@ def pod_affinity(raw: Raw, field: str) -> tuple[PodAffinity, tuple[str, ...]]:
     return PodAffinity(required, preferred), tuple(f"{field} with {text}" for text in unknown)
 
 
-def tolerations(raw: Raw) -> tuple[tuple[Toleration, ...], tuple[str, ...]]:
+@lru_cache(maxsize=4096)
+def tolerations(text: bytes) -> tuple[tuple[Toleration, ...], tuple[str, ...]]:
     """``spec.tolerations``, and what of them is not understood. Raises ObjectError."""
     found = tuple(
         Toleration(item.key or "", item.operator or "Equal", item.value or "", item.effect or "")
-        for item in _decoded(raw, list[TolerationObject], "spec.tolerations") or ()
+        for item in _decoded(text, list[TolerationObject], "spec.tolerations") or ()
     )
     unknown = [item.operator for item in found if item.operator not in _TOLERATION_OPERATORS]
     return found, tuple(f"toleration with operator {operator!r}" for operator in unknown)
@@ -124,6 +126,6 @@ def _term(term: PodAffinityTermObject) -> PodAffinityTerm:
     )
 
 
-def _decoded(raw: Raw, wanted: type[T], path: str) -> T | None:
+def _decoded(raw: Raw | bytes, wanted: type[T], path: str) -> T | None:
     text = bytes(raw)
     return None if text in NULL else decode(text, wanted, path)

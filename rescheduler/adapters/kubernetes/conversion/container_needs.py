@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,7 +27,7 @@ def pod_needs(spec: PodSpecObject) -> PodNeeds:
         init_containers=container_needs(spec.init_containers or (), "spec.initContainers"),
         pod_requests=amounts(pod_level.requests, requested_amount, "spec.resources.requests"),
         pod_limits=amounts(pod_level.limits, requested_amount, "spec.resources.limits"),
-        overhead=amounts(_mapping(spec.overhead, "spec.overhead"), requested_amount, "spec.overhead"),
+        overhead=below("spec.overhead", amounts_in, spec.overhead),
     )
 
 
@@ -35,17 +35,19 @@ def container_needs(containers: Sequence[Container], path: str) -> list[Containe
     """What each container asks for; where it names only a limit, that much, as the API server fills it in."""
     found = []
     for number, container in enumerate(containers):
-        try:
-            requests = _requests(bytes(container.resources))
-        except ObjectError as error:
-            raise ObjectError(joined(f"{path}[{number}].resources", error.path), error.problem) from error
+        requests = below(f"{path}[{number}].resources", requests_in, container.resources)
         found.append(ContainerNeeds(requests, is_sidecar(container)))
     return found
 
 
+def is_sidecar(container: Container) -> bool:
+    """Whether an init container keeps running beside the others."""
+    return container.restart_policy == "Always"
+
+
 @lru_cache(maxsize=4096)
-def _requests(text: bytes) -> Mapping[str, int]:
-    """A container's ``resources``; many containers have the same."""
+def requests_in(text: bytes) -> Mapping[str, int]:
+    """The requests of a container's ``resources``; many containers have the same. Raises ObjectError."""
     if text in NULL:
         return {}
     written = decode(text, ResourceRequirements)
@@ -53,9 +55,10 @@ def _requests(text: bytes) -> Mapping[str, int]:
     return {**limits, **amounts(written.requests, requested_amount, "requests")}
 
 
-def is_sidecar(container: Container) -> bool:
-    """Whether an init container keeps running beside the others."""
-    return container.restart_policy == "Always"
+@lru_cache(maxsize=4096)
+def amounts_in(text: bytes) -> Mapping[str, int]:
+    """A resource list, such as ``allocatedResources`` or ``overhead``. Raises ObjectError."""
+    return {} if text in NULL else amounts(decode(text, dict[str, Any]), requested_amount, "")
 
 
 def in_range(total: Mapping[str, int]) -> Resources:
@@ -71,6 +74,9 @@ def _requirements(raw: Raw, path: str) -> ResourceRequirements:
     return ResourceRequirements() if text in NULL else decode(text, ResourceRequirements, path)
 
 
-def _mapping(raw: Raw, path: str) -> dict[str, Any]:
-    text = bytes(raw)
-    return {} if text in NULL else decode(text, dict[str, Any], path)
+def below(path: str, read: Callable[[bytes], Mapping[str, int]], raw: Raw) -> Mapping[str, int]:
+    """Read a text that lies at ``path``, whose errors do not know where it lies. Raises ObjectError."""
+    try:
+        return read(bytes(raw))
+    except ObjectError as error:
+        raise ObjectError(joined(path, error.path), error.problem) from error

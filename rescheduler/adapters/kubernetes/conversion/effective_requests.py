@@ -53,6 +53,8 @@ def effective_requests(needs: PodNeeds) -> dict[str, int]:
 
 def scored_requests(needs: PodNeeds) -> dict[str, int]:
     """The same with kube-scheduler's non-zero defaults for each container without a request for cpu or memory."""
+    if all(CPU in found.requests and MEMORY in found.requests for found in (*needs.containers, *needs.init_containers)):
+        return effective_requests(needs)
     return effective_requests(
         needs._replace(
             containers=[_with_defaults(container) for container in needs.containers],

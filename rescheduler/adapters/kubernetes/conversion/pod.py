@@ -15,7 +15,7 @@ from rescheduler.adapters.kubernetes.conversion.metadata import (
 )
 from rescheduler.adapters.kubernetes.conversion.pod_spec import PodSpecs
 from rescheduler.adapters.kubernetes.conversion.pod_status import pod_conditions
-from rescheduler.adapters.kubernetes.conversion.pod_volumes import pod_volumes
+from rescheduler.adapters.kubernetes.conversion.pod_volumes import PodVolumes
 from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.decoding.errors import ObjectError
 from rescheduler.adapters.kubernetes.decoding.metadata import Condition, ObjectMeta
@@ -35,6 +35,7 @@ class PodConversion:
         self._warn = warn
         self._shared = shared or SharedMetadata()
         self._specs = PodSpecs()
+        self._volumes = PodVolumes()
 
     def convert(self, found: PodObject) -> Pod:
         """One pod; uses up what was decoded. Raises ObjectError."""
@@ -47,7 +48,7 @@ class PodConversion:
         conditions = pod_conditions(status.conditions)
         node_name = shared.name(spec.node_name) if spec.node_name else None
         phase = sys.intern(status.phase) if status.phase else "Running" if node_name else "Pending"
-        volumes = pod_volumes(spec.volumes, name)
+        volumes = self._volumes.of(spec, name)
         restarts = _restarts(status)
         pod_spec, held = self._specs.of(
             spec,

@@ -54,7 +54,7 @@ class PodSpecs:
         binds nobody else, the pod never moves, and with it each such pod would have a specification of its own.
         ``is_infeasible``: its resize in place can never be granted.
         """
-        spec.node_name = spec.volumes = None
+        spec.node_name, spec.volumes = None, _NO_RAW
         if is_bound_daemon and spec.affinity is not None:
             spec.affinity.node_affinity = _NO_RAW
         for statuses in (status.container_statuses, status.init_container_statuses):
@@ -82,7 +82,7 @@ def _converted(spec: PodSpecObject, needs: PodNeeds) -> PodSpec:
     nodes, unknown_nodes = node_affinity(affinity.node_affinity)
     near, unknown_near = pod_affinity(affinity.pod_affinity, "podAffinity")
     far, unknown_far = pod_affinity(affinity.pod_anti_affinity, "podAntiAffinity")
-    tolerated, unknown_tolerations = tolerations(spec.tolerations)
+    tolerated, unknown_tolerations = tolerations(bytes(spec.tolerations))
     spread, unknown_spread = topology_spread(spec.topology_spread_constraints)
     init_containers = spec.init_containers or []
     return PodSpec(

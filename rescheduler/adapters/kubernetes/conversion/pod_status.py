@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rescheduler.adapters.kubernetes.conversion.amounts import amounts
-from rescheduler.adapters.kubernetes.conversion.container_needs import in_range
+from rescheduler.adapters.kubernetes.conversion.container_needs import amounts_in, below, in_range, requests_in
 from rescheduler.adapters.kubernetes.conversion.effective_requests import (
     ContainerNeeds,
     PodNeeds,
@@ -13,15 +12,13 @@ from rescheduler.adapters.kubernetes.conversion.effective_requests import (
     raise_to,
 )
 from rescheduler.adapters.kubernetes.conversion.metadata import NULL
-from rescheduler.adapters.kubernetes.decoding.decode import decode
 from rescheduler.adapters.kubernetes.decoding.metadata import Condition
 from rescheduler.adapters.kubernetes.decoding.pod import (
     ContainerStatus,
     PodSpecObject,
     PodStatus,
-    ResourceRequirements,
 )
-from rescheduler.model.resources import Resources, requested_amount
+from rescheduler.model.resources import Resources
 
 
 class PodConditions(NamedTuple):
@@ -75,11 +72,8 @@ def _reported(statuses: list[ContainerStatus] | None, path: str) -> dict[str | N
         if bytes(item.resources) in NULL:
             continue
         where = f"{path}[{number}]"
-        actual = decode(item.resources, ResourceRequirements, f"{where}.resources").requests
-        largest = amounts(actual, requested_amount, f"{where}.resources.requests")
-        text = bytes(item.allocated_resources)
-        allocated = None if text in NULL else decode(text, dict[str, Any], f"{where}.allocatedResources")
-        raise_to(largest, amounts(allocated, requested_amount, f"{where}.allocatedResources"))
+        largest = dict(below(f"{where}.resources", requests_in, item.resources))
+        raise_to(largest, below(f"{where}.allocatedResources", amounts_in, item.allocated_resources))
         found[item.name] = largest
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from typing import Any, Final
 
 from msgspec import Raw
@@ -10,19 +10,23 @@ from msgspec import Raw
 from rescheduler.adapters.kubernetes.conversion.metadata import NULL
 from rescheduler.adapters.kubernetes.decoding.decode import decode
 from rescheduler.adapters.kubernetes.decoding.errors import ObjectError
+from rescheduler.adapters.kubernetes.decoding.pod import PodSpecObject
 from rescheduler.model.constraints import Volume
 
 # Filled from the API or a registry wherever the pod starts: they bind nothing and hold nothing.
-_PASSED_OVER: Final = frozenset({"name", "configMap", "secret", "projected", "downwardAPI", "image"})
+_WEIGHTLESS: Final = frozenset({"configMap", "secret", "projected", "downwardAPI", "image"})
 _KINDS: Final = {
     "persistentVolumeClaim": "PersistentVolumeClaim",
     "ephemeral": "Ephemeral",
+    "emptyDir": "EmptyDir",
     "hostPath": "HostPath",
     "gcePersistentDisk": "GCEPersistentDisk",
     "awsElasticBlockStore": "AWSElasticBlockStore",
     "iscsi": "ISCSI",
     "rbd": "RBD",
 }
+_TOKEN_VOLUME: Final = re.compile(rb"kube-api-access-[a-z0-9]{5}")
+_LARGEST_CACHE: Final = 20_000
 _EMPTY_DIR: Final = Volume("EmptyDir")
 _IDENTITIES: Final = {
     "gcePersistentDisk": ("pdName",),
@@ -32,20 +36,39 @@ _IDENTITIES: Final = {
 }
 
 
-def pod_volumes(volumes: Sequence[dict[str, Raw]] | None, pod_name: str) -> tuple[Volume, ...]:
-    """The pod's volumes but for those that bind nothing. Raises ObjectError."""
-    if not volumes:
+class PodVolumes:
+    """Volumes of many pods; those of replicas are decoded once.
+
+    Replicas differ in the generated name of their token's volume, which binds nothing.
+    """
+
+    def __init__(self) -> None:
+        """Start empty; one instance for one snapshot."""
+        self._by_text: dict[bytes, tuple[Volume, ...]] = {}
+
+    def of(self, spec: PodSpecObject, pod_name: str) -> tuple[Volume, ...]:
+        """The pod's volumes but for those that bind nothing. Raises ObjectError."""
+        text = _TOKEN_VOLUME.sub(b"", spec.volumes)
+        found = self._by_text.get(text)
+        if found is None:
+            found = pod_volumes(bytes(spec.volumes), pod_name)
+            if not any(volume.claim for volume in found):  # claims are a pod's own more often than not
+                if len(self._by_text) >= _LARGEST_CACHE:
+                    self._by_text.clear()
+                self._by_text[text] = found
+        return found
+
+
+def pod_volumes(text: bytes, pod_name: str) -> tuple[Volume, ...]:
+    """``spec.volumes`` but for those that bind nothing. Raises ObjectError."""
+    if text in NULL:
         return ()
     found: list[Volume] = []
-    for volume in volumes:
-        for name in volume:
-            if name in _PASSED_OVER:
-                continue
-            if name == "emptyDir":
-                found.append(_EMPTY_DIR)
-            elif bytes(volume[name]) not in NULL:
-                found.append(_volume(name, volume, pod_name, f"spec.volumes[{volumes.index(volume)}]"))
-        if len(volume) < 2:
+    for number, volume in enumerate(decode(text, list[dict[str, Raw]], "spec.volumes")):
+        types = [name for name, raw in volume.items() if name != "name" and bytes(raw) not in NULL]
+        path = f"spec.volumes[{number}]"
+        found.extend(_volume(name, volume, pod_name, path) for name in types if name not in _WEIGHTLESS)
+        if not types:
             found.append(_EMPTY_DIR)  # the API's meaning of a volume without a type
     return tuple(found)
 

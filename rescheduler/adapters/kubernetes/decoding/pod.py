@@ -128,7 +128,7 @@ class SchedulingGate(Decoded):
 
 
 class PodSpecObject(Decoded):
-    """What the scheduler and the disruption rules look at; ``volumes`` by their type's field name."""
+    """What the scheduler and the disruption rules look at."""
 
     node_name: str | None = None
     containers: list[Container] | None = None
@@ -149,7 +149,7 @@ class PodSpecObject(Decoded):
     preemption_policy: str | None = None
     scheduler_name: str | None = None
     termination_grace_period_seconds: Seconds | None = None
-    volumes: list[dict[str, Raw]] | None = None
+    volumes: Raw = Raw()
 
 
 class ContainerStatus(Decoded):

@@ -1,0 +1,1 @@
+"""Recordings of a cluster: files of API objects, read with suspicion, written slim."""

@@ -1,0 +1,128 @@
+"""Puts a Cluster together from recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from rescheduler.adapters.kubernetes.conversion.cluster import ClusterBuilder
+from rescheduler.adapters.kubernetes.conversion.times import parse_time
+from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
+from rescheduler.adapters.kubernetes.decoding.pages import decode_object
+from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
+from rescheduler.adapters.printable import printable
+from rescheduler.adapters.recording.documents import Envelope, Item
+from rescheduler.adapters.recording.json_text import json_objects
+from rescheduler.adapters.recording.sources import name_of, read_chunks
+from rescheduler.adapters.recording.times import TAKEN_AT, NewestTime
+from rescheduler.adapters.recording.yaml_text import yaml_objects
+from rescheduler.extension_points import Progress, SnapshotError, no_progress
+from rescheduler.model.cluster import Cluster
+
+SERVER_VERSION: Final = "rescheduler.dev/serverVersion"
+_SHOWN_KINDS: Final = 12
+_DEEPEST_LIST: Final = 3
+
+
+def read_recording(
+    filenames: Sequence[str], stdin: BinaryIO | None = None, progress: Progress = no_progress
+) -> Cluster:
+    """Read a cluster from files as kubectl prints them (JSON or YAML, ``.gz``, ``.xz``; ``-``: ``stdin``).
+
+    Several files and documents make up one cluster. ``taken_at`` is the recording's own, or else the newest time
+    that stands in it. Raises SnapshotError naming file, object and field.
+    """
+    recording = _Recording()
+    for filename in filenames:
+        name = name_of(filename)
+        try:
+            recording.take(read_chunks(filename, stdin, progress))
+        except BrokenTextError as error:
+            place = "" if error.offset is None else f" (byte {error.offset})"
+            raise SnapshotError(f"{name}: {error.problem}{place}") from error
+        except ObjectError as error:
+            raise SnapshotError(f"{name}: {error}") from error
+    source = ", ".join(name_of(filename) for filename in filenames)
+    if not recording.has_nodes_or_pods:
+        raise SnapshotError(f"{source}: found {recording.found}; wanted nodes and pods, as kubectl get nodes,pods "
+                            "-A -o json prints them")  # fmt: skip
+    try:
+        return recording.cluster(source)
+    except ObjectError as error:
+        raise SnapshotError(f"{source}: {error}") from error
+
+
+class _Recording:
+    """What was found so far."""
+
+    def __init__(self) -> None:
+        self._builder = ClusterBuilder()
+        self._newest = NewestTime()
+        self._taken_at: float | None = None
+        self._server_version: str | None = None
+        self._kinds: dict[str, int] = {}
+
+    @property
+    def has_nodes_or_pods(self) -> bool:
+        return self._builder.count("Node") + self._builder.count("Pod") > 0
+
+    @property
+    def found(self) -> str:
+        """All kinds that were found, in words."""
+        shown = [printable(kind or "an object without kind") for kind in list(self._kinds)[:_SHOWN_KINDS]]
+        return ", ".join(shown) or "nothing at all"
+
+    def take(self, chunks: Iterator[bytes], depth: int = 0) -> None:
+        """Read one text. Raises BrokenTextError, ObjectError."""
+        first = next((chunk for chunk in chunks if not chunk.isspace()), b"")
+        read = json_objects if first.lstrip()[:1] in (b"{", b"[") else yaml_objects
+        for found in read(chain([first], chunks)):
+            self._newest.look_at(found.raw)
+            if isinstance(found, Envelope):
+                self._take_envelope(found)
+            elif found.kind.endswith("List"):
+                if depth == _DEEPEST_LIST:
+                    raise ObjectError("", "lists within lists within lists", found.where)
+                self.take(iter([found.raw]), depth + 1)
+            else:
+                self._take_item(found)
+
+    def cluster(self, source: str) -> Cluster:
+        """Everything as one snapshot. Raises ObjectError."""
+        taken_at = self._newest.seconds if self._taken_at is None else self._taken_at
+        if not self._builder.count("Node"):
+            self._builder.warn(f"{source}: there are no nodes in it, so no pod can be moved or placed")
+        return self._builder.build(taken_at=taken_at, source=source, server_version=self._server_version)
+
+    def _take_item(self, item: Item) -> None:
+        self._see(item.kind)
+        kind = KIND_BY_NAME.get(item.kind)
+        if kind is None or (item.api_version and not kind.is_of(item.api_version)):
+            return
+        try:
+            self._builder.add(kind.name, decode_object(kind, item.raw))
+        except ObjectError as error:
+            label = error.label.replace("(without a name)", f"(without a name, {item.where})")
+            raise ObjectError(error.path, error.problem, label) from error
+
+    def _take_envelope(self, envelope: Envelope) -> None:
+        self._see(envelope.kind)
+        try:
+            marks: Any = msgspec.json.decode(envelope.raw)["metadata"]["annotations"]
+            taken_at, version = marks.get(TAKEN_AT), marks.get(SERVER_VERSION)
+        except (KeyError, TypeError, AttributeError):
+            return
+        if isinstance(taken_at, str):
+            seconds = parse_time(taken_at)
+            if seconds is None:
+                raise ObjectError(f"metadata.annotations.{TAKEN_AT}", f"{taken_at!r} is no time", envelope.kind)
+            self._taken_at = max(self._taken_at or 0.0, seconds)
+        if isinstance(version, str):
+            self._server_version = printable(version)
+
+    def _see(self, kind: str) -> None:
+        if kind in self._kinds or len(self._kinds) < 10 * _SHOWN_KINDS:
+            self._kinds[kind] = self._kinds.get(kind, 0) + 1

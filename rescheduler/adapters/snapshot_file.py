@@ -1,0 +1,5 @@
+"""Recordings of a cluster: read what kubectl prints, write what we need."""
+
+from __future__ import annotations
+
+from rescheduler.adapters.recording.reading import read_recording as read_recording

@@ -1,0 +1,105 @@
+"""What a load watcher answers, in the form it gives today and in the older one of its design."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from math import inf, isfinite
+from typing import Any, NamedTuple
+
+from rescheduler.model.printable import printable
+from rescheduler.model.usage_readings import Reading
+
+WINDOWS = ("15m", "10m", "5m")
+"""Windows a watcher keeps, the longest first."""
+_NODES = "NodeMetricsMap"
+
+
+class LoadReportError(ValueError):
+    """A document that is no load watcher's report: names the field, what was found and what was wanted."""
+
+
+class LoadReport(NamedTuple):
+    """Readings by node over one window; times in seconds since the epoch."""
+
+    timestamp: float
+    window_start: float
+    window_end: float
+    source: str
+    nodes: Mapping[str, tuple[Reading, ...]]
+
+    @property
+    def window_seconds(self) -> float:
+        """Length of the window."""
+        return self.window_end - self.window_start
+
+
+def read_load_report(document: Any) -> LoadReport:
+    """Read a decoded report. Raises LoadReportError.
+
+    Nodes stand under ``data.NodeMetricsMap`` or directly under ``data``; what has no list of metrics there is no node.
+    The statistic is the ``operator``, or in the older form the ``rollup``.
+    """
+    report = _mapping(document, "the report")
+    window = _mapping(report.get("window"), "window")
+    data = _mapping(report.get("data"), "data")
+    nodes = _mapping(data.get(_NODES), f"data.{_NODES}") if _NODES in data else data
+    start, end = _time(window.get("start"), "window.start"), _time(window.get("end"), "window.end")
+    if end < start:
+        raise LoadReportError(f"window.end: found {end:g}, wanted a time not before window.start ({start:g})")
+    return LoadReport(
+        timestamp=_time(report.get("timestamp", end), "timestamp"),
+        window_start=start,
+        window_end=end,
+        source=str(report.get("source") or ""),
+        nodes={
+            name: tuple(_reading(metric, f"data.{name}.metrics[{at}]") for at, metric in enumerate(node["metrics"]))
+            for name, node in nodes.items()
+            if isinstance(node, Mapping) and isinstance(node.get("metrics"), list)
+        },
+    )
+
+
+def served_window(kept: Collection[str], asked: str, *, is_upstream: bool = False) -> str | None:
+    """The window a watcher answers with: the one asked for, else the next shorter one that it keeps.
+
+    ``is_upstream``: as the original watcher, which looks one window further and no more. None: nothing to serve.
+    """
+    place = WINDOWS.index(asked) if asked in WINDOWS else len(WINDOWS)
+    candidates = WINDOWS[place : place + 2] if is_upstream else WINDOWS[place:]
+    return next((window for window in candidates if window in kept), None)
+
+
+def _reading(metric: Any, path: str) -> Reading:
+    fields = _mapping(metric, path)
+    operator = fields.get("operator")
+    if operator is None:
+        rollup = str(fields.get("rollup") or "")
+        operator = rollup if rollup.upper() in ("AVG", "STD") else ""
+    return Reading(str(fields.get("type") or ""), str(operator), _number(fields.get("value"), f"{path}.value"))
+
+
+def _mapping(value: Any, path: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise LoadReportError(f"{path}: found {_shown(value)}, wanted a mapping as GET /watcher returns it")
+    return value
+
+
+def _time(value: Any, path: str) -> float:
+    number = _number(value, path)
+    if not isfinite(number):
+        raise LoadReportError(f"{path}: found {number}, wanted seconds since the epoch")
+    return number
+
+
+def _number(value: Any, path: str) -> float:
+    """Any number, NaN too: a value that cannot be used is no fault of the report."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise LoadReportError(f"{path}: found {_shown(value)}, wanted a number")
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else printable(repr(value), 40)

@@ -1,0 +1,115 @@
+"""A bound on evictions that holds for plans of any depth: every node that takes waiting pods must be relieved first.
+
+Whatever chain a plan uses, the node on which a pending pod ends has lost enough pods to cover what it lacked. Covers by
+all movable pods, placeable or not, and a master over them therefore bound every plan from below.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+
+import numpy as np
+
+from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.planning.covers import IMPOSSIBLE, Covers
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.placeability import placeable_rows
+from rescheduler.planning.problem import Problem
+from rescheduler.planning.proof_state import HelpVector
+from rescheduler.planning.ranking import help_vector
+from rescheduler.planning.solvers.master import Column, HelpAtLeast, solve_master
+from rescheduler.planning.waiting import Waiting
+
+EXACT_STEPS = 600
+MOST_OVERFLOW = 10
+
+
+def least_evictions(
+    problem: Problem, waiting: Waiting, for_help: HelpVector, deadline: Deadline, seed: int
+) -> int:
+    """No plan that helps as many pods of each priority as ``for_help`` takes fewer evictions than this."""
+    if not waiting.pods:
+        return 0
+    everything = Covers(problem.held, problem.origin, problem.node_count)
+    columns = [column for multiset in waiting.multisets for column in _columns(problem, waiting, everything, multiset)]
+    columns += _overflow_columns(problem, waiting, everything)
+    answer = solve_master(
+        columns, waiting.counts, (), deadline, seed, at_least=_help_of_waiting(problem, waiting, for_help)
+    )
+    bound = 0 if answer is None else answer.bound
+    if len(waiting.pods) == 1 and len(problem.pending) == 1 and for_help == (1,):
+        bound = max(bound, _with_one_more(problem, waiting, bound))
+    return bound
+
+
+def _columns(problem: Problem, waiting: Waiting, covers: Covers, multiset: tuple[int, ...]) -> list[Column]:
+    """Per multiset the cheapest nodes, as many as there are pods that wait: no plan uses more nodes."""
+    deficit = waiting.deficit(multiset, problem.free)
+    return _cheapest(covers, deficit, waiting.allowed(multiset), len(waiting.pods), multiset, 0)
+
+
+def _cheapest(
+    covers: Covers, deficit: IntArray, allowed: BoolArray, keep: int, counts: tuple[int, ...], total: int
+) -> list[Column]:
+    least = np.where(allowed, covers.least(deficit), IMPOSSIBLE)
+    order = np.argsort(least, kind="stable")
+    found: list[Column] = []
+    costs: list[int] = []
+    for node in order[least[order] < IMPOSSIBLE].tolist():
+        if len(found) >= keep and costs[keep - 1] <= least[node]:
+            break
+        cost = _exact_or_less(covers, node, deficit[:, node], int(least[node]))
+        if cost is not None:
+            found.append(Column(node, counts, cost, total=total))
+            insort(costs, cost)
+    found.sort(key=lambda column: (column.cost, column.node))
+    return found[:keep]
+
+
+def _exact_or_less(covers: Covers, node: int, deficit: IntArray, least: int) -> int | None:
+    """Fewest departures, or the weaker bound where the search for them was cut short; None: no departures suffice."""
+    cover = covers.cheapest(node, deficit, np.ones_like, IMPOSSIBLE, EXACT_STEPS)
+    if cover is None:
+        return None
+    return cover.cost if cover.is_exact else least
+
+
+def _overflow_columns(problem: Problem, waiting: Waiting, covers: Covers) -> list[Column]:
+    """Columns for more pods together than any multiset holds: so many pods of any class, each as small as the smallest.
+
+    The last of them stands for still more pods, which never cost less.
+    """
+    begin, everybody = waiting.most_together + 1, sum(waiting.counts)
+    smallest = np.min([problem.request_of(members[0]) for members in waiting.classes], axis=0)
+    allowed = np.logical_or.reduce([problem.static_mask(members[0])[1] for members in waiting.classes])
+    found: list[Column] = []
+    for together in range(begin, min(everybody, begin + MOST_OVERFLOW) + 1):
+        demand = together * smallest
+        possible = allowed & ((demand[:, None] <= problem.columns.allocatable) | (demand[:, None] == 0)).all(axis=0)
+        if not possible.any():
+            break
+        is_last = together == begin + MOST_OVERFLOW
+        total = everybody if is_last else together
+        counts = tuple(min(total, count) for count in waiting.counts)
+        deficit = np.where(demand[:, None] > 0, demand[:, None] - problem.free, 0)
+        found += _cheapest(covers, deficit, possible, len(waiting.pods), counts, total)
+    return found
+
+
+def _help_of_waiting(problem: Problem, waiting: Waiting, for_help: HelpVector) -> list[HelpAtLeast]:
+    """Of each priority, how many waiting pods must be helped if all that fit already are helped too."""
+    pods = problem.columns.cluster.pods
+    priorities = sorted({pods[pod].spec.priority for pod in problem.pending}, reverse=True)
+    placed = help_vector(problem, waiting.placed)
+    found = []
+    for priority, number, already in zip(priorities, for_help, placed, strict=True):
+        classes = [n for n, members in enumerate(waiting.classes) if pods[members[0]].spec.priority == priority]
+        found.append(HelpAtLeast(tuple(classes), max(0, number - already)))
+    return found
+
+
+def _with_one_more(problem: Problem, waiting: Waiting, bound: int) -> int:
+    """For a single pod: evicting one that fits nowhere today costs at least one eviction more."""
+    covers = Covers(problem.held, problem.origin, problem.node_count, placeable_rows(problem, problem.free))
+    columns = _columns(problem, waiting, covers, (1,))
+    return min(bound + 1, min((column.cost for column in columns), default=bound + 1))

@@ -1,0 +1,112 @@
+"""The master: which node takes which pending pods, one column per node, by CP-SAT."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ortools.sat.python import cp_model
+
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.solvers.lexicographic import LexicographicSolver
+
+
+@dataclass(frozen=True)
+class Column:
+    """One node takes ``counts[c]`` pods of each class c at a cost, by evicting the movable pods ``rows``.
+
+    ``total``: of all classes together no more than that (0: as many as ``counts`` says).
+    """
+
+    node: int
+    counts: tuple[int, ...]
+    cost: int
+    rows: tuple[int, ...] = ()
+    total: int = 0
+
+
+class AtMost(NamedTuple):
+    """Chosen columns together may use no more than ``limit``; ``use[i]`` is what column i uses."""
+
+    use: tuple[int, ...]
+    limit: int
+
+
+class HelpAtLeast(NamedTuple):
+    """So many pods of these classes together must be helped."""
+
+    classes: tuple[int, ...]
+    number: int
+
+
+@dataclass(frozen=True)
+class MasterAnswer:
+    """Chosen columns (positions), helped pods by class, the cost and its proven bound."""
+
+    chosen: tuple[int, ...]
+    helped: tuple[int, ...]
+    cost: int
+    bound: int
+    is_help_proven: bool
+
+
+def solve_master(
+    columns: Sequence[Column],
+    wanted: Sequence[int],
+    stages: Sequence[Mapping[int, int]],
+    deadline: Deadline,
+    seed: int,
+    *,
+    at_least: Sequence[HelpAtLeast] = (),
+    at_most: Sequence[AtMost] = (),
+) -> MasterAnswer | None:
+    """Help as much as can be by the weighted ``stages`` (weight by class, most important stage first), then cheaply.
+
+    ``wanted``: pods of each class; ``at_least``: help that is asked for whatever it costs.
+    None if no answer was found in time.
+    """
+    model = cp_model.CpModel()
+    use = [model.new_bool_var("") for _ in columns]
+    by_node: dict[int, list[cp_model.IntVar]] = defaultdict(list)
+    for column, variable in zip(columns, use, strict=True):
+        by_node[column.node].append(variable)
+    for variables in by_node.values():
+        if len(variables) > 1:
+            model.add_at_most_one(variables)
+    helped = []
+    for number, count in enumerate(wanted):
+        taken = [(column.counts[number], v) for column, v in zip(columns, use, strict=True) if column.counts[number]]
+        offered = cp_model.LinearExpr.weighted_sum([v for _, v in taken], [c for c, _ in taken]) if taken else 0
+        total = model.new_int_var(0, count, "")
+        model.add(total <= offered)
+        helped.append(total)
+    for classes, number in at_least:
+        model.add(sum(helped[item] for item in classes) >= number)
+    if any(column.total for column in columns):
+        totals = [column.total or sum(column.counts) for column in columns]
+        model.add(sum(helped) <= cp_model.LinearExpr.weighted_sum(use, totals))
+    for uses, limit in at_most:
+        model.add(cp_model.LinearExpr.weighted_sum(use, uses) <= limit)
+    solver = LexicographicSolver(model, [*use, *helped], seed)
+    is_help_proven = True
+    for weights in stages:
+        expression = sum(weight * helped[number] for number, weight in weights.items())
+        stage = solver.run(expression, maximize=True, deadline=deadline.part(0.5), deterministic_seconds=1.0)
+        is_help_proven &= stage.is_proven
+        if solver.solution is None:
+            return None
+    cost = cp_model.LinearExpr.weighted_sum(use, [column.cost for column in columns]) if columns else 0
+    stage = solver.run(cost, maximize=False, deadline=deadline, deterministic_seconds=2.0)
+    if solver.solution is None:
+        return None
+    values = solver.solution
+    chosen = tuple(number for number in range(len(columns)) if values[number])
+    return MasterAnswer(
+        chosen=chosen,
+        helped=tuple(values[len(columns) :]),
+        cost=sum(columns[number].cost for number in chosen),
+        bound=stage.bound or 0,
+        is_help_proven=is_help_proven,
+    )

@@ -1,0 +1,134 @@
+"""The pending pods that fit nowhere as things stand, by class, and what several of them lack on each node."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.planning.arrivals import Arrivals
+from rescheduler.planning.draft import Schedule
+from rescheduler.planning.problem import Problem
+from rescheduler.planning.ranking import help_stages
+from rescheduler.planning.solvers.master import Column
+
+MOST_MULTISETS = 80
+MOST_TOGETHER = 3
+
+
+class Waiting:
+    """Pods that wait for room, in classes of identical ones.
+
+    ``state``: the start with the pods placed that fit without moves; ``placed``: where those are; ``counts``: pods of
+    each class; ``stages``: weight of each class, most important stage first.
+    """
+
+    def __init__(self, problem: Problem, without_moves: Schedule) -> None:
+        """``without_moves``: a placing of the pods that fit already."""
+        self.problem = problem
+        self.placed = {pod: node for pod, node, _ in without_moves.places}
+        self.pods = tuple(pod for pod in problem.pending if pod not in self.placed)
+        self.state = Arrivals(problem)
+        for pod, node in self.placed.items():
+            self.state.placement.assume(pod, node)
+        classes: dict[Hashable, list[int]] = {}
+        for pod in self.pods:
+            classes.setdefault(self._key(pod), []).append(pod)
+        self.classes = tuple(map(tuple, classes.values()))
+        self.counts = tuple(map(len, self.classes))
+        self.stages = self._stages()
+
+    @cached_property
+    def room(self) -> IntArray:
+        """Room with the placed pods in, int64[R, N]."""
+        return self.state.placement.free()
+
+    @cached_property
+    def most_together(self) -> int:
+        """How many waiting pods at most one multiset holds."""
+        number = len(self.classes)
+        if number == 1:
+            return min(self.counts[0], 12)
+        for size in range(MOST_TOGETHER, 1, -1):
+            if sum(_multisets(number, together) for together in range(1, size + 1)) <= MOST_MULTISETS:
+                return size
+        return 1
+
+    @cached_property
+    def multisets(self) -> tuple[tuple[int, ...], ...]:
+        """Counts by class of all small multisets of waiting pods."""
+        number = len(self.classes)
+        found = []
+        for size in range(1, self.most_together + 1):
+            for picks in combinations_with_replacement(range(number), size):
+                counts = tuple(picks.count(item) for item in range(number))
+                if all(count <= most for count, most in zip(counts, self.counts, strict=True)):
+                    found.append(counts)
+        return tuple(found)
+
+    def demand(self, multiset: Sequence[int]) -> IntArray:
+        """What the pods of a multiset ask for together, int64[R]."""
+        total = np.zeros(len(self.room), dtype=np.int64)
+        for members, count in zip(self.classes, multiset, strict=True):
+            total += count * self.problem.request_of(members[0])
+        return total
+
+    def deficit(self, multiset: Sequence[int], room: IntArray | None = None) -> IntArray:
+        """What a multiset lacks on each node, int64[R, N]; not positive where nothing lacks."""
+        demand = self.demand(multiset)[:, None]
+        return np.where(demand > 0, demand - (self.room if room is None else room), 0)
+
+    def allowed(self, multiset: Sequence[int]) -> BoolArray:
+        """Nodes that pass the static filters of all pods of a multiset, bool[N]."""
+        masks = [
+            self.problem.static_mask(members[0])[1]
+            for members, count in zip(self.classes, multiset, strict=True)
+            if count
+        ]
+        return np.logical_and.reduce(masks)
+
+    def open_now(self, multiset: Sequence[int]) -> BoolArray:
+        """Nodes that nothing but room keeps from taking a multiset as things stand, bool[N]."""
+        mask = self.allowed(multiset).copy()
+        for members, count in zip(self.classes, multiset, strict=True):
+            if count and self.problem.is_entangled(members[0]):
+                mask &= ~self.problem.refused_by_others(members[0], self.state.placement)
+        return mask
+
+    def assign(self, columns: Sequence[Column]) -> dict[int, int]:
+        """Name the pods that columns place, first come first served; no more than wait."""
+        queues = [list(members) for members in self.classes]
+        places: dict[int, int] = {}
+        for column in columns:
+            for queue, count in zip(queues, column.counts, strict=True):
+                for _ in range(min(count, len(queue))):
+                    places[queue.pop(0)] = column.node
+        return places
+
+    def _key(self, pod: int) -> Hashable:
+        columns = self.problem.columns
+        spec = columns.shapes[columns.shape_of[pod]]
+        if self.problem.is_entangled(pod):
+            alone = pod if columns.cluster.pods[pod].volumes else -1
+            return (int(columns.shape_of[pod]), int(columns.label_set_of[pod]), alone)
+        return (spec.priority, self.problem.static_mask(pod)[0], self.problem.request_of(pod).tobytes())
+
+    def _stages(self) -> tuple[Mapping[int, int], ...]:
+        pods = self.problem.columns.cluster.pods
+        priority = [pods[members[0]].spec.priority for members in self.classes]
+        found = []
+        for weights in help_stages(self.problem):
+            stage = {number: weights[level] for number, level in enumerate(priority) if level in weights}
+            if stage:
+                found.append(stage)
+        return tuple(found)
+
+
+def _multisets(kinds: int, size: int) -> int:
+    count = 1
+    for step in range(size):
+        count = count * (kinds + step) // (step + 1)
+    return count

@@ -1,0 +1,139 @@
+"""Nodes on which pods are less likely to be short of what their limits promise score higher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from rescheduler.extension_points import Score
+from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.demand import MEASURED, trimaran_demands
+from rescheduler.model.placed_totals import placed_totals
+from rescheduler.model.placement import Placement
+from rescheduler.model.resources import CPU, MEMORY
+from rescheduler.model.usage import FloatArray, Usage
+from rescheduler.plugins.scores.node_load import LoadSource, NodeLoads, nearest
+from rescheduler.plugins.scores.over_commitment_risk import (
+    commitment,
+    limit_risk,
+    load_risk,
+    smoothed_deviation,
+    total_risk,
+)
+from rescheduler.plugins.scores.usage_arguments import PredictionArguments, Share
+from rescheduler.policy.policy_model import PolicyModel
+
+
+class RiskLimitWeights(PolicyModel):
+    """What limits weigh against load, by resource; load weighs the rest of 1."""
+
+    cpu: Share = 0.5
+    """For cpu."""
+    memory: Share = 0.5
+    """For memory."""
+
+
+class LowRiskOverCommitmentArguments(PredictionArguments):
+    """Arguments of LowRiskOverCommitment, named as the scheduler's own plugin and its design name them."""
+
+    smoothing_window_size: Annotated[int, Field(ge=1, le=1_000_000)] = 5
+    """Samples that the provider's readings are means of; their deviation is corrected by its root."""
+    risk_limit_weight: Share | None = None
+    """What limits weigh against load, for both resources."""
+    risk_limit_weights: RiskLimitWeights | None = None
+    """The same by resource; 0.5 each where neither is given."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> LowRiskOverCommitmentArguments:
+        if self.risk_limit_weight is not None and self.risk_limit_weights is not None:
+            raise PydanticCustomError(
+                "two_weights", "riskLimitWeight and riskLimitWeights say the same thing twice; give one of them"
+            )
+        return self
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Weight of limits by resource."""
+        if self.risk_limit_weight is not None:
+            return {CPU: self.risk_limit_weight, MEMORY: self.risk_limit_weight}
+        found = self.risk_limit_weights or RiskLimitWeights()
+        return {CPU: found.cpu, MEMORY: found.memory}
+
+
+class Risk(NamedTuple):
+    """Risks of one resource, 0 to 1, float64[N] each."""
+
+    resource: str
+    limit: FloatArray
+    load: FloatArray
+    total: FloatArray
+    is_load_known: BoolArray
+
+
+@dataclass(frozen=True)
+class LowRiskOverCommitment(Score):
+    """100 less the larger risk of cpu and memory in percent.
+
+    A pod without requests and limits scores 0 everywhere. A node without metrics is judged by its limits alone, unless
+    ``upstream_compatible``, where it scores 0.
+    """
+
+    usage: Usage
+    arguments: LowRiskOverCommitmentArguments = field(default_factory=LowRiskOverCommitmentArguments)
+    name = "LowRiskOverCommitment"
+
+    def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
+        """Score of each node; no normalisation."""
+        if not self._demand(pod, placement).any():
+            return np.zeros(placement.columns.node_count, dtype=np.int64)
+        risks = self._risks(pod, placement)
+        score = nearest((1 - np.maximum(risks[0].total, risks[1].total)) * 100)
+        if self.arguments.upstream_compatible:
+            score = np.where(risks[0].is_load_known | risks[1].is_load_known, score, 0)
+        return score
+
+    def explain(self, pod: int, node: int, placement: Placement) -> str:
+        """One node's score in words and numbers."""
+        if not self._demand(pod, placement).any():
+            return f"{self.name} 0: the pod has neither requests nor limits, every node scores 0"
+        score = self.score(pod, placement, np.ones(placement.columns.node_count, dtype=np.bool_))[node]
+        parts = []
+        for risk in self._risks(pod, placement):
+            load = f"load {risk.load[node]:.2f}" if risk.is_load_known[node] else "load unknown"
+            weight = self.arguments.weights[risk.resource]
+            parts.append(
+                f"{risk.resource} {risk.total[node]:.2f} (limits {risk.limit[node]:.2f} x {weight:g}, "
+                f"{load} x {1 - weight:g})"
+            )
+        return f"{self.name} {score}: 100 less the larger risk of {' and '.join(parts)}"
+
+    def _demand(self, pod: int, placement: Placement) -> IntArray:
+        found: IntArray = placement.columns.facts(trimaran_demands)[:, placement.columns.shape_of[pod]]
+        return found
+
+    def _risks(self, pod: int, placement: Placement) -> list[Risk]:
+        columns, loads = placement.columns, self._loads(placement)
+        demand = self._demand(pod, placement)
+        placed = placed_totals(placement, trimaran_demands, without=pod)
+        found = []
+        for row, resource in enumerate(MEASURED):
+            offered = columns.allocatable[columns.resource_index[resource]]
+            total = commitment((placed[row], placed[row + 2]), (int(demand[row]), int(demand[row + 2])), offered)
+            load = loads.of(resource, pod, placement)
+            is_known = load.is_known & (not loads.is_by_requests)
+            deviation = smoothed_deviation(load.deviation_share, self.arguments.smoothing_window_size)
+            mean = np.where(offered > 0, load.share, 0.0)
+            by_limit, by_load = limit_risk(total), load_risk(total, mean, deviation, is_known)
+            weight = self.arguments.weights[resource]
+            found.append(Risk(resource, by_limit, by_load, total_risk(by_limit, by_load, weight), is_known))
+        return found
+
+    def _loads(self, placement: Placement) -> NodeLoads:
+        plain = self.arguments.upstream_compatible
+        source = LoadSource(self.usage, MEASURED, self.arguments.predictor, is_upstream=plain, counts_recent=not plain)
+        return placement.columns.facts(source)

@@ -1,0 +1,74 @@
+"""Small clusters in which a pending pod needs room: what stands where, before the rescheduler is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .api import Manifest
+from .cluster import Cluster, condition
+from .shapes import deployment, replica_set
+from .waiting import wait_until
+
+SINGLE_REPLICAS_MAY_MOVE = "disruption: {singleReplicas: Allow, workloads: {maxUnavailable: 99%}}"
+
+
+def fragmented(cluster: Cluster, nodes: int = 4) -> None:
+    """Nodes of 4 CPU with three pods of 1 CPU each, and a pending pod of 2.5 CPU: two evictions make room."""
+    cluster.add_nodes(nodes, cpu="4")
+    cluster.create(deployment("web", replicas=3 * nodes, cpu="1"))
+    cluster.wait_pods_running(3 * nodes, labels="app=web")
+    add_pending(cluster, deployment("big", cpu="2500m"))
+
+
+def put(cluster: Cluster, node: str, manifest: Manifest, count: int = 1) -> None:
+    """Create a workload while all nodes but one are closed, so that its pods land there."""
+    names = [item["metadata"]["name"] for item in cluster.api.list("nodes")]
+    for name in names:
+        cluster.api.patch("nodes", name, {"spec": {"unschedulable": name != node}})
+    cluster.create(manifest)
+    app = manifest["metadata"]["name"]
+    cluster.wait_pods_running(count, labels=f"app={app}")
+    assert set(cluster.pods_by_node("default", labels=f"app={app}")) == {node}
+    for name in names:
+        cluster.api.patch("nodes", name, {"spec": {"unschedulable": None}})
+    wait_until(lambda: not any(taints(item) for item in cluster.api.list("nodes")), "nodes without taints of our own")
+
+
+def taints(node: Manifest) -> list[str]:
+    """Taints that the node controller set for a closed or unready node."""
+    found = [taint["key"] for taint in node["spec"].get("taints", [])]
+    return [key for key in found if key.startswith("node.kubernetes.io/")]
+
+
+def add_pending(cluster: Cluster, manifest: Manifest) -> str:
+    """Create a workload of one pod, wait until the scheduler has found no place for it, and return the pod's name."""
+    cluster.create(manifest)
+    app = manifest["metadata"]["name"]
+    found: list[str] = []
+
+    def is_unschedulable() -> bool:
+        found[:] = [
+            pod["metadata"]["name"]
+            for pod in cluster.api.list("pods", "default", labels=f"app={app}")
+            if condition(pod, "PodScheduled") == "False"
+        ]
+        return bool(found)
+
+    wait_until(is_unschedulable, f"the scheduler's verdict on {app}")
+    return found[0]
+
+
+def chained(cluster: Cluster) -> str:
+    """Room for big on a needs mid gone, whose only place is b, which little must leave for c first."""
+    for name in ("a", "b", "c"):
+        cluster.add_nodes(1, prefix=name, cpu="4")
+    put(cluster, "a-0", replica_set("mid", cpu="3"))
+    put(cluster, "b-0", replica_set("little", cpu="2"))
+    put(cluster, "b-0", replica_set("stay", cpu="1"))
+    put(cluster, "c-0", replica_set("rest", cpu="2"))
+    return add_pending(cluster, deployment("big", cpu="4", spec={"nodeSelector": {"kubernetes.io/hostname": "a-0"}}))
+
+
+def with_spec(**spec: Any) -> dict[str, Any]:
+    """Further fields of a pod's specification."""
+    return {"spec": spec}

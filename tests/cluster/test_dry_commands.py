@@ -1,0 +1,33 @@
+"""Commands that only look write nothing at all, not even as a dry run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .cluster import Cluster
+from .scenes import fragmented
+from .tool import Tool
+
+
+@pytest.fixture
+def tool(cluster: Cluster, tmp_path: Path) -> Tool:
+    """The rescheduler as a user of this cluster."""
+    return Tool(cluster, tmp_path)
+
+
+def test_looking_commands_write_nothing(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
+    """plan, explain, snapshot, and an apply that nobody confirmed leave no write in the audit log."""
+    fragmented(cluster)
+    big = next(pod["metadata"]["name"] for pod in cluster.api.list("pods", "default", labels="app=big"))
+    tool.writes()
+    tool.run("plan")
+    tool.run("plan", "-o", "json")
+    tool.run("explain", "pod", f"default/{big}")
+    tool.run("explain", "node", "node-0")
+    tool.run("snapshot", "-o", str(tmp_path / "recording.json"))
+    refused = tool.run("apply", code=2)
+    assert "--yes" in refused.errors
+    assert tool.writes() == []
+    assert cluster.node_of(big) == ""

@@ -1,0 +1,1 @@
+"""Tests of what writes to a live cluster, against an API server that answers from a script."""

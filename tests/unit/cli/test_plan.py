@@ -1,0 +1,138 @@
+"""``plan``: options reach the planner, every form is printed, exit codes are those of the contract."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rescheduler.extension_points import ClusterError, SnapshotError
+from rescheduler.model.constraints import LabelSelector, Requirement
+from rescheduler.model.disruption import Selection
+from rescheduler.report.documents import to_json
+from tests.unit.cli.conftest import Answer, World
+from tests.unit.policy.policies import HEAD
+from tests.unit.report.plans import small_plan
+
+Shell = Callable[..., Answer]
+
+
+def test_the_plan_goes_to_standard_output_and_nothing_else_does(world: World, shell: Shell) -> None:
+    """Data alone; warnings to standard error."""
+    world.plan = small_plan(warnings=("node n9 has no allocatable",))
+    answer = shell("plan", "-f", "x.json", "-o", "json")
+    assert (answer.code, answer.out) == (0, to_json(world.plan))
+    assert answer.err == "warning: node n9 has no allocatable\n"
+
+
+def test_every_form_tells_of_the_move(world: World, shell: Shell) -> None:
+    """Table, wide table, JSON, YAML and a page."""
+    for form in ("table", "wide", "json", "yaml", "html"):
+        answer = shell("plan", "-o", form)
+        assert (answer.code, answer.err) == (0, "")
+        assert "web-1" in answer.out
+    assert yaml.safe_load(shell("plan", "-o", "yaml").out) == json.loads(shell("plan", "-o", "json").out)
+    assert shell("plan", "-o", "html").out.startswith("<!DOCTYPE html>")
+    assert "\x1b" not in shell("plan").out
+
+
+def test_options_reach_reader_and_planner(world: World, shell: Shell) -> None:
+    """Files, connection, selection, limits, seed."""
+    shell(
+        "plan", "-f", "a.json", "-f", "-", "-n", "web", "-n", "db", "-n", "web", "-l", "app=x", "--max-evictions", "3",
+        "--deadline", "1m30s", "--seed", "7", "--objective", "MakeRoom",
+    )  # fmt: skip
+    assert world.calls["read_cluster"]["options"].filenames == ("a.json", "-")
+    call = world.calls["plan"]
+    assert (call["policy"].limits.max_evictions, call["policy"].limits.deadline, call["seed"]) == (3, 90.0, 7)
+    selector = LabelSelector((Requirement("app", "In", ("x",)),))
+    assert call["selection"] == Selection(namespaces=("web", "db"), selector=selector)
+    shell("plan", "--kubeconfig", "k", "--context", "c")
+    options = world.calls["read_cluster"]["options"]
+    assert (options.filenames, options.kubeconfig, options.context) == ((), "k", "c")
+
+
+def test_options_win_over_the_policy_and_leave_the_rest_of_it(world: World, shell: Shell, tmp_path: Path) -> None:
+    """--max-evictions replaces one limit; two policies merge."""
+    (tmp_path / "a.yaml").write_text(HEAD + "limits: {maxEvictions: 5, deadline: 3s}\n")
+    (tmp_path / "b.yaml").write_text(HEAD + "limits: {deadline: 4s}\n")
+    files = ["--policy", str(tmp_path / "a.yaml"), "--policy", str(tmp_path / "b.yaml")]
+    shell("plan", *files)
+    limits = world.calls["plan"]["policy"].limits
+    assert (limits.max_evictions, limits.deadline) == (5, 4.0)
+    shell("plan", *files, "--max-evictions", "0")
+    limits = world.calls["plan"]["policy"].limits
+    assert (limits.max_evictions, limits.deadline) == (0, 4.0)
+
+
+def test_exit_code_tells_whether_the_plan_is_empty_when_asked(world: World, shell: Shell) -> None:
+    """3 for a plan with moves, 0 without; without the option always 0."""
+    assert shell("plan", "--exit-code").code == 3
+    assert shell("plan").code == 0
+    world.plan = small_plan(moves=(), placements=())
+    assert shell("plan", "--exit-code").code == 0
+
+
+@pytest.mark.parametrize("error", [SnapshotError("a.json: pod default/x: spec: missing"), ClusterError("no answer")])
+def test_input_that_cannot_be_used_fails_with_one_paragraph(world: World, shell: Shell, error: Exception) -> None:
+    """Exit 1, nothing on standard output."""
+    world.error = error
+    assert shell("plan") == Answer(1, "", f"error: {error}\n")
+
+
+def test_a_wrong_policy_is_wrong_use_and_nothing_is_read(world: World, shell: Shell, tmp_path: Path) -> None:
+    """All problems, one a line; the cluster is not touched."""
+    (tmp_path / "p.yaml").write_text(HEAD + "limits: {maxEvictions: -1, x: 1}\n")
+    answer = shell("plan", "--policy", str(tmp_path / "p.yaml"))
+    assert (answer.code, answer.out, len(answer.err.splitlines())) == (2, "", 2)
+    assert "p.yaml:3:24: limits.maxEvictions: found -1; wanted 0 or more" in answer.err
+    assert world.calls == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--seed", "abc"], "'--seed': found 'abc'; wanted a whole number from 0 to"),
+        (["--seed", "-1"], "wanted a whole number from 0 to"),
+        (["--seed", "1e18"], "found '1e18'"),
+        (["--max-evictions", "-1"], "wanted a whole number from 0 to 1000000"),
+        (["--max-evictions", "nan"], "found 'nan'"),
+        (["--deadline", "0s"], "leaves no time"),
+        (["--deadline", "5"], "write it like 90s"),
+        (["--deadline", "-5s"], "write it like 90s"),
+        (["--objective", "EmptyNodes"], "EmptyNodes is not supported yet in this version"),
+        (["--objective", "x"], "there is only MakeRoom"),
+        (["--usage", "u.json"], "not supported yet in this version"),
+        (["-o", "xml"], "'html'"),
+        (["-l", "a=b=c"], "is no label selector"),
+        (["--polcy", "x"], "--policy"),
+        (["-f", "a", "--context", "b"], "give one of them"),
+        (["-f", "-", "-f", "-"], "only once"),
+        (["-f", ""], "empty file name"),
+        (["extra"], "extra"),
+    ],
+)
+def test_wrong_use_is_named_and_nothing_is_read(world: World, shell: Shell, arguments: list[str], text: str) -> None:
+    """Exit 2, one paragraph with what was found and what was wanted."""
+    answer = shell("plan", *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert text in answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert world.calls == {}
+
+
+def test_a_misspelt_command_gets_a_suggestion(shell: Shell) -> None:
+    """plna is near plan."""
+    answer = shell("plna")
+    assert answer.code == 2
+    assert "Did you mean 'plan'?" in answer.err
+
+
+def test_a_namespace_without_pods_is_a_warning(world: World, shell: Shell) -> None:
+    """The plan is made all the same."""
+    answer = shell("plan", "-n", "nowhere")
+    assert answer.code == 0
+    assert "warning: -n nowhere: the cluster has no pod in this namespace" in answer.err

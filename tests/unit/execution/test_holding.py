@@ -1,0 +1,78 @@
+"""Placeholders are as large as needed, no larger than that, and of the right priority."""
+
+from __future__ import annotations
+
+from rescheduler.execution.holding import fits, free_room, is_placeholder, needed_holds, take, without_placeholders
+from rescheduler.model.annotations import HOLD_GATE
+from rescheduler.model.constraints import HostPort
+from tests.builders import cluster, node, pod, workload
+from tests.unit.execution.worlds import chain, chained, fragmented, plan_of, two_moves
+
+
+def test_the_first_waves_destinations_need_no_placeholder() -> None:
+    """Only the pending pod's hole is kept; the moved pods' room is free from the start."""
+    start = fragmented()
+    holds = needed_holds(two_moves(start), start, "p", 60)
+    assert [(hold.pod.name, hold.request.node) for hold in holds] == [("big-0", "n0")]
+    assert dict(holds[0].request.requests)["cpu"] == 2500
+
+
+def test_chained_moves_keep_their_destinations() -> None:
+    """The second wave's room exists only after the first wave, so it is kept like the pending pod's."""
+    start = chained()
+    holds = needed_holds(chain(start), start, "p", 60)
+    assert [(hold.pod.name, hold.request.node) for hold in holds] == [("big-0", "n0"), ("mid-0", "n1")]
+
+
+def test_a_hole_larger_than_its_pod_is_closed_to_the_pods_that_left_it() -> None:
+    """Where ports, affinity or spread forced the move, the placeholder is so large that none of them returns."""
+    start = cluster(
+        node("n0", "8"), node("n1", "8"), pod("web-0", "3", node="n0", ports=[80]), pod("big-0", "1", ports=[80]),
+        workload("web", 1), workload("big", 1),
+    )  # fmt: skip
+    plan = plan_of(start, [("web-0", "n1", 1)], [("big-0", "n0", 1)])
+    request = needed_holds(plan, start, "p", 60)[0].request
+    room = free_room(start, "n0")
+    take(room, start.pod_by_key["default/web-0"].spec.requests, -1)
+    take(room, request.requests)
+    assert not fits(room, start.pod_by_key["default/web-0"].spec.requests)
+    assert dict(request.requests)["cpu"] == 8000 - 3000 + 1
+    assert request.host_ports == (HostPort(80),)
+
+
+def test_the_highest_priority_involved_keeps_the_hole() -> None:
+    """Else the replacement of a more important pod would take it."""
+    start = cluster(
+        node("n0", "2"), node("n1", "2"),
+        pod("web-0", "2", node="n0", priority=100, priority_class_name="high"), pod("big-0", "2"),
+        workload("web", 1), workload("big", 1),
+    )  # fmt: skip
+    plan = plan_of(start, [("web-0", "n1", 1)], [("big-0", "n0", 1)])
+    assert needed_holds(plan, start, "p", 60)[0].request.priority_class_name == "high"
+
+
+def test_a_pod_that_fits_already_needs_no_placeholder() -> None:
+    """Wave 0: nothing has to leave for it."""
+    start = fragmented()
+    plan = plan_of(start, [("web-00", "n1", 1)], [("big-0", "n0", 0)])
+    assert needed_holds(plan, start, "p", 60) == []
+
+
+def test_deadlines_are_whole_seconds_and_at_least_one() -> None:
+    """As Kubernetes wants them; never longer than asked for."""
+    start = fragmented()
+    assert needed_holds(two_moves(start), start, "p", 7.9)[0].request.deadline_seconds == 7
+    assert needed_holds(two_moves(start), start, "p", 0.2)[0].request.deadline_seconds == 1
+
+
+def test_only_our_own_placeholders_are_taken_out_of_a_snapshot() -> None:
+    """Another tool's pod with our label, or another gate, stays."""
+    ours = pod(
+        "hold-x", namespace="rescheduler-holds", labels={"app.kubernetes.io/managed-by": "rescheduler"},
+        scheduling_gates=(HOLD_GATE,),
+    )  # fmt: skip
+    labelled = pod("labelled-0", labels={"app.kubernetes.io/managed-by": "rescheduler"})
+    gated = pod("gated-0", scheduling_gates=("example.com/gate",))
+    start = cluster(node("n0"), ours, labelled, gated)
+    assert is_placeholder(ours)
+    assert [item.name for item in without_placeholders(start).pods] == ["gated-0", "labelled-0"]

@@ -1,0 +1,62 @@
+"""Which pods planners may treat by resources alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rescheduler.model.columns import columns_of
+from rescheduler.model.constraints import PodAffinityTerm, TopologySpreadConstraint, Volume
+from rescheduler.model.storage import CsiNode
+from rescheduler.scheduling.scheduler_model import SchedulerModel
+from tests.builders import cluster, node, pod, selector
+from tests.unit.plugins.volumes import LATER, claim, user, volume
+
+HOST = "kubernetes.io/hostname"
+TO_X = (PodAffinityTerm(HOST, selector(app="x")),)
+TO_A = (PodAffinityTerm(HOST, selector(app="a")),)
+HARD = (TopologySpreadConstraint(HOST, 1, selector=selector(app="x")),)
+SOFT = (TopologySpreadConstraint(HOST, 1, "ScheduleAnyway", selector(app="x")),)
+
+
+@pytest.mark.parametrize(
+    ("x", "a", "depends", "matters"),
+    [
+        ({}, {}, False, False),
+        ({"anti_affinity": TO_A}, {}, True, True),
+        ({"anti_affinity": TO_X}, {}, False, False),
+        ({"affinity": TO_A}, {}, True, False),
+        ({}, {"anti_affinity": TO_X}, True, True),
+        ({}, {"affinity": TO_X}, False, True),
+        ({"topology_spread": HARD}, {}, True, True),
+        ({"topology_spread": SOFT}, {}, False, False),
+        ({}, {"topology_spread": HARD}, False, True),
+        ({"ports": [80]}, {}, False, False),
+        ({"ports": [80]}, {"ports": [80]}, True, True),
+        ({"ports": [80]}, {"ports": [81]}, False, False),
+        ({"volumes": (Volume("RBD", identity="d"),)}, {}, True, True),
+        ({"volumes": (Volume("EmptyDir"),)}, {}, False, False),
+    ],
+)
+def test_ties_are_told_in_both_directions(x: dict[str, Any], a: dict[str, Any], depends: bool, matters: bool) -> None:
+    """Whether others decide about a pod, and whether it decides about others; itself it does not bind."""
+    columns = columns_of(cluster(node("n1"), pod("x", **x), pod("a", node="n1", **a)))
+    model = SchedulerModel(columns)
+    number = columns.pod_index["default/x"]
+    assert (model.is_entangled(number), model.affects_others(number)) == (depends, matters)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_limited", "expected"),
+    [({}, False, False), ({}, True, True), ({"access_modes": ("ReadWriteOncePod",)}, False, True)],
+)
+def test_claims_tie_by_limits_and_one_pod_access(fields: dict[str, Any], is_limited: bool, expected: bool) -> None:
+    """An ordinary claim binds to nodes only."""
+    limits = (CsiNode("n1", (("csi.example.com", 5),)),) if is_limited else ()
+    world = cluster(
+        node("n1"), user("x", "c"), claims=(claim("c", "v", **fields),), volumes=(volume("v"),),
+        storage_classes=(LATER,), csi_nodes=limits,
+    )  # fmt: skip
+    model = SchedulerModel(columns_of(world))
+    assert (model.is_entangled(0), model.affects_others(0)) == (expected, expected)
