@@ -115,6 +115,15 @@ def apply(
     return _executor(target, clock, policy, selection, timeout_seconds, progress).carry_out(proposed)
 
 
+def record(options: ClusterOptions, file: str, *, anonymize: bool, progress: Progress = no_progress) -> str:
+    """Record a live cluster to a file (``-``: standard output); what was recorded, in words."""
+    from rescheduler.adapters.snapshot_file import record as record_cluster
+
+    counts = record_cluster(_connect(options, read_only=True), file, anonymize=anonymize, progress=progress)
+    where = "standard output" if file == "-" else file
+    return f"{counts.get('Node', 0)} nodes, {counts.get('Pod', 0)} pods and what bears on them in {where}"
+
+
 def clean(
     options: ClusterOptions,
     policy: Policy,

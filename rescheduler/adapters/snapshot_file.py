@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.adapters.recording.reading import read_recording as read_recording
+from rescheduler.adapters.recording.reading import read_recording
+from rescheduler.adapters.recording.writing import record
+
+__all__ = ["read_recording", "record"]

@@ -106,7 +106,7 @@ class _Spent:
         for group in context.eligibility.groups:
             for index in self.movable.intersection(group.pods):
                 self._groups[index].append(group)
-        self._of_group: Counter[DisruptionGroup] = Counter()
+        self._of_group: Counter[tuple[str, str]] = Counter()
 
     def exhausted(self, move: Move) -> Iterator[tuple[str, str]]:
         """Limits of the plan first, then the budgets of the pod."""
@@ -124,7 +124,7 @@ class _Spent:
             if cap is not None and number >= cap:
                 yield "Limits", f"would be eviction {number + 1} {what}; the policy allows {cap}"
         for group in self._groups[self.index_of[move.pod.key]]:
-            number, allowed = self._of_group[group], group.allowed_per_wave
+            number, allowed = self._of_group[(group.rule, group.name)], group.allowed_per_wave
             if number >= allowed:
                 yield group.rule, f"would be eviction {number + 1} of {group.name}, which allows {allowed} now"
 
@@ -133,7 +133,7 @@ class _Spent:
         self.origins[move.pod.uid] = move.from_node
         self._namespaces[move.pod.namespace] += 1
         for group in self._groups[self.index_of[move.pod.key]]:
-            self._of_group[group] += 1
+            self._of_group[(group.rule, group.name)] += 1
 
 
 def _indices(moves: Sequence[Move], cluster: Cluster) -> dict[str, int]:

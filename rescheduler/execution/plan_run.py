@@ -10,7 +10,9 @@ from rescheduler.execution.evicting import is_leaving
 from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.holding import HoldSettings, needed_holds
 from rescheduler.execution.holds import Holds
+from rescheduler.execution.leading import Leader
 from rescheduler.execution.outcomes import Outcomes
+from rescheduler.execution.placing import Placer
 from rescheduler.execution.resuming import Remainder, made_at, rest_of, still_needed, what_is_left
 from rescheduler.execution.settling import Settler
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
@@ -50,15 +52,19 @@ class PlanRun:
         self._fresh = FreshCluster(target, clock)
         self._holds = Holds(target, clock)
         self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._holds.keep)
-        self._settler = Settler(target, self._holds, waiter, clock, self.outcomes, settings.progress)
-        self._sender = WaveSender(target, gate, self._fresh, waiter, self._holds, self._settler, self.outcomes)
+        self._leader = leader = Leader(target, self._holds, clock)
+        self._settler = Settler(target, self._holds, leader, waiter, clock, self.outcomes, settings.progress)
+        self._placer = Placer(target, self._holds, leader, waiter, self.outcomes, settings.progress)
+        self._sender = WaveSender(target, gate, self._fresh, waiter, self._holds, self._settler, leader, self.outcomes)
 
     def carry_out(self) -> None:
         """Do what is left of the plan. Raises PlanStoppedError at the first surprise."""
         rest = self._begin()
         if rest is None:
             return
-        self._settler.nominate(item for item in rest.placements if item.wave == 0)
+        for item in rest.placements if rest.moves else ():
+            if item.wave == 0:
+                self._leader.suggest(item.pod, item.node)
         while rest.moves:
             self._settings.progress("moving pods", len(self._sender.sent), len(self._plan.moves))
             self.has_begun = True
@@ -113,8 +119,8 @@ class PlanRun:
         rest = rest_of(self._plan, left.moves, left.placements)
         self._prove(rest)
         self._sender.permit([move for move in rest.moves if move.wave == 1])
-        self._settler.is_guided = self._can_guide()
-        if self._settler.is_guided and rest.moves:
+        self._leader.is_guided = self._can_guide()
+        if self._leader.is_guided and rest.moves:
             self._hold(rest)
         return rest
 
@@ -130,7 +136,7 @@ class PlanRun:
             known = frozenset(other.uid for other in family if (other.created_at or 0.0) < since)
             departures.all.append(Departure(move, pod, selector_of(pod, self._fresh.now), known | {pod.uid}))
         self._settler.settle(departures)
-        self._settler.wait_for_homes(left.homeless)
+        self._placer.wait_for_homes(left.homeless)
         self.outcomes.clear()
         left = what_is_left(self._plan, self._fresh.read(), self.outcomes)
         if left.leaving or left.homeless:
@@ -168,7 +174,7 @@ class PlanRun:
 
     def _place(self, rest: Plan) -> Plan:
         """Let the pods in whose room is free; the others wait for a later wave."""
-        self._settler.place([item for item in rest.placements if item.wave == 0])
+        self._placer.place([item for item in rest.placements if item.wave == 0])
         return rest_of(rest, rest.moves, [item for item in rest.placements if item.wave > 0])
 
     def _look_again(self, rest: Plan) -> Plan:
@@ -192,5 +198,5 @@ class PlanRun:
             return
         self._holds.release_all()
         self._settings.progress("verifying")
-        ours = [name for name in self._target.leftovers() if self._plan_id in name] if self._settler.is_guided else []
+        ours = [name for name in self._target.leftovers() if self._plan_id in name] if self._leader.is_guided else []
         self.outcomes.warnings.extend(verify(self.outcomes.result(), self._fresh.read(), ours))

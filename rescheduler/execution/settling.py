@@ -1,51 +1,47 @@
-"""What happens after evictions: replacements find their nodes, pending pods get the room that was made."""
+"""What happens after evictions: old pods go, replacements find their nodes and become ready."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from rescheduler.execution.departures import Departure, Departures
 from rescheduler.execution.holds import Holds
+from rescheduler.execution.leading import Leader
 from rescheduler.execution.outcomes import Outcomes, landing
+from rescheduler.execution.placing import PATIENCE_SECONDS
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
-from rescheduler.model.plan import OutcomeKind, PlannedPlacement, PodReference
-from rescheduler.model.pod import Pod
+from rescheduler.model.plan import OutcomeKind, PodReference
 
 GLANCE_SECONDS: Final = 2.0
 """How long the first steps of one replacement are watched before the next pod is moved."""
-PATIENCE_SECONDS: Final = 30.0
-"""How long a pod may wait for a node that has room for it."""
+OWN_WAY_SECONDS: Final = 0.15
+"""How long a new pod is given to find its node by itself."""
 CREATION_SECONDS: Final = 60.0
 """How long an owner may take to make a new pod, and a pod to go after its grace."""
-START_SECONDS: Final = 60.0
-"""How long a pod that was placed is watched until it runs; it counts as placed before."""
-NOMINATION_SECONDS: Final = 1.0
-"""A failed attempt of the scheduler clears a nomination, so it is made again."""
 
 
 class Settler:
-    """Leads pods to their nodes and tells where they landed. ``is_guided``: nominations and holds are in use."""
+    """Watches moved pods, leads those that wait for a node, and tells where they landed."""
 
     def __init__(
         self,
         target: ExecutionTarget,
         holds: Holds,
+        leader: Leader,
         waiter: Waiter,
         clock: Clock,
         outcomes: Outcomes,
         progress: Progress,
     ) -> None:
-        self.is_guided = False
-        self._target = target
         self._holds = holds
+        self._leader = leader
         self._waiter = waiter
         self._clock = clock
         self._outcomes = outcomes
         self._progress = progress
         self._departures = Departures(target)
-        self._nominated_at: dict[PodReference, float] = {}
         self._failing_since: float | None = None
 
     def watch(self, departures: Departures) -> None:
@@ -100,44 +96,13 @@ class Settler:
                 self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, item.landed_on, f"{_name(item)} is not ready")
             raise PlanStoppedError(f"{names} did not get ready: {stopped}") from None
 
-    def nominate(self, placements: Iterable[PlannedPlacement]) -> None:
-        """Lead pending pods to nodes that have room for them already."""
-        for item in placements:
-            self._nominate(item.pod, item.node)
-
-    def place(self, placements: Sequence[PlannedPlacement]) -> None:
-        """Let pending pods in where room was made, and wait until they are bound. Raises PlanStoppedError.
-
-        Placeholders for later pods on the same nodes may be larger than the room there now: they stand back meanwhile.
-        """
-        self.nominate(placements)
-        pods = [item.pod for item in placements]
-        standing_back = self._holds.on((item.node for item in placements), but_for=pods)
-        self._holds.release([*pods, *(hold.pod for hold in standing_back)])
-        waiting = self._await_bound(placements)
-        self._holds.set(standing_back)
-        if waiting:
-            names = ", ".join(item.pod.key for item in waiting)
-            raise PlanStoppedError(
-                f"{names} did not get the room that was made; `rescheduler explain pod` says what is in the way"
-            )
-        self._wait_running(placements)
-
-    def wait_for_homes(self, pods: Sequence[Pod]) -> None:
-        """Give pods of an earlier run time to find a node."""
-        homeless = list(pods)
-        for _ in self._waiter.polls(PATIENCE_SECONDS):
-            homeless = [pod for pod in homeless if _waits(self._target.read_pod(pod.namespace, pod.name), pod.uid)]
-            if not homeless:
-                return
-
     def tell_open(self, *, wait: bool) -> None:
         """Tell of departures that no outcome is known of, after a last look (a longer one if ``wait``)."""
         departures = self._departures
         untold = [item for item in departures.all if not self._outcomes.is_told(item.move)]
         if not untold:
             return
-        self.is_guided = False
+        self._leader.is_guided = False
         try:
             for _ in self._waiter.polls(PATIENCE_SECONDS if wait else 0.0):
                 departures.look()
@@ -152,13 +117,13 @@ class Settler:
                 self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, None, f"evicted; {_where_it_stands(item)}")
 
     def _look(self) -> None:
-        if not self._tolerated(self._departures.look) or not self.is_guided:
+        if not self._tolerated(self._departures.look):
             return
         for item in self._departures.all:
             new = item.replacement
             if new is not None and new.node_name is None:
-                self._nominate(PodReference(new.namespace, new.name, new.uid), item.move.to_node)
-                self._holds.release([item.move.pod])
+                pod = PodReference(new.namespace, new.name, new.uid)
+                self._leader.lead(pod, item.move.to_node, item.move.pod, after_seconds=OWN_WAY_SECONDS)
 
     def _tolerated(self, look: Callable[[], None]) -> bool:
         """Look at the cluster; an API server that fails for a moment is asked again later."""
@@ -173,65 +138,12 @@ class Settler:
         self._failing_since = None
         return True
 
-    def _nominate(self, pod: PodReference, node: str) -> None:
-        now = self._clock.monotonic()
-        if self.is_guided and now - self._nominated_at.get(pod, float("-inf")) >= NOMINATION_SECONDS:
-            self._nominated_at[pod] = now
-            self._target.nominate(pod, node)
-
-    def _await_bound(self, placements: Sequence[PlannedPlacement]) -> list[PlannedPlacement]:
-        """Those of the placements whose pods are still pending after all patience."""
-        waiting = list(placements)
-        try:
-            for _ in self._waiter.polls(PATIENCE_SECONDS):
-                waiting = [item for item in waiting if not self._is_placed(item)]
-                self._progress("placing pending pods", len(placements) - len(waiting), len(placements))
-                if not waiting:
-                    break
-                self.nominate(waiting)
-        finally:
-            for item in waiting:
-                if not self._outcomes.is_told(item):
-                    message = f"still pending although its room on {item.node} was made"
-                    self._outcomes.of_placement(item, OutcomeKind.UNKNOWN, None, message)
-        return waiting
-
-    def _is_placed(self, item: PlannedPlacement) -> bool:
-        live = self._target.read_pod(item.pod.namespace, item.pod.name)
-        if live is None or live.uid != item.pod.uid:
-            self._outcomes.of_placement(item, OutcomeKind.UNKNOWN, None, "gone before it was placed")
-            raise PlanStoppedError(f"{item.pod.key}, which room was made for, is gone or another pod by now")
-        if live.node_name is None:
-            return False
-        self._outcomes.of_placement(item, landing(item.node, live.node_name), live.node_name)
-        if self.is_guided:
-            self._target.record(item.pod, "RoomMade", f"got a place on {live.node_name}")
-        return True
-
-    def _wait_running(self, placements: Sequence[PlannedPlacement]) -> None:
-        waiting = list(placements)
-        for _ in self._waiter.polls(START_SECONDS):
-            waiting = [item for item in waiting if not self._runs(item.pod)]
-            if not waiting:
-                return
-        self._outcomes.warnings.extend(
-            f"{item.pod.key} is placed but does not run yet, {START_SECONDS:.0f} s later" for item in waiting
-        )
-
-    def _runs(self, pod: PodReference) -> bool:
-        live = self._target.read_pod(pod.namespace, pod.name)
-        return live is None or live.phase != "Pending"
-
     def _tell(self, item: Departure) -> None:
         if item.landed_on is None:
             self._outcomes.of_move(item.move, OutcomeKind.LANDED_ELSEWHERE, None, "nothing recreates this pod")
         else:
             kind = landing(item.move.to_node, item.landed_on)
             self._outcomes.of_move(item.move, kind, item.landed_on, f"as {_name(item)}")
-
-
-def _waits(live: Pod | None, uid: str) -> bool:
-    return live is not None and live.uid == uid and live.is_pending
 
 
 def _name(item: Departure) -> str:

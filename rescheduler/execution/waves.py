@@ -9,6 +9,7 @@ from rescheduler.execution.departures import Departure, Departures, selector_of
 from rescheduler.execution.evicting import EvictionKind, Evictor
 from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.holds import Holds
+from rescheduler.execution.leading import Leader
 from rescheduler.execution.outcomes import Outcomes
 from rescheduler.execution.settling import Settler
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
@@ -32,6 +33,7 @@ class WaveSender:
         waiter: Waiter,
         holds: Holds,
         settler: Settler,
+        leader: Leader,
         outcomes: Outcomes,
     ) -> None:
         self.sent: list[PodReference] = []
@@ -42,6 +44,7 @@ class WaveSender:
         self._waiter = waiter
         self._holds = holds
         self._settler = settler
+        self._leader = leader
         self._outcomes = outcomes
 
     def permit(self, moves: Sequence[Move]) -> None:
@@ -95,7 +98,7 @@ class WaveSender:
             raise PlanStoppedError(eviction.message)
         departures.all.append(departure)
         self.sent.append(move.pod)
-        if self._settler.is_guided:
+        if self._leader.is_guided:
             self._target.record(
                 move.pod, "Moved", f"from {move.from_node}, to {move.to_node} if the scheduler agrees: {move.reason}"
             )

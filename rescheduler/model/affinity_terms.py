@@ -73,7 +73,7 @@ def _merged(
                     looked_at = columns.pod_selection.namespaces(term, namespace)
                     holders.setdefault((looked_at, term.selector, term.topology_key, weight), []).append(pods)
     return [
-        (namespaces, selector, Group(key, weight, np.unique(np.concatenate(groups))))
+        (namespaces, selector, Group(key, weight, groups[0] if len(groups) == 1 else np.unique(np.concatenate(groups))))
         for (namespaces, selector, key, weight), groups in holders.items()
     ]
 
@@ -81,6 +81,8 @@ def _merged(
 def _by_namespace(columns: Columns, pods: Positions) -> Iterable[tuple[str, Positions]]:
     found: dict[str, list[Positions]] = {}
     label_sets = columns.label_set_of[pods]
+    if label_sets.min() == label_sets.max():  # replicas of one workload, as a rule
+        return [(columns.label_sets[label_sets[0]][0], pods)]
     for label_set in np.unique(label_sets):
         found.setdefault(columns.label_sets[label_set][0], []).append(pods[label_sets == label_set])
     return [(namespace, np.concatenate(groups)) for namespace, groups in found.items()]

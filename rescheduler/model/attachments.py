@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 Handle: TypeAlias = tuple[str, str]
 """A CSI driver and its name for a volume."""
+
+
+class Sites(NamedTuple):
+    """Node and volume number of each distinct attachment."""
+
+    nodes: IntArray
+    volumes: IntArray
 
 
 class AttachedVolumes:
@@ -44,19 +51,18 @@ class AttachedVolumes:
         """Volumes of limited drivers that a pod needs."""
         return self._of_pod.get(pod, ())
 
-    def on_nodes(self, placement: Placement, without: int) -> tuple[IntArray, IntArray]:
-        """Node and volume number of each distinct attachment, pod ``without`` left out.
+    def on_nodes(self, placement: Placement, without: int) -> tuple[Sites, Sites]:
+        """What other pods hold, and all that is attached besides (``without``: the pod that does not count).
 
         An attachment that the snapshot explains by a pod goes when that pod does.
         """
         others = self._pods != without
         pods, volumes = self._pods[others], self._volumes[others]
-        held = np.concatenate(
-            (self._keys(placement.node_of[pods], volumes), self._keys(placement.leaving[pods], volumes))
-        )
+        placed = self._keys(placement.node_of[pods], volumes), self._keys(placement.leaving[pods], volumes)
+        held = np.unique(np.concatenate(placed))
         gone = np.setdiff1d(self._explained, held)
-        keys = np.union1d(held, np.setdiff1d(self._attached, gone))
-        return keys // self._width, keys % self._width
+        unexplained = np.setdiff1d(np.setdiff1d(self._attached, gone), held)
+        return self._sites(held), self._sites(unexplained)
 
     def numbers(self, driver: str) -> IntArray:
         """Numbers of one driver's volumes."""
@@ -65,6 +71,9 @@ class AttachedVolumes:
     def number_of(self, handle: Handle) -> int:
         """Number of one volume."""
         return self._numbers[handle]
+
+    def _sites(self, keys: IntArray) -> Sites:
+        return Sites(keys // self._width, keys % self._width)
 
     def _number(self, handle: Handle) -> int:
         return self._numbers.setdefault(handle, len(self._numbers))

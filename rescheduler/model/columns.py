@@ -176,11 +176,9 @@ def _interned(items: Iterable[T], key: Callable[[T], Hashable]) -> tuple[IndexAr
 def _label_sets(pods: tuple[Pod, ...]) -> tuple[IndexArray, tuple[tuple[str, Mapping[str, str]], ...]]:
     of_labels, labels = _interned((pod.labels for pod in pods), lambda item: tuple(sorted(item.items())))
     index: dict[tuple[str, int], int] = {}
-    numbers = np.array(
-        [index.setdefault((pod.namespace, int(of_labels[i])), len(index)) for i, pod in enumerate(pods)],
-        dtype=np.int32,
-    )
-    return numbers, tuple((namespace, labels[number]) for namespace, number in index)
+    pairs = zip((pod.namespace for pod in pods), of_labels.tolist(), strict=True)
+    numbers = [index.setdefault(pair, len(index)) for pair in pairs]
+    return np.array(numbers, dtype=np.int32), tuple((namespace, labels[number]) for namespace, number in index)
 
 
 def _resource_names(cluster: Cluster, shapes: tuple[PodSpec, ...]) -> tuple[str, ...]:

@@ -52,7 +52,10 @@ def read_load_report(document: Any) -> LoadReport:
         window_end=end,
         source=str(report.get("source") or ""),
         nodes={
-            name: tuple(_reading(metric, f"data.{name}.metrics[{at}]") for at, metric in enumerate(node["metrics"]))
+            name: tuple(
+                _reading(metric, f"data.{printable(name, 60)}.metrics[{at}]")
+                for at, metric in enumerate(node["metrics"])
+            )
             for name, node in nodes.items()
             if isinstance(node, Mapping) and isinstance(node.get("metrics"), list)
         },

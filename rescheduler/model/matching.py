@@ -66,12 +66,16 @@ class LabelColumn:
 
     def accepted(self, requirement: Requirement) -> BoolArray:
         """For each code whether the rule holds, with "absent" in the last place (where code -1 finds it)."""
-        if requirement.operator in ("In", "NotIn"):  # without a look at every value: there may be very many
-            wanted = [self.code_by_value[value] for value in requirement.values if value in self.code_by_value]
-            table = np.full(len(self.code_by_value) + 1, requirement.operator == "NotIn", dtype=np.bool_)
-            table[wanted] = requirement.operator == "In"
-            return table
-        return np.array([holds(requirement, value) for value in (*self.code_by_value, None)], dtype=np.bool_)
+        operator = requirement.operator
+        if operator in ("Gt", "Lt"):
+            return np.array([holds(requirement, value) for value in (*self.code_by_value, None)], dtype=np.bool_)
+        # Without a look at every value, of which there may be very many.
+        table = np.full(len(self.code_by_value) + 1, operator in ("Exists", "NotIn"), dtype=np.bool_)
+        table[-1] = operator in ("DoesNotExist", "NotIn")
+        if operator in ("In", "NotIn"):
+            codes = [self.code_by_value[value] for value in requirement.values if value in self.code_by_value]
+            table[codes] = operator == "In"
+        return table
 
     def positions(self, values: Iterable[str]) -> IntArray:
         """Objects whose label has one of the values, ascending."""
@@ -129,7 +133,8 @@ class LabelTable:
 def _common(few: IntArray, many: IntArray) -> IntArray:
     """Members of both ascending arrays; quick where ``few`` is much the shorter one."""
     places = np.minimum(np.searchsorted(many, few), len(many) - 1)
-    return few[many[places] == few]
+    common: IntArray = few[many[places] == few]
+    return common
 
 
 class NodeTable:

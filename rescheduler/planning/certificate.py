@@ -65,14 +65,25 @@ def certify(problem: Problem) -> Certificate | None:
     rows = np.flatnonzero((problem.requests.any(axis=1)) | _pending_requests(problem).any(axis=0))
     room = room[rows]
     groups = _node_groups(problem, masks, room)
-    asked = np.minimum(problem.requests, problem.held)[rows]
-    movable = _classes(asked.T, mask_of_row)
-    pending = _classes(_pending_requests(problem)[:, rows], mask_of_pending, is_exact=True)
+    movable = _movable_classes(problem, rows, mask_of_row)
+    ones = np.ones(len(mask_of_pending), dtype=np.int64)
+    pending = _classes(_pending_requests(problem)[:, rows], mask_of_pending, ones, is_exact=True)
     solution = _solve(movable, pending, groups, masks, room)
     if solution is None:
         return None
     at_most, binding = solution
     return Certificate(at_most, _facts(problem, at_most, binding, rows, groups))
+
+
+def _movable_classes(problem: Problem, rows: IntArray, mask_of_row: IntArray) -> _Classes:
+    """Classes of the movable pods; a pod that holds less than it asks for (a resize) counts with what it holds."""
+    asked = np.minimum(problem.requests, problem.held)[rows]
+    shapes = problem.columns.shape_of[problem.movable].astype(np.int64)
+    is_odd = (asked < problem.requests[rows]).any(axis=0)
+    shapes[is_odd] = len(problem.columns.shapes) + np.flatnonzero(is_odd)
+    key = shapes * (int(mask_of_row.max(initial=0)) + 1) + mask_of_row
+    _, first, counts = np.unique(key, return_index=True, return_counts=True)
+    return _classes(asked[:, first].T, mask_of_row[first], counts)
 
 
 def _pending_requests(problem: Problem) -> IntArray:
@@ -91,7 +102,9 @@ def _masks(problem: Problem) -> tuple[BoolArray, IntArray, IntArray]:
     position = np.full(len(problem.masks), len(frequent), dtype=np.int64)
     position[frequent] = np.arange(len(frequent))
     table = np.array([*(problem.masks[number] for number in frequent), np.ones(problem.node_count, dtype=np.bool_)])
-    return table, position[numbers], position[pending]
+    of_row = position[numbers]
+    of_row[~table[of_row, problem.origin]] = len(frequent)  # a pod may stay where it could not arrive any more
+    return table, of_row, position[pending]
 
 
 def _node_groups(problem: Problem, masks: BoolArray, room: IntArray) -> _NodeGroups:
@@ -109,15 +122,14 @@ def _node_groups(problem: Problem, masks: BoolArray, room: IntArray) -> _NodeGro
     return _NodeGroups(of, np.bincount(of, minlength=count), total, largest)
 
 
-def _classes(requests: IntArray, masks: IntArray, *, is_exact: bool = False) -> _Classes:
-    """Count equal requests; where there are many distinct ones, round them down to a geometric grid first."""
-    keyed = np.column_stack([masks, requests])
-    values, counts = np.unique(keyed, axis=0, return_counts=True)
-    if len(values) > MOST_EXACT_CLASSES and not is_exact:
+def _classes(requests: IntArray, masks: IntArray, counts: IntArray, *, is_exact: bool = False) -> _Classes:
+    """Merge equal requests; where there are many distinct ones, round them down to a geometric grid first."""
+    if len(requests) > MOST_EXACT_CLASSES and not is_exact:
         steps = np.floor(np.log(np.maximum(requests, 1)) / np.log(GRID) + _NOISE)
-        rounded = np.where(requests > 0, np.minimum(requests, np.floor(GRID**steps)), 0).astype(np.int64)
-        values, counts = np.unique(np.column_stack([masks, rounded]), axis=0, return_counts=True)
-    return _Classes(values[:, 1:], counts, values[:, 0])
+        requests = np.where(requests > 0, np.minimum(requests, np.floor(GRID**steps)), 0).astype(np.int64)
+    keyed = np.column_stack([masks, requests])
+    values, number = np.unique(keyed, axis=0, return_inverse=True)
+    return _Classes(values[:, 1:], np.bincount(number.reshape(-1), weights=counts).astype(np.int64), values[:, 0])
 
 
 def _solve(

@@ -38,21 +38,35 @@ class Covers:
         self.held = held
         rows = np.arange(held.shape[1]) if allowed is None else np.flatnonzero(allowed)
         self._rows = rows[np.argsort(origin[rows], kind="stable")]
+        self._gone = np.zeros(held.shape[1], dtype=np.bool_)
         self._starts = np.searchsorted(origin[self._rows], np.arange(node_count + 1))
         self.node_count = node_count
         self._cumulated = self._cumulate(origin[self._rows])
 
     def rows_on(self, node: int) -> IntArray:
         """Movable pods (rows) on a node."""
-        return self._rows[self._starts[node] : self._starts[node + 1]]
+        rows = self._rows[self._starts[node] : self._starts[node + 1]]
+        return rows[~self._gone[rows]]
 
-    def least(self, deficit: IntArray) -> IntArray:
-        """Fewest departures that could make up for ``deficit`` (int64[R, N]), looking at each resource alone, int64[N]."""
-        worst = np.zeros(self.node_count, dtype=np.int64)
+    def remove(self, node: int, rows: tuple[int, ...]) -> None:
+        """Some pods of a node have left it."""
+        self._gone[list(rows)] = True
+        amounts = np.sort(self.held[:, self.rows_on(node)], axis=1)[:, ::-1]
+        for row, table in enumerate(self._cumulated):
+            table[node] = 0
+            table[node, : amounts.shape[1]] = amounts[row]
+            table[node] = np.cumsum(table[node])
+
+    def least(self, deficit: IntArray, nodes: IntArray | None = None) -> IntArray:
+        """Fewest departures that could make up for ``deficit`` (int64[R, n]), looking at each resource alone, int64[n].
+
+        ``nodes``: the n nodes looked at (None: all).
+        """
+        worst = np.zeros(deficit.shape[1], dtype=np.int64)
         for row, lacking in enumerate(deficit):
             if (lacking <= 0).all():
                 continue
-            sums = self._cumulated[row]
+            sums = self._cumulated[row] if nodes is None else self._cumulated[row][nodes]
             number = (sums < lacking[:, None]).sum(axis=1) + 1
             number[lacking <= 0] = 0
             number[lacking > (sums[:, -1] if sums.shape[1] else 0)] = IMPOSSIBLE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rescheduler.model.placement import Placement
+from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.placing_times import settle_places
 from rescheduler.planning.problem import Problem
@@ -12,16 +13,18 @@ from rescheduler.planning.sequencing import waves_in_order
 FULL = 2**50
 
 
-def predict_with_holds(problem: Problem, schedule: Schedule) -> tuple[Schedule, frozenset[int]]:
+def predict_with_holds(
+    problem: Problem, schedule: Schedule, deadline: Deadline
+) -> tuple[Schedule, frozenset[int]]:
     """Send moved pods where the scheduler would, with holes held for helped pods and origins closed.
 
     Returns the schedule to use and the pods that need guidance. Where following the scheduler leaves somebody without a
-    place or costs a wave, the planner's own destinations stay.
+    place or costs a wave, the planner's own destinations stay; when time is over a move counts as one that needs it.
     """
-    followed = _follow(problem, schedule)
+    followed = _follow(problem, schedule, deadline.part(0.5))
     if followed is not None and not replay(problem, followed):
         return followed, frozenset()
-    return schedule, _guided(problem, schedule)
+    return schedule, _guided(problem, schedule, deadline)
 
 
 def _held(problem: Problem, schedule: Schedule) -> Placement:
@@ -32,7 +35,7 @@ def _held(problem: Problem, schedule: Schedule) -> Placement:
     return placement
 
 
-def _follow(problem: Problem, schedule: Schedule) -> Schedule | None:
+def _follow(problem: Problem, schedule: Schedule, deadline: Deadline) -> Schedule | None:
     """The same victims in the same waves, each sent to a node that the scheduler likes best, or None."""
     placement = _held(problem, schedule)
     chained = _chained(problem, schedule)
@@ -44,7 +47,7 @@ def _follow(problem: Problem, schedule: Schedule) -> Schedule | None:
         for pod, node in wave:
             if pod in chained:
                 _reserve(placement, problem, pod, node, -1)
-            best = best_elsewhere(problem, placement, pod)
+            best = [] if deadline.is_over() else best_elsewhere(problem, placement, pod)
             if not best or (pod in chained and node not in best):
                 return None
             target = node if node in best else best[0]
@@ -81,7 +84,7 @@ def _reserve(placement: Placement, problem: Problem, pod: int, node: int, sign: 
     placement.used[:, node] += sign * problem.columns.requests[:, problem.columns.shape_of[pod]]
 
 
-def _guided(problem: Problem, schedule: Schedule) -> frozenset[int]:
+def _guided(problem: Problem, schedule: Schedule, deadline: Deadline) -> frozenset[int]:
     placement = _held(problem, schedule)
     chained = _chained(problem, schedule)
     for pod, node in chained.items():
@@ -91,7 +94,7 @@ def _guided(problem: Problem, schedule: Schedule) -> frozenset[int]:
         for pod, node in wave:
             if pod in chained:
                 _reserve(placement, problem, pod, node, -1)
-            if node not in best_elsewhere(problem, placement, pod):
+            if deadline.is_over() or node not in best_elsewhere(problem, placement, pod):
                 guided.add(pod)
             placement.move(pod, node)
         placement.settle()

@@ -13,7 +13,7 @@ import numpy as np
 from rescheduler.model.affinity_terms import AffinityTerms
 from rescheduler.model.columns import Columns, IntArray
 from rescheduler.model.constraints import TopologySpreadConstraint
-from rescheduler.model.spread import SpreadRule, SpreadRules
+from rescheduler.model.spread import HOSTNAME, SpreadRule, SpreadRules
 from rescheduler.plugins.filters.node_ports import PortHolders
 
 DO_NOT_SCHEDULE = "DoNotSchedule"
@@ -95,6 +95,15 @@ class Entanglement:
         if self._columns.cluster.pods[pod].volumes:
             return np.union1d(found, self._with_volumes)
         return found
+
+    def origin_matters(self, pod: int) -> bool:
+        """Whether pods that are alike but stand on different nodes may be refused by different other nodes.
+
+        A pod's own old copy does not count, which opens its own node to it at most, unless domains hold several nodes.
+        """
+        conflicts = self.conflicts(pod)
+        is_wide = any(conflict.topology_key not in (None, HOSTNAME) for conflict in conflicts)
+        return is_wide or bool(self.spread_rules(pod)) or bool(self.attractors(pod)[0])
 
     def watches(self, pod: int, other: int) -> bool:
         """Whether ``other``'s place can change where ``pod`` may arrive, room apart."""

@@ -51,21 +51,14 @@ class _Builder:
         groups = self._groups()
         demands = self._demands()
         free = self.scale.up(room) if self.for_bound and not self.scale.is_exact else self.scale.down(room)
-        members: list[list[int]] = [[] for _ in self.kinds]
-        for group in groups:
-            members[group.kind].append(group.pods[0])
-        for demand in demands:
-            members[demand.kind].append(demand.pods[0])
-        kinds = tuple(
-            self._with_watches(kind, pods, groups, demands) for kind, pods in zip(self.kinds, members, strict=True)
-        )
+        kinds = self._kinds_with_watches(groups, demands)
         return Instance(
             nodes=tuple(self.nodes.tolist()),
             free=tuple(map(tuple, free.T.tolist())),
             groups=groups,
             kinds=kinds,
             demands=demands,
-            separations=separations_of(problem, self.local, kinds, groups, demands),
+            separations=separations_of(problem, self.local, kinds, groups),
             is_exact=self.scale.is_exact,
             covers_all=len(self.rows) == len(problem.movable) and len(self.nodes) == problem.node_count,
         )
@@ -165,30 +158,39 @@ class _Builder:
         request = self.problem.request_of(pod)[self.used_rows][:, None]
         return self._scaled_requests(request)[:, 0]
 
-    def _with_watches(
-        self, kind: Kind, pods: list[int], groups: tuple[Group, ...], demands: tuple[Demand, ...]
-    ) -> Kind:
+    def _kinds_with_watches(self, groups: tuple[Group, ...], demands: tuple[Demand, ...]) -> tuple[Kind, ...]:
+        members: list[list[int]] = [[] for _ in self.kinds]
+        for item in (*groups, *demands):
+            members[item.kind].append(item.pods[0])
+        firsts = np.array([group.pods[0] for group in groups], dtype=np.int64)
+        return tuple(
+            self._with_watches(kind, pods, firsts, demands) if self.problem.is_entangled(kind.pod) else kind
+            for kind, pods in zip(self.kinds, members, strict=True)
+        )
+
+    def _with_watches(self, kind: Kind, pods: list[int], firsts: IntArray, demands: tuple[Demand, ...]) -> Kind:
         """Leave out nodes that refuse the pods for good, and mark those that refuse them as things stand.
 
-        ``pods``: one of the kind from each node; a node is shut if it refuses all of them.
+        ``pods``: one of the kind from each node; a node is shut if it refuses all of them. ``firsts``: a pod of each
+        group.
         """
         problem = self.problem
-        if not problem.is_entangled(kind.pod):
-            return kind
-        refusals = [problem.refused_by_others(pod, problem.start)[self.nodes] for pod in pods]
+        asked = pods if problem.entanglement.origin_matters(kind.pod) else pods[:1]
+        refusals = [problem.refused_by_others(pod, problem.start)[self.nodes] for pod in asked]
         refused = np.logical_and.reduce(refusals)
         banned = self._banned_for_good(kind.pod)
         nodes = tuple(node for node in kind.nodes if not banned[node])
-        watches = problem.entanglement.watches
+        is_watched = np.zeros(problem.columns.pod_count, dtype=np.bool_)
+        is_watched[problem.entanglement.watched(kind.pod)] = True
         return Kind(
             request=kind.request,
             count=kind.count,
             nodes=nodes,
             pod=kind.pod,
             shut=tuple(node for node in nodes if refused[node]),
-            watched_groups=tuple(n for n, group in enumerate(groups) if watches(kind.pod, group.pods[0])),
-            watched_kinds=tuple(demand.kind for demand in demands if watches(kind.pod, demand.pods[0])),
-            watches_itself=watches(kind.pod, kind.pod),
+            watched_groups=tuple(np.flatnonzero(is_watched[firsts]).tolist()),
+            watched_kinds=tuple(demand.kind for demand in demands if is_watched[demand.pods[0]]),
+            watches_itself=bool(is_watched[kind.pod]),
         )
 
     def _banned_for_good(self, pod: int) -> BoolArray:

@@ -1,4 +1,4 @@
-"""Plans in which every evicted pod moves once into room that is free today: covers, a master, and prices.
+"""Plans in which every evicted pod moves into room that is free or becomes free at once: covers and a master.
 
 Covers say what it costs each node to take some of the pods that wait, the master chooses nodes, best fit finds new
 places for the evicted pods. Where it cannot, covers without such pods are added and the master may use fewer of them.
@@ -6,164 +6,168 @@ places for the evicted pods. Where it cannot, covers without such pods are added
 
 from __future__ import annotations
 
-from bisect import insort
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from rescheduler.model.columns import NOWHERE, BoolArray, IntArray
-from rescheduler.planning.arrivals import Arrivals
-from rescheduler.planning.covers import CostOf, Covers
+from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.planning.covers import Cover, Covers
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Draft, Schedule
-from rescheduler.planning.placeability import placeable_rows
 from rescheduler.planning.problem import Problem
-from rescheduler.planning.ranking import rank
+from rescheduler.planning.proof_state import Proven
+from rescheduler.planning.ranking import helped_by, rank
+from rescheduler.planning.replacement import Replacement, assume_all, replace_rows
 from rescheduler.planning.sequencing import sequence
 from rescheduler.planning.solvers.master import AtMost, Column, solve_master
 from rescheduler.planning.waiting import Waiting
-from rescheduler.planning.zero_moves import tightest
 
-EVICTION_COST = 1000
 DEAREST_FACTOR = 64.0
 STEPS_PER_COVER = 300
-EXTRA = 2
-MOST_ROUNDS = 40
-
+MOST_ROUNDS = 60
+MOST_FAILURES = 25
+FAILURES_TO_SALVAGE = 3
+Multiset = tuple[int, ...]
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Replacement:
-    """New places of evicted pods, and the rows that found none."""
+@dataclass
+class Ranked:
+    """Nodes that may take a multiset, cheapest bound first, with what is lacking there and the covers known so far."""
 
-    moves: dict[int, int]
-    failed: tuple[int, ...]
+    nodes: IntArray
+    deficit: IntArray
+    covers: dict[int, Cover | None]
 
 
 class OneHop:
-    """One search over plans without chains, for the pods of ``waiting`` that fit nowhere."""
+    """One search over plans without chains, for the pods of ``waiting``; ``best`` is the best one so far."""
 
-    def __init__(self, problem: Problem, waiting: Waiting, deadline: Deadline, seed: int) -> None:
-        """Look up who could be evicted and find a place."""
+    def __init__(
+        self,
+        problem: Problem,
+        waiting: Waiting,
+        placeable: BoolArray,
+        best: Schedule,
+        seed: int,
+    ) -> None:
+        """``placeable``: movable pods, bool[M], that would find a place; only these are evicted."""
         self.problem = problem
         self.waiting = waiting
-        self.deadline = deadline
+        self.best = best
         self.seed = seed
-        self.best: Schedule | None = None
-        self._room = waiting.room
-        placeable = placeable_rows(problem, self._room)
+        self.deadline: Deadline
+        self._failures = 0
         self._covers = Covers(problem.held, problem.origin, problem.node_count, placeable)
-        self._pool: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Column] = {}
-        self._limits: dict[bytes, tuple[BoolArray, int]] = {}
-        self._most = min(
-            (cap for cap in (problem.limits.max_evictions, problem.limits.max_evictions_per_node) if cap is not None),
-            default=10**6,
-        )
+        self._factor: FloatArray = np.ones(len(problem.movable))
+        self._pool: dict[tuple[int, Multiset, tuple[int, ...]], Column] = {}
+        self._bars: dict[bytes, tuple[BoolArray, int]] = {}
+        caps = (problem.limits.max_evictions, problem.limits.max_evictions_per_node)
+        self._most = min((cap for cap in caps if cap is not None), default=10**6)
+        self._ranked: dict[Multiset, Ranked] = {}
 
-    def run(self) -> None:
-        """Offer more ways out and bar what failed, until all evicted pods find a place or nothing new comes up."""
-        factor = np.ones(len(self.problem.movable))
-        tried: set[tuple[int, ...]] = set()
-        for _ in range(MOST_ROUNDS):
-            if self.deadline.is_over():
+    def run(self, proven: Proven, deadline: Deadline, rounds: int = MOST_ROUNDS) -> None:
+        """Choose, replace, bar what failed; after a success ask for fewer evictions, until ``proven`` says enough.
+
+        May be called again to go on.
+        """
+        self.deadline = deadline
+        for _ in range(rounds):
+            if self.deadline.is_over() or self._failures > MOST_FAILURES:
                 return
-            self._add_columns(factor)
-            columns = list(self._pool.values())
-            answer = solve_master(
-                columns,
-                self.waiting.counts,
-                self.waiting.stages,
-                self.deadline.part(0.5),
-                self.seed,
-                at_most=self._bars(columns),
-            )
-            if answer is None:
+            if proven.is_best(helped_by(self.problem, self.best), self.best.evictions):
                 return
-            chosen = [columns[number] for number in answer.chosen]
-            rows = tuple(sorted(row for column in chosen for row in column.rows))
-            replacement = self._replace(chosen)
+            self._add_columns()
+            chosen = self._choose()
+            if chosen is None:
+                return
+            state = self.waiting.state.copy()
+            assume_all(state, self.waiting.assign(chosen))
+            replacement = replace_rows(self.problem, state, [row for column in chosen for row in column.rows])
             if not replacement.failed:
                 self._offer(chosen, replacement)
-                return
-            self._offer(*self._replace_in_turn(chosen))
-            if rows in tried:
-                return
-            tried.add(rows)
-            self._bar(rows, replacement.failed, factor)
+                if not chosen:
+                    return
+                continue
+            self._failures += 1
+            if self._failures <= FAILURES_TO_SALVAGE:
+                self._offer(*self._in_turn(chosen))
+            self._bar([row for column in chosen for row in column.rows], replacement.failed)
 
-    def _add_columns(self, factor: FloatArray) -> None:
-        """Cheapest columns at the present prices, kept at their true cost."""
-
-        def cost_of(rows: IntArray) -> IntArray:
-            return np.rint((EVICTION_COST + self.problem.prices(rows)) * factor[rows]).astype(np.int64)
-
-        keep = 2 * len(self.waiting.pods)
-        for multiset in self.waiting.multisets:
-            usable = self.waiting.open_now(multiset)
-            deficit = self.waiting.deficit(multiset)
-            for column in cheapest_columns(self._covers, multiset, deficit, usable, cost_of, keep, self._most):
-                rows = np.array(column.rows, dtype=np.int64)
-                cost = int((EVICTION_COST + self.problem.prices(rows)).sum())
-                self._pool[column.node, multiset, column.rows] = replace(column, cost=cost)
-
-    def _bar(self, rows: tuple[int, ...], failed: tuple[int, ...], factor: FloatArray) -> None:
-        """Of pods as large as one that found no place, fewer may be evicted together; they become dearer, too."""
-        requests = self.problem.requests
-        for request in np.unique(requests[:, list(failed)], axis=1).T:
-            larger = (requests >= request[:, None]).all(axis=0)
-            self._limits[request.tobytes()] = (larger, int(larger[list(rows)].sum()) - 1)
-            factor[larger] = np.minimum(DEAREST_FACTOR, factor[larger] * 1.5)
-
-    def _bars(self, columns: list[Column]) -> list[AtMost]:
-        return [
+    def _choose(self) -> list[Column] | None:
+        """Columns that help most and then cost least; if they help no more than the best plan, they cost less."""
+        columns = list(self._pool.values())
+        at_most = [
             AtMost(tuple(int(larger[list(column.rows)].sum()) for column in columns), limit)
-            for larger, limit in self._limits.values()
+            for larger, limit in self._bars.values()
         ]
+        if len(self.best.places) == len(self.problem.pending):
+            at_most.append(AtMost(tuple(len(column.rows) for column in columns), self.best.evictions - 1))
+        waiting = self.waiting
+        answer = solve_master(
+            columns, waiting.counts, waiting.stages, self.deadline.part(0.3), self.seed, at_most=at_most
+        )
+        if answer is None or (at_most and answer.helped != waiting.counts and self._helps_all()):
+            return None
+        return [columns[number] for number in answer.chosen]
 
-    def _replace(self, chosen: list[Column]) -> Replacement:
-        """Best fit, largest first, into room that is free before anybody leaves."""
-        state = self.waiting.state.copy()
-        for pod, node in self.waiting.assign(chosen).items():
-            state.placement.assume(pod, node)
-        return self._best_fit(state, [row for column in chosen for row in column.rows])
+    def _helps_all(self) -> bool:
+        return len(self.best.places) == len(self.problem.pending)
 
-    def _replace_in_turn(self, chosen: list[Column]) -> tuple[list[Column], Replacement]:
+    def _add_columns(self) -> None:
+        """Cheapest columns at the present prices, kept at their true cost."""
+        for multiset in self.waiting.multisets:
+            if self.deadline.is_over():
+                return
+            for node, cover in self._cheapest(multiset).items():
+                rows = np.array(cover.rows, dtype=np.int64)
+                cost = int(self.problem.eviction_cost(rows).sum())
+                self._pool[node, multiset, cover.rows] = Column(node, multiset, cost, cover.rows)
+
+    def _cheapest(self, multiset: Multiset) -> Mapping[int, Cover]:
+        """Covers of about the 2 K nodes that take a multiset most cheaply at the present prices."""
+        ranked = self._ranked.get(multiset)
+        if ranked is None:
+            ranked = self._ranked[multiset] = self._rank(multiset)
+        keep = 2 * len(self.waiting.pods)
+        found: dict[int, Cover] = {}
+        for node in ranked.nodes.tolist():
+            if len(found) >= keep:
+                break
+            if node not in ranked.covers:
+                ranked.covers[node] = self._covers.cheapest(
+                    node, ranked.deficit[:, node], self._cost, self._most, STEPS_PER_COVER
+                )
+            cover = ranked.covers[node]
+            if cover is not None:
+                found[node] = cover
+        return found
+
+    def _rank(self, multiset: Multiset) -> Ranked:
+        deficit = self.waiting.deficit(multiset)
+        least = self._covers.least(deficit)
+        nodes = np.flatnonzero(self.waiting.open_now(multiset) & (least <= self._most))
+        return Ranked(nodes[np.argsort(least[nodes], kind="stable")], deficit, {})
+
+    def _cost(self, rows: IntArray) -> IntArray:
+        return np.rint(self.problem.eviction_cost(rows) * self._factor[rows]).astype(np.int64)
+
+    def _in_turn(self, chosen: list[Column]) -> tuple[list[Column], Replacement]:
         """As many columns as can be, the cheapest first, each with new places for all pods that it evicts."""
         state = self.waiting.state.copy()
         kept: list[Column] = []
         moves: dict[int, int] = {}
         for column in sorted(chosen, key=lambda item: (item.cost / sum(item.counts), item.node)):
             trial = state.copy()
-            places = self.waiting.assign([*kept, column])
-            for pod, node in places.items():
-                if trial.placement.node_of[pod] == NOWHERE:
-                    trial.placement.assume(pod, node)
-            replacement = self._best_fit(trial, list(column.rows))
+            assume_all(trial, self.waiting.assign([*kept, column]))
+            replacement = replace_rows(self.problem, trial, column.rows)
             if not replacement.failed:
                 kept.append(column)
                 moves.update(replacement.moves)
                 state = trial
         return kept, Replacement(moves, ())
-
-    def _best_fit(self, state: Arrivals, rows: list[int]) -> Replacement:
-        scale = np.maximum(1, self.problem.columns.allocatable.max(axis=1, initial=1))
-        size = (self.problem.requests[:, rows] / scale[:, None]).max(axis=0) if rows else np.zeros(0)
-        moves: dict[int, int] = {}
-        failed = []
-        for position in np.argsort(-size, kind="stable").tolist():
-            row = rows[position]
-            pod = int(self.problem.movable[row])
-            nodes = np.flatnonzero(state.open_nodes(pod))
-            nodes = nodes[nodes != self.problem.origin[row]]
-            if len(nodes):
-                node = tightest(state.placement.free(), self.problem.request_of(pod), nodes)
-                state.placement.move(pod, node)
-                moves[pod] = node
-            else:
-                failed.append(row)
-        return Replacement(moves, tuple(failed))
 
     def _offer(self, kept: list[Column], replacement: Replacement) -> None:
         """Keep a plan if it is the best so far."""
@@ -171,26 +175,23 @@ class OneHop:
         limit = self.problem.limits.max_evictions
         if limit is not None and len(replacement.moves) > limit:
             return
-        schedule = sequence(self.problem, Draft(replacement.moves, places), self.deadline).schedule
-        if schedule is not None and (self.best is None or rank(self.problem, schedule) > rank(self.problem, self.best)):
+        order = tuple(replacement.moves.items())
+        self.offer(sequence(self.problem, Draft(replacement.moves, places), self.deadline, hint=order).schedule)
+
+    def offer(self, schedule: Schedule | None) -> None:
+        """Keep a plan from elsewhere if it is better than the best so far."""
+        if schedule is not None and rank(self.problem, schedule) > rank(self.problem, self.best):
             self.best = schedule
 
-
-def cheapest_columns(
-    covers: Covers, multiset: tuple[int, ...], deficit: IntArray, usable: BoolArray, cost_of: CostOf, keep: int, most: int
-) -> list[Column]:
-    """Columns of about the ``keep`` nodes that take a multiset of waiting pods most cheaply."""
-    least = covers.least(deficit)
-    nodes = np.flatnonzero(usable & (least <= most))
-    nodes = nodes[np.argsort(least[nodes], kind="stable")]
-    found: list[Column] = []
-    sizes: list[int] = []
-    for node in nodes.tolist():
-        if len(found) >= keep and (sizes[keep - 1] < least[node] or len(found) >= EXTRA * keep):
-            break
-        cover = covers.cheapest(node, deficit[:, node], cost_of, most, STEPS_PER_COVER)
-        if cover is not None:
-            found.append(Column(node, multiset, cover.cost, cover.rows))
-            insort(sizes, len(cover.rows))
-    found.sort(key=lambda column: (column.cost, column.node))
-    return found[:keep]
+    def _bar(self, rows: list[int], failed: tuple[int, ...]) -> None:
+        """Of pods as large as one that found no place, fewer may be evicted together; they become dearer, too."""
+        requests = self.problem.requests
+        dearer = np.zeros(len(self._factor), dtype=np.bool_)
+        for request in np.unique(requests[:, list(failed)], axis=1).T:
+            larger = (requests >= request[:, None]).all(axis=0)
+            self._bars[request.tobytes()] = (larger, int(larger[rows].sum()) - 1)
+            self._factor[larger] = np.minimum(DEAREST_FACTOR, self._factor[larger] * 1.5)
+            dearer |= larger
+        for ranked in self._ranked.values():  # covers without such pods stay the cheapest
+            for node in [n for n, cover in ranked.covers.items() if cover and dearer[list(cover.rows)].any()]:
+                del ranked.covers[node]

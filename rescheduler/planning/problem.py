@@ -18,6 +18,7 @@ from rescheduler.planning.entanglement import Entanglement
 from rescheduler.planning.prices import price_of_move, tightest_allowances
 from rescheduler.plugins.filters.node_resources_fit import checked_rows
 
+EVICTION_COST = 1000  # well above the highest price, so that prices only break ties
 RESOURCE_REASONS = ("Insufficient ", "Too many pods")
 
 
@@ -81,6 +82,10 @@ class Problem:
             pod = int(self.movable[row])
             self._prices[row] = price_of_move(cluster.pods[pod], cluster.taken_at, self.allowances.get(pod))
         return self._prices[rows]
+
+    def eviction_cost(self, rows: IntArray) -> IntArray:
+        """One eviction each, with the price behind it, int64[len(rows)]."""
+        return EVICTION_COST + self.prices(rows)
 
     @cached_property
     def _prices(self) -> IntArray:

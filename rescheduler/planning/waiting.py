@@ -69,6 +69,13 @@ class Waiting:
                     found.append(counts)
         return tuple(found)
 
+    def largest_first(self) -> list[int]:
+        """The waiting pods, most important first, then the largest."""
+        pods = self.problem.columns.cluster.pods
+        capacity = np.maximum(1, self.problem.columns.allocatable.max(axis=1, initial=1))
+        size = {pod: float((self.problem.request_of(pod) / capacity).max()) for pod in self.pods}
+        return sorted(self.pods, key=lambda pod: (-pods[pod].spec.priority, -size[pod], pod))
+
     def demand(self, multiset: Sequence[int]) -> IntArray:
         """What the pods of a multiset ask for together, int64[R]."""
         total = np.zeros(len(self.room), dtype=np.int64)

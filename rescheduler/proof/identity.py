@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.disruption import Eligibility
-from rescheduler.model.plan import Move, Plan, PlannedPlacement, PodReference
+from rescheduler.model.plan import Move, Plan, PlannedPlacement, PodReference, Refusal
 from rescheduler.model.pod import Pod
 from rescheduler.proof.violation import Violation
 
@@ -16,11 +16,16 @@ def check_identity(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> It
     """Every pod is there once, is the same by uid, stands where the plan says, and may be moved or helped."""
     keys = [move.pod.key for move in plan.moves] + [item.pod.key for item in plan.placements]
     index_of = {cluster.pods[index].key: index for index in pods_named(cluster, keys)}
-    movable, helpable = set(eligibility.movable), set(eligibility.helpable)
     for move in plan.moves:
-        yield from _check_move(cluster, move, index_of, movable)
+        yield from _check_move(cluster, move, index_of)
     for placement in plan.placements:
-        yield from _check_placement(cluster, placement, index_of, helpable)
+        yield from _check_placement(cluster, placement, index_of)
+    moved = {index_of[move.pod.key] for move in plan.moves if move.pod.key in index_of}
+    placed = {index_of[item.pod.key] for item in plan.placements if item.pod.key in index_of}
+    for index in sorted(moved.difference(eligibility.movable)):
+        yield _not_allowed(cluster.pods[index], "moved", eligibility.refusals.get(index))
+    for index in sorted(placed.difference(eligibility.helpable)):
+        yield _not_allowed(cluster.pods[index], "helped", eligibility.not_helpable.get(index))
     for key, times in Counter(keys).items():
         if times > 1:
             yield Violation("OncePerPlan", f"{key} is named {times} times; a pod moves or is placed at most once")
@@ -65,7 +70,12 @@ def check_objectives(plan: Plan) -> Iterator[Violation]:
             yield Violation("Objective", f"{move.pod.key} moves for {move.objective!r}, which the plan does not have")
 
 
-def _check_move(cluster: Cluster, move: Move, index_of: dict[str, int], movable: set[int]) -> Iterator[Violation]:
+def _not_allowed(pod: Pod, act: str, refusal: Refusal | None) -> Violation:
+    reason = "" if refusal is None else f" ({refusal.rule}: {refusal.message})"
+    return Violation("Eligibility", f"{pod.key} may not be {act}{reason}")
+
+
+def _check_move(cluster: Cluster, move: Move, index_of: dict[str, int]) -> Iterator[Violation]:
     index = index_of.get(move.pod.key)
     pod = None if index is None else cluster.pods[index]
     yield from _check_reference(move.pod, pod)
@@ -76,13 +86,9 @@ def _check_move(cluster: Cluster, move: Move, index_of: dict[str, int], movable:
         yield Violation("FromNode", f"{pod.key} is on {pod.node_name}, not on {move.from_node}")
     if move.from_node == move.to_node:
         yield Violation("ToNode", f"{pod.key} would stay on {move.to_node}")
-    if index not in movable:
-        yield Violation("Eligibility", f"{pod.key} may not be moved")
 
 
-def _check_placement(
-    cluster: Cluster, placement: PlannedPlacement, index_of: dict[str, int], helpable: set[int]
-) -> Iterator[Violation]:
+def _check_placement(cluster: Cluster, placement: PlannedPlacement, index_of: dict[str, int]) -> Iterator[Violation]:
     index = index_of.get(placement.pod.key)
     pod = None if index is None else cluster.pods[index]
     yield from _check_reference(placement.pod, pod)
@@ -91,8 +97,6 @@ def _check_placement(
         return
     if not pod.is_pending:
         yield Violation("Pending", f"{pod.key} does not wait for a node")
-    if index not in helpable:
-        yield Violation("Eligibility", f"{pod.key} may not be helped")
 
 
 def _check_reference(reference: PodReference, pod: Pod | None) -> Iterator[Violation]:

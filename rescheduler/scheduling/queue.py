@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import numpy as np
+
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import NOWHERE, Columns, IntArray
+from rescheduler.model.columns import NOWHERE, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from rescheduler.scheduling.verdict import reason_counts
@@ -46,11 +48,11 @@ def schedule_pending(
 
 def _schedule(model: SchedulerModel, placement: Placement, pod: int) -> Scheduled:
     undecided = why_undecided(model, pod)
-    best = model.best_nodes(pod, placement)
     if undecided:
-        return Scheduled(pod, NOWHERE, best[:0], {}, undecided)
+        return Scheduled(pod, NOWHERE, np.zeros(0, dtype=np.int64), {}, undecided)
+    best = model.best_nodes(pod, placement)
     if not best.size:
-        return Scheduled(pod, NOWHERE, best, reason_counts(model.verdict(pod, placement).refusals), ())
+        return Scheduled(pod, NOWHERE, best, reason_counts(model.refusals(pod, placement)), ())
     node = int(best[0])
     placement.assume(pod, node)
     return Scheduled(pod, node, best, {}, ())
@@ -58,9 +60,5 @@ def _schedule(model: SchedulerModel, placement: Placement, pod: int) -> Schedule
 
 def why_undecided(model: SchedulerModel, pod: int) -> tuple[str, ...]:
     """Why nothing is foretold about a pending pod: gates, an unconfigured scheduler, predicates not modelled."""
-    gates = _pod_gates(model.columns, pod)
+    gates = model.columns.cluster.pods[pod].scheduling_gates
     return (*((f"gated by {', '.join(gates)}",) if gates else ()), *model.not_modelled(pod))
-
-
-def _pod_gates(columns: Columns, pod: int) -> tuple[str, ...]:
-    return columns.cluster.pods[pod].scheduling_gates

@@ -85,21 +85,26 @@ class SchedulerModel(SchedulerPrediction):
     def verdict(self, pod: int, placement: Placement) -> Verdict:
         """Everything about one pod on all nodes: reasons, scores, totals, best nodes."""
         feasible = self.feasible(pod, placement)
-        refusals = first_refusals(self._reasons_by_filter(pod, placement), self.columns.node_count)
+        refusals = self.refusals(pod, placement)
         scores: dict[str, IntArray] = {}
         total = np.zeros(self.columns.node_count, dtype=np.int64)
+        best = np.zeros(0, dtype=np.int64)
         if feasible.any():
+            best = self.best_nodes(pod, placement)
             scores = self.scores(pod, placement, feasible)
             for weighted in self._profile(pod).scores:
                 total += weighted.weight * scores[weighted.plugin.name]
-        return Verdict(feasible, refusals, scores, total, self.best_nodes(pod, placement))
+        return Verdict(feasible, refusals, scores, total, best)
 
     def explain_failure(self, pod: int, placement: Placement) -> str:
         """Why the pod fits nowhere, in kube-scheduler's words; empty if it fits somewhere."""
         if self.feasible(pod, placement).any():
             return ""
-        refusals = first_refusals(self._reasons_by_filter(pod, placement), self.columns.node_count)
-        return failure_message(refusals, self.columns.node_count)
+        return failure_message(self.refusals(pod, placement), self.columns.node_count)
+
+    def refusals(self, pod: int, placement: Placement) -> tuple[Rejection, ...]:
+        """Rejections as kube-scheduler counts them: a node stays with the filter that refuses it first."""
+        return first_refusals(self._reasons_by_filter(pod, placement), self.columns.node_count)
 
     def not_modelled(self, pod: int) -> tuple[str, ...]:
         """Why nothing can be foretold about a pod: its scheduler is not configured, or it uses what is not modelled."""

@@ -64,8 +64,17 @@ class AuditLog:
         self._api.request("GET", MARK_PATH, query={"audit-mark": name})
         # An entry is written when its answer has gone out, so the mark's own entry comes after those of before.
         wanted = f"audit-mark={name}".encode()
-        wait_until(lambda: wanted in self._path.read_bytes(), f"{wanted!r} in {self._path}", timeout_seconds=10)
-        return self._path.stat().st_size
+        after = 0
+
+        def is_written() -> bool:
+            nonlocal after
+            log = self._path.read_bytes()
+            at = log.find(wanted)
+            after = log.find(b"\n", at) + 1 if at >= 0 else 0  # others go on writing: a mark is the end of a line
+            return after > 0
+
+        wait_until(is_written, f"{wanted!r} in {self._path}", timeout_seconds=10)
+        return after
 
     def writes_since(self, mark: int, *, user: str | None = None, user_agent: str | None = None) -> list[Write]:
         """Return the writes after a mark, in order; `user` is exact, `user_agent` the beginning of one."""

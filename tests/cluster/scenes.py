@@ -6,7 +6,7 @@ from typing import Any
 
 from .api import Manifest
 from .cluster import Cluster, condition
-from .shapes import deployment, replica_set
+from .shapes import deployment, node, replica_set
 from .waiting import wait_until
 
 SINGLE_REPLICAS_MAY_MOVE = "disruption: {singleReplicas: Allow, workloads: {maxUnavailable: 99%}}"
@@ -15,20 +15,38 @@ SINGLE_REPLICAS_MAY_MOVE = "disruption: {singleReplicas: Allow, workloads: {maxU
 def fragmented(cluster: Cluster, nodes: int = 4) -> None:
     """Nodes of 4 CPU with three pods of 1 CPU each, and a pending pod of 2.5 CPU: two evictions make room."""
     cluster.add_nodes(nodes, cpu="4")
+    fill(cluster, nodes)
+
+
+def add_node(cluster: Cluster, name: str, **shape: Any) -> None:
+    """Create one node and wait until pods can be placed on it."""
+    cluster.create(node(name, **shape))
+    cluster.wait_nodes_ready([name])
+
+
+def fill(cluster: Cluster, nodes: int) -> None:
+    """The pods of ``fragmented``, on nodes that are there."""
     cluster.create(deployment("web", replicas=3 * nodes, cpu="1"))
     cluster.wait_pods_running(3 * nodes, labels="app=web")
     add_pending(cluster, deployment("big", cpu="2500m"))
 
 
-def put(cluster: Cluster, node: str, manifest: Manifest, count: int = 1) -> None:
+def empty(cluster: Cluster) -> None:
+    """Remove the pods of ``fill`` again."""
+    for name in ("web", "big"):
+        cluster.api.delete("deployments", name, "default")
+    wait_until(lambda: not cluster.api.list("pods", "default"), "an empty cluster")
+
+
+def put(cluster: Cluster, target: str, manifest: Manifest, count: int = 1) -> None:
     """Create a workload while all nodes but one are closed, so that its pods land there."""
     names = [item["metadata"]["name"] for item in cluster.api.list("nodes")]
     for name in names:
-        cluster.api.patch("nodes", name, {"spec": {"unschedulable": name != node}})
+        cluster.api.patch("nodes", name, {"spec": {"unschedulable": name != target}})
     cluster.create(manifest)
     app = manifest["metadata"]["name"]
     cluster.wait_pods_running(count, labels=f"app={app}")
-    assert set(cluster.pods_by_node("default", labels=f"app={app}")) == {node}
+    assert set(cluster.pods_by_node("default", labels=f"app={app}")) == {target}
     for name in names:
         cluster.api.patch("nodes", name, {"spec": {"unschedulable": None}})
     wait_until(lambda: not any(taints(item) for item in cluster.api.list("nodes")), "nodes without taints of our own")
@@ -67,8 +85,3 @@ def chained(cluster: Cluster) -> str:
     put(cluster, "b-0", replica_set("stay", cpu="1"))
     put(cluster, "c-0", replica_set("rest", cpu="2"))
     return add_pending(cluster, deployment("big", cpu="4", spec={"nodeSelector": {"kubernetes.io/hostname": "a-0"}}))
-
-
-def with_spec(**spec: Any) -> dict[str, Any]:
-    """Further fields of a pod's specification."""
-    return {"spec": spec}

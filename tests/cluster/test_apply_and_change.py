@@ -30,21 +30,23 @@ def test_a_plan_applied_twice_does_nothing_the_second_time(cluster: Cluster, too
 
 
 def test_a_pod_recreated_under_its_name_is_not_evicted(cluster: Cluster, tool: Tool) -> None:
-    """The StatefulSet's new pod of the old name is another pod: the plan does not touch it."""
-    cluster.add_nodes(2, prefix="n", cpu="4")
+    """The StatefulSet's new pods of the old names are other pods: the plan does not touch them."""
+    cluster.add_nodes(3, prefix="n", cpu="4")
     put(cluster, "n-0", stateful_set("db", replicas=2, cpu="1500m"), 2)
-    put(cluster, "n-1", deployment("side", replicas=1, cpu="2500m"))
-    big = add_pending(cluster, deployment("big", cpu="2"))
-    plan = tool.plan_file("--policy", tool.policy("disruption: {workloads: {maxUnavailable: 99%}}"))
-    moved = [name for name in ("db-0", "db-1") if name in Path(plan).read_text()]
-    assert moved
-    for name in moved:
+    put(cluster, "n-1", deployment("side", cpu="2500m"))
+    put(cluster, "n-2", deployment("more", cpu="2500m"))
+    big = add_pending(cluster, deployment("big", cpu="2600m"))
+    plan = tool.plan_file()
+    assert [name in Path(plan).read_text() for name in ("db-0", "db-1")] == [True, True]
+    for other in ("n-1", "n-2"):
+        cluster.api.patch("nodes", other, {"spec": {"unschedulable": True}})
+    for name in ("db-0", "db-1"):
         uid = cluster.api.get("pods", name, "default")["metadata"]["uid"]
-        cluster.api.patch("nodes", "n-1", {"spec": {"unschedulable": True}})
         cluster.api.delete("pods", name, "default")
         cluster.wait_gone("pods", name, "default", uid=uid)
-    cluster.wait_pods_running(2, labels="app=db")
-    cluster.api.patch("nodes", "n-1", {"spec": {"unschedulable": None}})
+        cluster.wait_pods_running(2, labels="app=db")
+    for other in ("n-1", "n-2"):
+        cluster.api.patch("nodes", other, {"spec": {"unschedulable": None}})
     tool.writes()
     answer = tool.run("apply", "--yes", "--plan", plan, code=None)
     assert answer.code == 1

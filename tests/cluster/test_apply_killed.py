@@ -50,9 +50,7 @@ def leaving(cluster: Cluster) -> list[str]:
 def test_kill_9_leaves_no_placeholder_beyond_its_deadline_and_five_seconds(cluster: Cluster, tool: Tool) -> None:
     """While it runs the placeholder outlives its deadline; killed, it is gone in time, and the plan can go on."""
     big = scene(cluster, gone_after="20s")
-    policy = tool.policy(
-        f"hold: {{deadline: {DEADLINE_SECONDS}s}}\ndisruption: {{workloads: {{maxUnavailable: 99%}}}}"
-    )
+    policy = tool.policy(f"hold: {{deadline: {DEADLINE_SECONDS}s}}\ndisruption: {{workloads: {{maxUnavailable: 99%}}}}")
     plan = tool.plan_file("--policy", policy)
     process = tool.start("apply", "--yes", "--plan", plan, "--policy", policy)
     try:

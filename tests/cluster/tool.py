@@ -53,6 +53,7 @@ class Tool:
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         plane = cluster.control_plane
         self.kubeconfig = plane.user_kubeconfig(USER, ("system:masters",))
+        self.user = USER
         self._cluster = cluster
         self._folder = folder
         self._mark = plane.audit.mark()
@@ -90,7 +91,7 @@ class Tool:
     def writes(self) -> list[Write]:
         """Everything that was asked to be changed since the last call."""
         audit = self._cluster.control_plane.audit
-        found = audit.writes_since(self._mark, user=USER)
+        found = audit.writes_since(self._mark, user=self.user)
         self._mark = audit.mark()
         return found
 

@@ -16,6 +16,7 @@ from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.printable import printable
 from rescheduler.adapters.recording.documents import Envelope, Item
 from rescheduler.adapters.recording.json_text import json_objects
+from rescheduler.adapters.recording.limits import MOST_OBJECTS, MOST_UNUSED_OBJECTS
 from rescheduler.adapters.recording.sources import name_of, read_chunks
 from rescheduler.adapters.recording.times import TAKEN_AT, NewestTime
 from rescheduler.adapters.recording.yaml_text import yaml_objects
@@ -63,7 +64,8 @@ class _Recording:
         self._newest = NewestTime()
         self._taken_at: float | None = None
         self._server_version: str | None = None
-        self._kinds: dict[str, int] = {}
+        self._kinds: set[str] = set()
+        self._used = self._unused = 0
 
     @property
     def has_nodes_or_pods(self) -> bool:
@@ -72,7 +74,7 @@ class _Recording:
     @property
     def found(self) -> str:
         """All kinds that were found, in words."""
-        shown = [printable(kind or "an object without kind") for kind in list(self._kinds)[:_SHOWN_KINDS]]
+        shown = [printable(kind or "an object without kind") for kind in sorted(self._kinds)]
         return ", ".join(shown) or "nothing at all"
 
     def take(self, chunks: Iterator[bytes], depth: int = 0) -> None:
@@ -101,7 +103,9 @@ class _Recording:
         self._see(item.kind)
         kind = KIND_BY_NAME.get(item.kind)
         if kind is None or (item.api_version and not kind.is_of(item.api_version)):
+            self._unused = _counted(self._unused, MOST_UNUSED_OBJECTS, "objects of kinds that are not needed")
             return
+        self._used = _counted(self._used, MOST_OBJECTS, "objects")
         try:
             self._builder.add(kind.name, decode_object(kind, item.raw))
         except ObjectError as error:
@@ -124,5 +128,11 @@ class _Recording:
             self._server_version = printable(version)
 
     def _see(self, kind: str) -> None:
-        if kind in self._kinds or len(self._kinds) < 10 * _SHOWN_KINDS:
-            self._kinds[kind] = self._kinds.get(kind, 0) + 1
+        if len(self._kinds) < _SHOWN_KINDS:
+            self._kinds.add(kind)
+
+
+def _counted(count: int, most: int, what: str) -> int:
+    if count == most:
+        raise BrokenTextError(f"more than {most:,} {what}; record nodes, pods and what belongs to them alone")
+    return count + 1

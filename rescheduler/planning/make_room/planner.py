@@ -17,17 +17,19 @@ from rescheduler.planning.reasons import reasons_of_moves
 from rescheduler.planning.replay import replay
 from rescheduler.planning.zero_moves import place_without_moves
 
+SEARCH_SHARE = 0.93  # the rest of the time is for predicting destinations and replaying the plan
+
 
 def plan_make_room(request: MakeRoomRequest) -> MakeRoomAnswer:
     """Plan within the deadline. The plan is never worse than doing nothing, and replayed before it is returned."""
     deadline = Deadline(request.clock, request.deadline_seconds)
     problem = Problem(request.prediction, request.placement, request.eligibility)
-    outcome = Search(problem, deadline, request.seed, request.progress).run()
+    outcome = Search(problem, deadline.part(SEARCH_SHARE), request.seed, request.progress).run()
     if replay(problem, outcome.best):
         outcome.best = place_without_moves(problem)
     schedule, guided, notes = outcome.best, frozenset[int](), list[str]()
     if schedule.waves and request.is_guided_by_holds:
-        schedule, guided = predict_with_holds(problem, schedule)
+        schedule, guided = predict_with_holds(problem, schedule, deadline)
     elif schedule.waves:
         schedule, notes = keep_what_needs_no_hold(problem, schedule)
     return _answer(problem, outcome, schedule, guided, notes)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rescheduler.extension_points import Progress
+from rescheduler.model.columns import IntArray
 from rescheduler.planning.any_depth_bound import least_evictions
 from rescheduler.planning.candidates import candidate_nodes
 from rescheduler.planning.certificate import Certificate, certify
@@ -14,15 +15,19 @@ from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.general import General
 from rescheduler.planning.instance_builder import build_instance
+from rescheduler.planning.one_by_one import plan_one_by_one
 from rescheduler.planning.one_hop import OneHop
+from rescheduler.planning.placeability import placeable_rows
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector, Proven
 from rescheduler.planning.ranking import help_vector, helped_by, rank
 from rescheduler.planning.waiting import Waiting
 from rescheduler.planning.zero_moves import place_without_moves
 
-LARGEST_WHOLE = 30_000  # (kind of pod, node) pairs: up to here a model of the whole cluster is worth building
-CANDIDATES = 80
+LARGEST_MODEL = 30_000  # (kind of pod, node) pairs that a model may have
+MOST_PLACED_TOGETHER = 60  # so many pending pods are placed in one go, those that fit already among the others
+FIRST_ROUNDS = 3
+SECONDS_PER_PAIR = 1e-4  # what building and presolving a model takes, a little overestimated
 
 
 @dataclass
@@ -45,16 +50,17 @@ class Search:
         self.progress = progress
         self.everybody: HelpVector = help_vector(problem, problem.pending)
         self.outcome = Outcome(place_without_moves(problem))
-        self.waiting = Waiting(problem, self.outcome.best)
+        is_joint = len(problem.pending) <= MOST_PLACED_TOGETHER
+        self.is_settled = helped_by(problem, self.outcome.best) == self.everybody
+        self.waiting = Waiting(problem, Schedule() if is_joint else self.outcome.best)
 
     def run(self) -> Outcome:
         """Search until the plan is proven best or time is over."""
-        if not self.waiting.pods:
+        if self.is_settled:
             self.outcome.proven = Proven(self.everybody, 0, self.everybody)
             return self.outcome
         self.progress("looking for plans without chains")
-        self._one_hop()
-        self._bound()
+        self._without_chains()
         if not self._is_done():
             self.progress("proving what no rearrangement can do")
             self._certify()
@@ -73,17 +79,27 @@ class Search:
         if schedule is not None and rank(self.problem, schedule) > rank(self.problem, self.outcome.best):
             self.outcome.best = schedule
 
-    def _one_hop(self) -> None:
-        search = OneHop(self.problem, self.waiting, self.deadline.part(0.3), self.seed)
-        search.run()
+    def _without_chains(self) -> None:
+        """The search by covers, measured against the bound; where it cannot help all, a greedy plan beside it."""
+        problem, waiting = self.problem, self.waiting
+        placeable = placeable_rows(problem, waiting.room)
+        floor = self._least_for(self.everybody)
+        goal = Proven(self.everybody, floor, self.everybody)
+        search = OneHop(problem, waiting, placeable, self.outcome.best, self.seed)
+        search.run(goal, self.deadline.part(0.2), rounds=FIRST_ROUNDS)
+        if helped_by(problem, search.best) != self.everybody:
+            search.offer(plan_one_by_one(problem, waiting, placeable, self.deadline.part(0.5)))
+        search.run(goal, self.deadline.part(0.4))
         self._offer(search.best)
-
-    def _bound(self) -> None:
-        """What the helped pods cost at least, however deep the chains."""
         helped = self._helped()
-        least = least_evictions(self.problem, self.waiting, helped, self.deadline.part(0.3), self.seed)
-        most = helped if helped == self.everybody else self.outcome.proven.most_help
-        self.outcome.proven = Proven(most, least, helped)
+        if helped == self.everybody:
+            self.outcome.proven = Proven(helped, floor, helped)
+        else:
+            self.outcome.proven = Proven(None, self._least_for(helped), helped)
+
+    def _least_for(self, helped: HelpVector) -> int:
+        """What this help costs at least, however deep the chains."""
+        return least_evictions(self.problem, self.waiting, helped, self.deadline.part(0.3), self.seed)
 
     def _certify(self) -> None:
         """A ceiling on help; with one priority it proves the best plan's help where they meet."""
@@ -98,20 +114,31 @@ class Search:
 
     def _any_depth(self) -> None:
         problem = self.problem
-        nodes = np.arange(problem.node_count)
-        if self._size_of_whole() > LARGEST_WHOLE:
-            nodes = candidate_nodes(problem, self.waiting, self.outcome.best, CANDIDATES)
+        nodes = self._nodes_for_the_solver()
+        if nodes is None:
+            return
         instance = build_instance(problem, nodes)
+        if self.deadline.remaining() < instance.size * SECONDS_PER_PAIR:
+            return
         search = General(problem, instance, self.deadline, self.seed, self.outcome.best)
         search.run()
         before = self.outcome.proven
         self._offer(search.best)
         helped = self._helped()
-        most = search.proven.most_help or before.most_help
-        if helped == self.everybody:
-            most = helped
+        most = helped if helped == self.everybody else search.proven.most_help or before.most_help
         least = max(before.bound_for(helped), search.proven.bound_for(helped))
         self.outcome.proven = Proven(most, least, helped)
+
+    def _nodes_for_the_solver(self) -> IntArray | None:
+        """All nodes where that is not too many, else candidates; None where even those are too many for the time."""
+        problem = self.problem
+        affordable = min(LARGEST_MODEL, self.deadline.remaining() / (4 * SECONDS_PER_PAIR))
+        if self._size_of_whole() <= affordable:
+            return np.arange(problem.node_count)
+        pods_per_node = max(1.0, len(problem.movable) / max(1, problem.node_count))
+        number = int((affordable / pods_per_node) ** 0.5)
+        nodes = candidate_nodes(problem, self.waiting, self.outcome.best, number)
+        return nodes if len(nodes) <= 2 * number else None
 
     def _size_of_whole(self) -> int:
         """About how many (kind of pod, node) pairs a model of the whole cluster would have."""

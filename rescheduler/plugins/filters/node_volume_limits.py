@@ -7,12 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection
-from rescheduler.model.attachments import AttachedVolumes
+from rescheduler.model.attachments import AttachedVolumes, Sites
+from rescheduler.model.columns import IntArray
 from rescheduler.model.placement import Placement
 
 
 class NodeVolumeLimits(Filter):
-    """A volume that is attached already counts once; without a CSINode, or without a count, there is no limit."""
+    """Volumes count once for all pods of a node that use them; without a CSINode or its count there is no limit.
+
+    A volume that is attached but used by no pod of the node counts, and once more for the pod that will use it:
+    kube-scheduler has it so.
+    """
 
     name = "NodeVolumeLimits"
     is_static = False
@@ -24,13 +29,18 @@ class NodeVolumeLimits(Filter):
         handles = attached.of(pod)
         if not handles:
             return ()
-        nodes, volumes = attached.on_nodes(placement, without=pod)
+        held, unexplained = attached.on_nodes(placement, without=pod)
         exceeded = np.zeros(columns.node_count, dtype=np.bool_)
         for driver in {driver for driver, _ in handles}:
             wanted = [attached.number_of(handle) for handle in handles if handle[0] == driver]
-            is_of_driver = np.isin(volumes, attached.numbers(driver))
-            held = np.bincount(nodes[is_of_driver], minlength=columns.node_count)
-            new = len(wanted) - np.bincount(nodes[np.isin(volumes, wanted)], minlength=columns.node_count)
+            of_driver = attached.numbers(driver)
+            present = sum(_count(sites, of_driver, columns.node_count) for sites in (held, unexplained))
+            new = len(wanted) - _count(held, wanted, columns.node_count)
             limit = attached.limits[driver]
-            exceeded |= (limit >= 0) & (new > 0) & (held + new > limit)
+            exceeded |= (limit >= 0) & (new > 0) & (present + new > limit)
         return (Rejection("node(s) exceed max volume count", exceeded),)
+
+
+def _count(sites: Sites, volumes: Sequence[int] | IntArray, node_count: int) -> IntArray:
+    """Attachments of these volumes on each node, int64[N]."""
+    return np.bincount(sites.nodes[np.isin(sites.volumes, volumes)], minlength=node_count)

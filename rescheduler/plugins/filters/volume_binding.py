@@ -87,9 +87,10 @@ def _reject_unbound(columns: Columns, claims: Sequence[PersistentVolumeClaim]) -
     to_provision.extend((claim, ~mask) for claim, mask in zip(others, bindable(columns, others), strict=True))
     for claim, where in to_provision:
         allowed, has_space = provisionable(columns, claim)
-        refused |= where & ~allowed
-        short |= where & allowed & ~has_space
+        undecided = where & ~refused & ~short  # the first claim that fails speaks for the node
+        refused |= undecided & ~allowed
+        short |= undecided & allowed & ~has_space
     return [
         Rejection(NOT_BINDABLE, refused, is_resolvable=False),
-        Rejection(NO_SPACE, short & ~refused, is_resolvable=False),
+        Rejection(NO_SPACE, short, is_resolvable=False),
     ]

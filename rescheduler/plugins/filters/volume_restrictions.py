@@ -14,7 +14,9 @@ from rescheduler.model.pod import Pod
 from rescheduler.model.volumes import CLAIM, ClaimKey, PodClaims
 
 DISK_TAKEN = "node(s) had no available disk"
-CLAIM_TAKEN = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+CLAIM_TAKEN = (
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+)
 ONE_POD = "ReadWriteOncePod"
 # Kinds of disks, and whether several pods may share one that all of them only read.
 EXCLUSIVE_DISKS = {"GCEPersistentDisk": True, "ISCSI": True, "RBD": True, "AWSElasticBlockStore": False}

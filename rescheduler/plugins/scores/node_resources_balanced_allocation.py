@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.plugins.scores.normalization import MAX_SCORE
 from rescheduler.plugins.scores.resource_use import ResourceUse, uses
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,11 @@ class NodeResourcesBalancedAllocation(Score):
         return score
 
 
-def balance(shares: list[npt.NDArray[np.float64]]) -> IntArray:
+def balance(shares: list[FloatArray]) -> IntArray:
     """100 less the standard deviation of the shares (NaN: the node does not offer it) in percent, truncated."""
     if len(shares) == 2:
-        return _percent(np.nan_to_num(np.abs((shares[0] - shares[1]) / 2)))
+        deviation = np.abs((shares[0] - shares[1]) / 2)
+        return _percent(np.where(np.isnan(deviation), 0.0, deviation))
     stacked = np.array(shares)
     is_offered = ~np.isnan(stacked)
     count = np.maximum(is_offered.sum(axis=0), 1)
@@ -56,12 +60,12 @@ def balance(shares: list[npt.NDArray[np.float64]]) -> IntArray:
     return _percent(np.where(count == 2, spread / 2, deviation))
 
 
-def _percent(deviation: npt.NDArray[np.float64]) -> IntArray:
+def _percent(deviation: FloatArray) -> IntArray:
     percent: IntArray = ((1 - deviation) * MAX_SCORE).astype(np.int64)
     return percent
 
 
-def _in_order(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _in_order(rows: FloatArray) -> FloatArray:
     """Sum over rows, added one by one: another order would round differently than the scheduler does."""
     total = np.zeros(rows.shape[1])
     for row in rows:
@@ -69,8 +73,9 @@ def _in_order(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return total
 
 
-def _share(use: ResourceUse, request: int) -> npt.NDArray[np.float64]:
+def _share(use: ResourceUse, request: int) -> FloatArray:
     """Used share of each node, at most 1; NaN where nothing is offered."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.minimum((use.before + request) / use.allocatable, 1.0)
-    return np.where(use.allocatable > 0, share, np.nan)
+    is_offered = use.allocatable > 0
+    if is_offered.all():
+        return np.minimum((use.before + request) / use.allocatable, 1.0)
+    return np.where(is_offered, np.minimum((use.before + request) / np.maximum(use.allocatable, 1), 1.0), np.nan)

@@ -43,19 +43,29 @@ class NodeResourcesFit(Score):
             weights += weight * counts
         if self.strategy == "RequestedToCapacityRatio":
             total, weights = 2 * total + weights, 2 * weights  # to the nearest whole score
-        mean: IntArray = total // np.maximum(weights, 1)
-        return mean
+        return quotient(total, np.maximum(weights, 1))
 
     def points(self, used: IntArray, allocatable: IntArray) -> IntArray:
         """Score of one resource for each node, int64[N], 0 where nothing is offered."""
         divisor = np.maximum(allocatable, 1)
         if self.strategy == "LeastAllocated":
-            left: IntArray = np.maximum(allocatable - used, 0) * MAX_SCORE // divisor
-            return left
-        percent: IntArray = np.minimum(used, allocatable) * MAX_SCORE // divisor
+            return quotient(np.maximum(allocatable - used, 0) * MAX_SCORE, divisor)
+        percent = quotient(np.minimum(used, allocatable) * MAX_SCORE, divisor)
         if self.strategy == "MostAllocated":
             return percent
         return np.where(allocatable > 0, along_shape(self.shape, percent), 0)
+
+
+def quotient(dividend: IntArray, divisor: IntArray) -> IntArray:
+    """Whole part of the quotient; neither may be negative.
+
+    Division of unsigned numbers takes a quarter of the time of signed ones, and by one number less again.
+    """
+    least, largest = int(divisor.min(initial=1)), int(divisor.max(initial=1))
+    if least == largest:
+        return dividend // largest
+    whole: IntArray = (dividend.view(np.uint64) // divisor.view(np.uint64)).view(np.int64)
+    return whole
 
 
 def along_shape(shape: tuple[tuple[int, int], ...], percent: IntArray) -> IntArray:

@@ -29,7 +29,8 @@ class NodeUsage(Score):
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node, 0 to 100; no normalisation."""
         mixed = factor_score(*self._factors(pod, placement), self.arguments.factor_weights)
-        return np.where(self._is_fresh(placement.columns), nearest(mixed), 0)
+        # Percentages such as 57.5 have no exact binary form: the last digits must not decide.
+        return np.where(self._is_fresh(placement.columns), nearest(mixed.round(9)), 0)
 
     def order(self, pod: int, placement: Placement) -> FloatArray:
         """Volcano's own number for each node: load alone, 0 to 100 times the plugin's weight, float64[N]."""
@@ -55,8 +56,8 @@ class NodeUsage(Score):
         shadow = columns.facts(InitialShadow(self.arguments, self._usage(columns.node_count))).copy()
         changed = changes(placement, without)
         for pod, node in zip(changed.left.tolist(), changed.left_nodes.tolist(), strict=True):
-            if pod in shadow:
-                shadow.remove(pod)
+            if shadow.counts(pod, node):
+                shadow.remove(pod, node)
             elif not self.arguments.upstream_compatible:
                 shadow.take_off(node, self.use_of(pod, columns))
         for pod, node in zip(changed.arrived.tolist(), changed.arrived_nodes.tolist(), strict=True):

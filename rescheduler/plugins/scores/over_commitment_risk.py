@@ -59,10 +59,11 @@ def load_risk(total: Commitment, mean: FloatArray, deviation: FloatArray, is_kno
     probability = probability_below(mean, deviation, threshold)
     is_bound = (total.limit_without < total.capacity) & (total.request_without <= total.limit_without)
     bound = fraction(total.limit_without, total.capacity)
-    is_fitted = (mean > 0) & (deviation > 0)
-    below_bound = np.where(is_fitted, fitted(mean, deviation**2).below(bound), 0.0)
-    conditional = np.clip(np.divide(probability, below_bound, out=probability.copy(), where=below_bound > 0), 0.0, 1.0)
-    probability = np.where(is_bound, np.where(bound == 0, 1.0, conditional), probability)
+    at = np.flatnonzero(is_bound & (bound > 0) & (mean > 0) & (deviation > 0))
+    below_bound = fitted(mean[at], deviation[at] ** 2).below(bound[at])
+    conditional = np.divide(probability[at], below_bound, out=probability[at], where=below_bound > 0)
+    probability[at] = np.clip(conditional, 0.0, 1.0)
+    probability = np.where(is_bound & (bound == 0), 1.0, probability)
     return np.where(is_known, 1 - probability, 0.0)
 
 

@@ -51,10 +51,9 @@ class Estimator(PolicyModel):
         return cpu, memory
 
 
-class ShadowPod(NamedTuple):
-    """What was added for a pod, to be taken off again exactly."""
+class ShadowUse(NamedTuple):
+    """What was added for a pod on a node, to be taken off again exactly."""
 
-    node: int
     cpu: float
     memory: float
 
@@ -75,33 +74,34 @@ class ShadowLoad:
         self._capacity = capacity
         self._weights = weights
         self.amount: FloatArray = np.zeros(real.shape)
-        self._pods: dict[int, ShadowPod] = {}
+        self._counted: dict[tuple[int, int], ShadowUse] = {}
 
     def copy(self) -> ShadowLoad:
         """An independent copy."""
         other = ShadowLoad(self._estimator, self._real, self._capacity, self._weights)
         other.amount = self.amount.copy()
-        other._pods = dict(self._pods)
+        other._counted = dict(self._counted)
         return other
 
-    def __contains__(self, pod: int) -> bool:
-        return pod in self._pods
+    def counts(self, pod: int, node: int) -> bool:
+        """Whether anything was added for the pod on the node."""
+        return (pod, node) in self._counted
 
     def add(self, pod: int, node: int, spec: PodSpec) -> None:
-        """Count a pod on a node; a pod counted before is counted anew."""
-        self.remove(pod)
-        at = slice(node, node + 1)
-        parts = [composite(self._real[row, at], self.amount[row, at], self._capacity[row, at]) for row in (0, 1)]
-        load = float(weighted_load(parts[0], parts[1], self._weights)[0])
+        """Count a pod on a node, anew if it is counted there already; a pod that moves counts at both ends."""
+        self.remove(pod, node)
+        shares = [self._share(row, node) for row in (0, 1)]
+        total = sum(self._weights)
+        load = (shares[0] * self._weights[0] + shares[1] * self._weights[1]) / total if total else 0.0
         cpu, memory = self._estimator.of(spec, self._estimator.factor_at(load))
-        self._pods[pod] = ShadowPod(node, cpu, memory)
+        self._counted[pod, node] = ShadowUse(cpu, memory)
         self.amount[:, node] += (cpu, memory)
 
-    def remove(self, pod: int) -> None:
-        """Take off what was added for a pod, if anything was."""
-        found = self._pods.pop(pod, None)
+    def remove(self, pod: int, node: int) -> None:
+        """Take off what was added for a pod on a node, if anything was."""
+        found = self._counted.pop((pod, node), None)
         if found is not None:
-            self.amount[:, found.node] -= (found.cpu, found.memory)
+            self.amount[:, node] -= found
 
     def take_off(self, node: int, use: tuple[float, float]) -> None:
         """Count a measured pod no more that has left."""
@@ -110,6 +110,12 @@ class ShadowLoad:
     def composites(self) -> FloatArray:
         """Shares of cpu and memory in use with the estimates, 0 to 1, float64[2, N]."""
         return np.stack([composite(self._real[row], self.amount[row], self._capacity[row]) for row in (0, 1)])
+
+    def _share(self, row: int, node: int) -> float:
+        """The composite of one node, without arrays."""
+        capacity = int(self._capacity[row, node])
+        used = float(self._real[row, node]) * capacity + float(self.amount[row, node])
+        return min(max(used / capacity, 0.0), 1.0) if capacity else 0.0
 
 
 def is_shadowed(status: str, *, has_node: bool, running_seconds: float | None, delay_seconds: float) -> bool:

@@ -18,8 +18,8 @@ def volume_restrictions(arrival: Arrival, others: Sequence[Arrival], world: Worl
     for claim_name, _ in claims_of(pod):
         claim = world.cluster.claim_by_key.get((pod.namespace, claim_name))
         if claim is not None and "ReadWriteOncePod" in claim.access_modes:
+            # Others that move with it use the claim where they are until their wave ends.
             users = world.users_of_claim(pod.namespace, claim_name) - {pod.key}
-            users |= {other.pod.key for other in others if _uses(other, pod.namespace, claim_name)}
             if users:
                 return f"the ReadWriteOncePod claim {claim_name} is in use by {min(users)}"
     if not any(volume.identity for volume in pod.volumes):
@@ -30,10 +30,6 @@ def volume_restrictions(arrival: Arrival, others: Sequence[Arrival], world: Worl
             if any(_collide(wanted, taken) for taken in neighbour.volumes):
                 return f"the disk {wanted.identity} is in use by {neighbour.key}"
     return None
-
-
-def _uses(other: Arrival, namespace: str, claim: str) -> bool:
-    return other.pod.namespace == namespace and any(name == claim for name, _ in claims_of(other.pod))
 
 
 def _collide(one: Volume, other: Volume) -> bool:

@@ -19,8 +19,11 @@ _ZONES: Mapping[str, str] = {
 }
 
 
-def volume_binding(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:
-    """Each claim is bound to a volume that the node reaches, or can be bound there."""
+def volume_binding(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+    """Each claim is bound to a volume that the node reaches, or can be bound there.
+
+    Others that move with it are bound already: a pod that ran has its volumes.
+    """
     unbound: list[PersistentVolumeClaim] = []
     for name, is_ephemeral in claims_of(arrival.pod):
         claim = world.cluster.claim_by_key.get((arrival.pod.namespace, name))
@@ -32,10 +35,7 @@ def volume_binding(arrival: Arrival, others: Sequence[Arrival], world: World) ->
             unbound.append(claim)
         elif not _reaches(world.cluster.volume_by_name.get(claim.volume_name), arrival.node):
             return f"the volume {claim.volume_name} of claim {name} cannot be reached from the node"
-    taken = set(world.reserved_volumes)
-    for other in others if unbound else ():
-        taken.update(chosen_volumes(other, world, frozenset(taken)))
-    return _bindable(unbound, arrival.node, world.cluster, taken)
+    return _bindable(unbound, arrival.node, world.cluster, set(world.reserved_volumes))
 
 
 def volume_zone(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001

@@ -87,6 +87,8 @@ def test_no_pod_moves_under_a_limit_of_nothing() -> None:
         strict = policy(disruption={"workloads": {"maxUnavailable": nothing}})
         assert rule_against(pod("web-0", node="n1"), policy=strict) == "WorkloadBudget"
         assert rule_against(pod("web-0", node="n1", is_ready=False), policy=strict) == "WorkloadBudget"
+        surplus = pod("web-0", node="n1", is_ready=False)
+        assert rule_against(surplus, pods=siblings(10), policy=strict) == "WorkloadBudget"
 
 
 def test_single_replicas_stay_unless_the_policy_allows_them() -> None:

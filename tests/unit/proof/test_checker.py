@@ -11,7 +11,7 @@ from msgspec import UNSET
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.constraints import PodAffinityTerm
 from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits
-from rescheduler.model.plan import Plan, PodReference, Status
+from rescheduler.model.plan import Plan, PodReference, Refusal, Status
 from rescheduler.proof.checker import check_plan, check_rest
 from tests.builders import NOW, cluster, node, pod, selector, workload
 from tests.unit.proof.cases import anything_goes, broken, move, place, plan
@@ -91,6 +91,7 @@ def without_first_move() -> Plan:
         (with_placement(1, wave=1), {"NodeResourcesFit"}),
         (with_placement(1, wave=3), {"WaveNumbers"}),
         (with_placement(0, wave=-1), {"WaveNumbers"}),
+        (plan(place("tiny-0", "n2", 1)), {"WaveNumbers"}),
         (with_placement(1, node="n2"), {"NodeResourcesFit"}),
         (with_placement(1, node="n9"), {"NodeExists"}),
         (with_placement(0, node="n1"), {"NodeResourcesFit"}),
@@ -171,6 +172,13 @@ def test_disruption_limits_bind_each_wave_and_the_plan(fields: dict[str, object]
     assert narrowed(lambda eligibility: msgspec.structs.replace(eligibility, **fields)) == rules
 
 
+def test_pods_of_the_same_name_elsewhere_are_not_meant() -> None:
+    """A pod is named by namespace and name."""
+    world = cluster(*WORLD.nodes, *WORLD.pods, pod("web-2", namespace="other", node="n1", cpu="0"))
+    everywhere = DisruptionGroup("Budget", "all", 3, tuple(range(len(world.pods))))
+    assert broken(world, RIGHT, anything_goes(world, (everywhere,))) == set()
+
+
 def test_a_departure_gives_room_only_when_its_wave_has_ended() -> None:
     """Two pods cannot swap the last room of two full nodes, neither in one wave nor in two."""
     full = cluster(
@@ -234,6 +242,18 @@ def test_nonsense_is_told_and_never_raises() -> None:
         place("web-0", "n3", 10**15),
     )
     assert {"WaveNumbers", "WaveOrder", "OncePerPlan", "Pending", "FromNode"} <= broken(world, mad)
+
+
+def test_a_pod_that_may_not_be_moved_is_told_with_the_rule_against_it() -> None:
+    """What eligibility says of it is passed on."""
+    index = index_of("web-1")
+    free = anything_goes(WORLD)
+    refusal = Refusal("DoNotEvict", "default/web-1 is annotated")
+    kept = msgspec.structs.replace(
+        free, movable=tuple(number for number in free.movable if number != index), refusals={index: refusal}
+    )
+    (violation,) = check_plan(WORLD, RIGHT, kept)
+    assert violation.message == "default/web-1 may not be moved (DoNotEvict: default/web-1 is annotated)"
 
 
 def test_violations_name_their_objects() -> None:

@@ -31,7 +31,7 @@ def count_web(world: World, *, standing_only: bool = False) -> dict[str, int]:
         lambda labels: labels.get("app") == "web",
         standing_only=standing_only,
     )
-    return dict(+Counter(found))
+    return {node: number for node, number in found.items() if number}
 
 
 def arrive(world: World, index: int, target: str) -> None:
@@ -55,6 +55,17 @@ def test_counts_follow_the_pods_whether_asked_for_before_or_after(asked_before: 
     arrive(world, 4, "n2")
     assert count_web(world) == {"n1": 2, "n2": 2, "n3": 1}
     assert count_web(world, standing_only=True) == {"n1": 2, "n2": 1, "n3": 1}
+
+
+def test_other_pods_do_not_change_a_count() -> None:
+    """Neither those of another app nor those of another namespace."""
+    strangers = (pod("api-0", node="n2"), pod("web-5", node="n2", namespace="other"))
+    world = World(cluster(*NODES, *replicas(2), *strangers))
+    assert count_web(world) == {"n1": 2}
+    arrive(world, 0, "n3")
+    arrive(world, 3, "n3")
+    assert [item.name for item in world.pods_on("n3")] == ["api-0", "web-5"]
+    assert count_web(world) == {"n1": 2}
 
 
 @pytest.mark.parametrize("asked_before", [True, False])

@@ -55,7 +55,7 @@ def broken_text(error: msgspec.DecodeError) -> BrokenTextError:
 
 def joined(path: str, part: str) -> str:
     """``spec`` and ``nodeName`` as ``spec.nodeName``, ``spec`` and ``[0]`` as ``spec[0]``."""
-    return path + part if not path or part.startswith("[") else f"{path}.{part}"
+    return path + part if not path or not part or part.startswith("[") else f"{path}.{part}"
 
 
 def _object_error(message: str, raw: bytes | msgspec.Raw | memoryview, path: str) -> ObjectError:

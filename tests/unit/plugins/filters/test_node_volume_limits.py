@@ -46,10 +46,10 @@ def test_a_volume_that_is_on_the_node_already_counts_once() -> None:
 
 
 def test_attachments_that_no_pod_explains_count_too() -> None:
-    """A volume still attached to a node takes a place, unless it is one of the pod's."""
+    """A volume still attached to a node takes a place, and no pod there spares the incoming one its own."""
     attached = tuple(VolumeAttachment(f"at-{name}", DRIVER, "n1", name) for name in ("v1", "v2"))
     assert refused(RULE, stored(user("x", "c3"), attachments=attached)) == {"n1": FULL}
-    assert refused(RULE, stored(user("x", "c2"), attachments=attached)) == {}
+    assert refused(RULE, stored(user("x", "c2"), attachments=attached)) == {"n1": FULL}
     unknown = (*attached[:1], VolumeAttachment("at", DRIVER, "n1", "gone"), VolumeAttachment("au", DRIVER, "n9", "v2"))
     assert refused(RULE, stored(user("x", "c3"), attachments=unknown)) == {}
 

@@ -198,3 +198,11 @@ def test_each_claim_is_tested_alone_against_the_capacity() -> None:
 def test_pods_without_claims_are_none_of_its_business() -> None:
     """An emptyDir binds nothing."""
     assert refused(RULE, stored(pod("x", volumes=(Volume("EmptyDir"),)))) == {}
+
+
+def test_the_first_claim_that_fails_speaks_for_the_node() -> None:
+    """Claims whose node was selected come before the others."""
+    driver = CsiDriver("csi.example.com", has_storage_capacity=True)
+    claims = (claim("c", storage_class="local"), claim("d", selected_node="n2"))
+    world = stored(user("x", "c", "d"), *claims, csi_drivers=(driver,))
+    assert refused(RULE, world) == {"n1": NOT_BINDABLE, "n2": NO_SPACE}

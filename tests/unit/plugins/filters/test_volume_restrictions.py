@@ -13,7 +13,9 @@ from tests.unit.plugins.volumes import claim, user
 RULE = VolumeRestrictions()
 NODES = (node("n1"), node("n2"))
 ONE_POD = claim("c", "v", access_modes=("ReadWriteOncePod",))
-CLAIM_TAKEN = ("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",)
+CLAIM_TAKEN = (
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+)
 
 
 def test_a_one_pod_claim_in_use_fails_everywhere_until_its_pod_is_gone() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from rescheduler.model.usage_readings import Reading, statistics_of
 from rescheduler.plugins.scores.best_fit_bin_pack import combined, scaled
 from rescheduler.plugins.scores.load_variation_risk_balancing import (
     LoadVariationRiskBalancing,
+    LoadVariationRiskBalancingArguments,
     mean_and_deviation,
     resource_score,
 )
@@ -127,12 +127,11 @@ def _variation_by_plugin(given: Vector, wanted: Vector) -> None:
     )
     readings = [given[f"{name}_avg_std_percent"] for name in ("cpu", "memory")]
     cpu, memory = ({} if pair is None else {"n": tuple(pair)} for pair in readings)
-    for upstream in (True, False):  # with fresh metrics, or with none at all of an idle node, both agree
-        plugin = LoadVariationRiskBalancing(usages.usage(world, cpu, memory))
-        plugin = LoadVariationRiskBalancing(
-            plugin.usage, plugin.arguments.model_copy(update={"upstream_compatible": upstream})
-        )
-        if cpu or memory or upstream:
+    found = usages.usage(world, cpu, memory)
+    for upstream in (True, False):
+        arguments = LoadVariationRiskBalancingArguments(upstream_compatible=upstream)
+        if cpu or memory or upstream:  # without any metrics ours goes by requests
+            plugin = LoadVariationRiskBalancing(found, arguments)
             assert usages.scores(plugin, usages.placement(world), "new") == {"n": wanted["score"]}
 
 
@@ -198,8 +197,3 @@ def node_totals(vector: Vector) -> None:
 def _limited(name: str, item: Vector, home: str | None) -> Any:
     requests, limits = (tuple(zip((CPU, MEMORY), item[key], strict=True)) for key in ("req", "lim"))
     return pod(name, node=home, containers=(ContainerResources(requests, limits),))
-
-
-def is_ordered(shape: list[list[int]]) -> bool:
-    """Whether utilization rises strictly."""
-    return all(one[0] < other[0] for one, other in pairwise(shape))

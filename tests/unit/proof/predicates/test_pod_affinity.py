@@ -170,3 +170,11 @@ def test_two_firsts_must_share_the_domain_of_every_term() -> None:
     world = cluster(*NODES, pod("web-8", affinity=terms), pod("web-9", affinity=terms))
     assert broken(world, plan(place("web-8", "a1"), place("web-9", "a2"))) == AWAY
     assert broken(world, plan(place("web-8", "a1"), place("web-9", "a1"))) == set()
+
+
+def test_two_firsts_that_move_in_one_wave_must_meet() -> None:
+    """From a node without zones: whichever arrives second needs the first in its zone; strangers do not matter."""
+    lonely = {"affinity": (near("web"),)}
+    world = cluster(*NODES, pod("web-0", node="c1", **lonely), pod("web-1", node="c1", **lonely), pod("x-0", node="c1"))
+    assert broken(world, plan(move("web-0", "c1", "a1"), move("web-1", "c1", "b1"), move("x-0", "c1", "b1"))) == AWAY
+    assert broken(world, plan(move("web-0", "c1", "a1"), move("web-1", "c1", "a2"), move("x-0", "c1", "b1"))) == set()

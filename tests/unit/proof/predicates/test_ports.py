@@ -36,3 +36,11 @@ def test_ports_of_arrivals_of_one_wave_collide_and_those_of_leavers_until_its_en
     free = cluster(*nodes, pod("a-0", node="n1", ports=[80]), pod("b-0", node="n2", ports=[80]))
     assert broken(free, plan(move("b-0", "n2", "n3", 1), move("a-0", "n1", "n2", 2))) == set()
     assert broken(free, plan(move("b-0", "n2", "n3", 1), move("a-0", "n1", "n3", 1))) == {"NodePorts"}
+    apart = cluster(*nodes, node("n4"), pod("a-0", node="n1", ports=[80]), pod("b-0", node="n2", ports=[80]))
+    assert broken(apart, plan(move("b-0", "n2", "n3", 1), move("a-0", "n1", "n4", 1))) == set()
+
+
+def test_one_port_in_common_is_enough() -> None:
+    """Of several on both sides."""
+    world = cluster(node("n1"), pod("a-0", node="n1", ports=[1, 2]), pod("new-0", ports=[3, 2]))
+    assert broken(world, plan(place("new-0", "n1"))) == {"NodePorts"}

@@ -131,6 +131,16 @@ def test_claims_share_no_volume() -> None:
     assert broken(cluster(*NODES, *pods, volumes=two, **storage), later) == set()
 
 
+def test_a_volume_kept_for_a_claim_is_taken_first() -> None:
+    """So that the free one, though smaller, is left for the other claim."""
+    storage: dict[str, Any] = {
+        "claims": (unbound("data"), unbound("logs")),
+        "volumes": (volume("kept", 2 * GIB, claim=("default", "data", "")), volume("small")),
+        "storage_classes": (slow(),),
+    }
+    assert placed("a1", "data", "logs", **storage) == set()
+
+
 def test_smaller_claims_take_smaller_volumes_first() -> None:
     """So that the larger volume is left for the larger claim."""
     storage: dict[str, Any] = {
@@ -155,6 +165,14 @@ CAPACITY = CsiStorageCapacity("s", "c", "slow", selector(**{ZONE: "a"}), 2 * GIB
         (
             slow(provisioner="csi.example.com"),
             {"csi_drivers": (CsiDriver("csi.example.com", True),), "csi_capacities": (CAPACITY,)},
+            set(),
+        ),
+        (
+            slow(provisioner="csi.example.com"),
+            {
+                "csi_drivers": (CsiDriver("csi.example.com", True),),
+                "csi_capacities": (CsiStorageCapacity("s", "c", "slow", selector(), GIB),),
+            },
             set(),
         ),
         (
@@ -250,6 +268,17 @@ def test_a_node_holds_so_many_volumes_of_a_driver(
     assert broken(world, plan(place("new-0", "a1"))) == rules
 
 
+def test_volumes_without_a_handle_are_told_apart_by_name() -> None:
+    """Two volumes are two, whatever their driver says of them."""
+    pods = [pod("old-0", node="a1", **uses("c0")), pod("new-0", **uses("c1"))]
+    storage: dict[str, Any] = {
+        "claims": DISKS["claims"],
+        "volumes": (PersistentVolume("pv0", driver="csi"), PersistentVolume("pv1", driver="csi")),
+        "csi_nodes": (CsiNode("a1", (("csi", 1),)),),
+    }
+    assert broken(cluster(*NODES, *pods, **storage), plan(place("new-0", "a1"))) == {"NodeVolumeLimits"}
+
+
 def test_volumes_of_the_whole_wave_and_those_still_to_be_made_count() -> None:
     """Two arrivals with one volume each on a node for one."""
     pods = [pod("new-0", **uses("c0")), pod("new-1", **uses("later"))]
@@ -301,6 +330,17 @@ def test_disks_in_the_pod_itself_are_shared_by_readers_at_most(
     world = cluster(*NODES, pod("old-0", node="a1", volumes=(reader,)), pod("new-0", volumes=(other,)))
     assert broken(world, plan(place("new-0", "a1"))) == rules
     assert broken(world, plan(place("new-0", "b1"))) == set()
+
+
+def test_one_disk_in_common_is_enough() -> None:
+    """Among other volumes on both sides, and between two that arrive in one wave."""
+    both = {"volumes": (Volume("EmptyDir"), Volume("RBD", identity="d"), Volume("RBD", identity="e"))}
+    old = pod("old-0", node="a1", volumes=(Volume("RBD", identity="x"), Volume("RBD", identity="d")))
+    assert broken(cluster(*NODES, old, pod("new-0", **both)), plan(place("new-0", "a1"))) == {"VolumeRestrictions"}
+    movers = cluster(*NODES, node("n4"), pod("p-0", node="a1", **both), pod("q-0", node="b1", **both))
+    together = plan(move("p-0", "a1", "x1"), move("q-0", "b1", "x1"))
+    assert broken(movers, together) == {"VolumeRestrictions"}
+    assert broken(movers, plan(move("p-0", "a1", "x1"), move("q-0", "b1", "n4"))) == set()
 
 
 def test_other_disks_do_not_collide() -> None:

@@ -1,0 +1,92 @@
+"""What reading a configuration brings up: problems that stop it, warnings that do not, each with its place."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from rescheduler.model.printable import printable
+from rescheduler.policy.document import Path, written
+from rescheduler.policy.errors import Problem
+from rescheduler.scheduling.configuration.documents import ReadDocument
+from rescheduler.scheduling.configuration.errors import ConfigurationError
+
+_LONGEST_SHOWN = 60
+_MOST_CHOICES_TOLD = 20
+
+
+class Findings:
+    """Problems and warnings of one document, in the order in which they were found."""
+
+    def __init__(self, document: ReadDocument) -> None:
+        """Nothing is found yet."""
+        self.document = document
+        self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
+
+    def refuse(self, path: Path, text: str, *, at_key: bool = False) -> None:
+        """The scheduler itself would not start with this."""
+        self._add(self.problems, self.document.problem(path, text, at_key=at_key))
+
+    def warn(self, path: Path, text: str, *, at_key: bool = False) -> None:
+        """The scheduler itself corrects or ignores this, or it is not modelled."""
+        self._add(self.warnings, self.document.problem(path, text, at_key=at_key))
+
+    def note_doubled(self, *, is_refused: bool, reader: str) -> None:
+        """Tell of fields that are written more than once."""
+        for path, first, last in self.document.doubled:
+            text = f"the same field twice, at lines {first} and {last}; "
+            if is_refused:
+                self.refuse(path, f"{text}{reader} refuses that: keep one", at_key=True)
+            else:
+                self.warn(path, f"{text}{reader} goes by the last", at_key=True)
+
+    def warning_lines(self) -> tuple[str, ...]:
+        """The warnings as text, in the order of the file."""
+        return tuple(str(warning) for warning in sorted(self.warnings, key=_place))
+
+    def raise_problems(self) -> None:
+        """Raise ConfigurationError with everything that is wrong, in the order of the file, if anything is."""
+        if self.problems:
+            raise ConfigurationError(sorted(self.problems, key=_place))
+
+    @staticmethod
+    def _add(place: list[Problem], problem: Problem) -> None:
+        if problem not in place:
+            place.append(problem)
+
+
+def _place(problem: Problem) -> tuple[int, int]:
+    return problem.line, problem.column
+
+
+def shown(value: Any) -> str:
+    """A value as it was found, short and safe to print."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return repr(printable(value, _LONGEST_SHOWN))
+    if isinstance(value, dict):
+        return "a map"
+    return "a list" if isinstance(value, list) else printable(str(value), _LONGEST_SHOWN)
+
+
+def quoted(name: str) -> str:
+    """A name as people quote it."""
+    return f'"{printable(name, _LONGEST_SHOWN)}"'
+
+
+def choices(name: str, known: list[str]) -> str:
+    """What could have been meant by an unknown name."""
+    near = get_close_matches(name[:_LONGEST_SHOWN], known, n=1)
+    if near:
+        return f"did you mean {near[0]}?"
+    told = ", ".join(known[:_MOST_CHOICES_TOLD])
+    return f"there are {told}" + (", ..." if len(known) > _MOST_CHOICES_TOLD else "")
+
+
+def placed(path: Path) -> str:
+    """A path as people write it."""
+    return written(path)

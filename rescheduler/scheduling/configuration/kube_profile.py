@@ -1,0 +1,214 @@
+"""One profile of kube-scheduler: its plugins, their arguments, and what of it is not modelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from rescheduler.plugins.filters import DEFAULT_FILTERS
+from rescheduler.plugins.scores import (
+    ImageLocality,
+    NodeAffinity,
+    NodeResourcesBalancedAllocation,
+    NodeResourcesFit,
+    PodTopologySpread,
+    TaintToleration,
+)
+from rescheduler.scheduling.configuration.extenders import ExtenderSettings
+from rescheduler.scheduling.configuration.fields import Fields
+from rescheduler.scheduling.configuration.findings import choices, quoted
+from rescheduler.scheduling.configuration.in_tree_arguments import PluginArguments, read_plugin_config
+from rescheduler.scheduling.configuration.known_plugins import (
+    IN_TREE,
+    LOAD_AWARE,
+    OTHERS,
+    POINTS,
+    REMOVED,
+    not_modelled,
+    points_of,
+)
+from rescheduler.scheduling.configuration.plugin_sets import (
+    EVERY,
+    MULTI_POINT,
+    Enabled,
+    Expansion,
+    PluginSet,
+    default_sets,
+    expanded,
+    merged,
+)
+from rescheduler.scheduling.configuration.settings import ConfiguredProfile, ConfiguredScore, NotModelled
+
+_MODELLED_FILTERS = frozenset(plugin.name for plugin in DEFAULT_FILTERS)
+# In the second beta and before, "unreserve" stood beside the points of today.
+_EARLIER_POINTS = ("unreserve",)
+# The sum of all weights times the largest score must stay within 64 bits.
+_LARGEST_TOTAL_WEIGHT = (2**63 - 1) // 100
+_FIRST_FORMS = ("v1alpha1", "v1alpha2", "v1beta1")
+
+
+class QueueSort(NamedTuple):
+    """How a profile sorts the queue; the same for all profiles of one scheduler."""
+
+    enabled: tuple[str, ...]
+    disabled: frozenset[str]
+
+
+def read_profile(
+    fields: Fields, name: str, version: str, share: int, extenders: ExtenderSettings
+) -> tuple[ConfiguredProfile, QueueSort]:
+    """One entry of ``profiles``; ``share``: the file's own percentage of nodes to score."""
+    own_share = fields.integer("percentageOfNodesToScore", share, 0, 100)
+    arguments = read_plugin_config(fields.children("pluginConfig"), version)
+    written = _written_sets(fields.child("plugins"), version)
+    fields.has("schedulerName")
+    fields.refuse_unread()
+    sets = {
+        point: merged(default_sets(version).get(point, PluginSet()), written.get(point, PluginSet()))
+        for point in (MULTI_POINT, *POINTS)
+    }
+    expansion = expanded(sets)
+    _refuse_doubled(fields, expansion)
+    _check_weights(fields, expansion, sets)
+    queue = sets["queueSort"]
+    sort = QueueSort(tuple(entry.name for entry in queue.enabled), queue.disabled)
+    return profile_of(name, expansion, arguments, extenders, own_share), sort
+
+
+def profile_of(
+    name: str, expansion: Expansion, arguments: PluginArguments, extenders: ExtenderSettings, share: int
+) -> ConfiguredProfile:
+    """The profile that plugins and arguments make together."""
+    scores = tuple(_scores(expansion, arguments))
+    filters = tuple(plugin for plugin in expansion.at["filter"] if plugin in _MODELLED_FILTERS)
+    gates = ("SchedulingGates",) if "SchedulingGates" in expansion.at["preEnqueue"] else ()
+    notes = tuple(_notes(expansion))
+    sources = [arguments.load_sources.get(score.plugin, "") for score in scores]
+    return ConfiguredProfile(
+        scheduler_name=name,
+        filters=(*gates, *filters),
+        scores=scores,
+        added_affinity=arguments.added,
+        default_constraints=arguments.spread.constraints,
+        has_own_defaults=arguments.spread.is_own,
+        ignored_resources=(*arguments.fit.ignored_resources, *extenders.ignored_resources),
+        ignored_resource_groups=arguments.fit.ignored_groups,
+        percentage_of_nodes_to_score=share,
+        not_modelled=(*notes, *extenders.not_modelled),
+        weighed_resources=_weighed(scores),
+        load_source="; ".join(dict.fromkeys(source for source in sources if source)),
+    )
+
+
+def _written_sets(fields: Fields, version: str) -> dict[str, PluginSet]:
+    points = [*POINTS] if version in _FIRST_FORMS else [MULTI_POINT, *POINTS]
+    found = {point: _plugin_set(fields.child(point), point, version) for point in points if fields.has(point)}
+    if version in _FIRST_FORMS:
+        for point in _EARLIER_POINTS:
+            fields.has(point)
+    fields.refuse_unread()
+    return found
+
+
+def _plugin_set(fields: Fields, point: str, version: str) -> PluginSet:
+    enabled = []
+    for item in fields.children("enabled"):
+        entry = Enabled(item.text("name"), item.integer("weight", 0), item.path)
+        item.refuse_unread()
+        _check_plugin(item, entry, point, version)
+        enabled.append(entry)
+    disabled = set()
+    for item in fields.children("disabled"):
+        name = item.text("name")
+        item.has("weight")
+        item.refuse_unread()
+        disabled.add(name)
+        if name != EVERY and points_of(name) is None:
+            text = f"switches off {quoted(name)}, which is no plugin that is known; {_plugin_choices(name)}"
+            item.findings.warn(item.at("name"), text)
+    fields.refuse_unread()
+    return PluginSet(tuple(enabled), frozenset(disabled))
+
+
+def _check_plugin(item: Fields, entry: Enabled, point: str, version: str) -> None:
+    points = points_of(entry.name)
+    path = item.at("name")
+    if not entry.name or entry.name == EVERY:
+        item.findings.refuse(path, f"found {quoted(entry.name)}; wanted the name of one plugin")
+    elif entry.name in REMOVED and version not in _FIRST_FORMS:
+        item.findings.refuse(path, f"{entry.name} was removed before {version}; kube-scheduler refuses it")
+    elif points is None:
+        text = f"{quoted(entry.name)} is no plugin that is known: kube-scheduler starts only if it was built with it"
+        item.findings.warn(path, f"{text}; {_plugin_choices(entry.name)}")
+    elif point not in (MULTI_POINT, *points):
+        item.findings.refuse(path, f"{entry.name} does not stand at {point}; it stands at {', '.join(points)}")
+
+
+def _plugin_choices(name: str) -> str:
+    return choices(name, [*IN_TREE, *OTHERS])
+
+
+def _refuse_doubled(fields: Fields, expansion: Expansion) -> None:
+    for entry in expansion.doubled:
+        path = entry.path or fields.at("plugins")
+        fields.findings.refuse(path, f"{quoted(entry.name)} is enabled twice at one point; keep one")
+
+
+def _check_weights(fields: Fields, expansion: Expansion, sets: Mapping[str, PluginSet]) -> None:
+    findings = fields.findings
+    scoring = expansion.at["score"]
+    for point in ("score", MULTI_POINT):
+        for entry in sets[point].enabled:
+            if entry.path is None or entry.name not in scoring:
+                continue
+            if entry.weight < 0:
+                text = f"a weight of {entry.weight} makes {entry.name} prefer the nodes that it scores lowest"
+                findings.warn((*entry.path, "weight"), f"{text}; kube-scheduler takes it as it stands")
+            elif entry.weight == 0 and "weight" in _data_at(fields, entry):
+                findings.warn((*entry.path, "weight"), f"a weight of 0 for {entry.name} counts as 1; to switch it off,"
+                              f" write it under {point}.disabled")  # fmt: skip
+    if sum(expansion.weights.values()) > _LARGEST_TOTAL_WEIGHT:
+        findings.refuse(fields.at("plugins"), "the weights are so large that their sum overflows")
+
+
+def _data_at(fields: Fields, entry: Enabled) -> object:
+    data = fields.findings.document.data
+    for step in entry.path or ():
+        data = data[step]
+    return data
+
+
+def _scores(expansion: Expansion, arguments: PluginArguments) -> Iterator[ConfiguredScore]:
+    spread = PodTopologySpread(arguments.spread.constraints, defaults_need_all_keys=arguments.spread.is_own)
+    plain = {
+        "TaintToleration": TaintToleration(), "NodeAffinity": NodeAffinity(),
+        "ImageLocality": ImageLocality(), "PodTopologySpread": spread,
+    }  # fmt: skip
+    for plugin in expansion.at["score"]:
+        setting = plain.get(plugin) or arguments.of_score(plugin)
+        if setting is not None:
+            yield ConfiguredScore(plugin, expansion.weights[plugin], setting)
+
+
+def _notes(expansion: Expansion) -> Iterator[NotModelled]:
+    for plugin in dict.fromkeys(name for point in POINTS for name in expansion.at[point]):
+        points = frozenset(point for point in POINTS if plugin in expansion.at[point])
+        note = not_modelled(plugin, points)
+        if note is not None:
+            yield note
+
+
+def _weighed(scores: tuple[ConfiguredScore, ...]) -> dict[str, tuple[str, ...]]:
+    """Resources that each score looks at."""
+    return {
+        score.plugin: tuple(name for name, _ in score.arguments.resources)
+        for score in scores
+        if isinstance(score.arguments, NodeResourcesFit | NodeResourcesBalancedAllocation)
+    }
+
+
+def uses_load(profile: ConfiguredProfile) -> bool:
+    """Whether the profile scores or filters by measured load."""
+    return profile.usage_threshold is not None or any(
+        score.plugin in LOAD_AWARE or score.plugin == "usage" for score in profile.scores
+    )

@@ -1,0 +1,137 @@
+"""Which plugins a profile of kube-scheduler runs at which extension point: defaults, changes and multiPoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from rescheduler.policy.document import Path
+from rescheduler.scheduling.configuration.known_plugins import IN_TREE, POINTS, points_of
+
+MULTI_POINT: Final = "multiPoint"
+EVERY: Final = "*"
+
+
+class Enabled(NamedTuple):
+    """One entry of ``enabled``; ``path`` is None for a default."""
+
+    name: str
+    weight: int = 0
+    path: Path | None = None
+
+
+class PluginSet(NamedTuple):
+    """What is switched on and off at one extension point."""
+
+    enabled: tuple[Enabled, ...] = ()
+    disabled: frozenset[str] = frozenset()
+
+
+_TODAY = {
+    "SchedulingGates": 0, "PrioritySort": 0, "NodeUnschedulable": 0, "NodeName": 0, "TaintToleration": 3,
+    "NodeAffinity": 2, "NodePorts": 0, "NodeResourcesFit": 1, "VolumeRestrictions": 0, "NodeVolumeLimits": 0,
+    "VolumeBinding": 0, "VolumeZone": 0, "PodTopologySpread": 2, "InterPodAffinity": 2, "DynamicResources": 2,
+    "DefaultPreemption": 0, "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "DefaultBinder": 0,
+}  # fmt: skip
+_SCORES_V1BETA2 = {
+    "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "InterPodAffinity": 1, "NodeResourcesFit": 1,
+    "NodeAffinity": 1, "PodTopologySpread": 2, "TaintToleration": 1,
+}  # fmt: skip
+_SCORES_V1BETA1 = {
+    "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "InterPodAffinity": 1,
+    "NodeResourcesLeastAllocated": 1, "NodeAffinity": 1, "NodePreferAvoidPods": 10000, "PodTopologySpread": 2,
+    "TaintToleration": 1,
+}  # fmt: skip
+NEWEST_SCORES: Final = {name: weight for name, weight in _TODAY.items() if weight and name != "DynamicResources"}
+"""Weights of the default scores in v1 and v1beta3."""
+
+
+def default_sets(version: str) -> dict[str, PluginSet]:
+    """kube-scheduler's plugin sets by extension point, as a version of its configuration (``v1``) has them.
+
+    v1 and v1beta3 name all plugins under multiPoint; earlier versions point by point and with other weights.
+    """
+    if version in ("v1", "v1beta3"):
+        return {MULTI_POINT: PluginSet(_entries(_TODAY))}
+    scores = _SCORES_V1BETA2 if version == "v1beta2" else _SCORES_V1BETA1
+    found = {}
+    for point in POINTS:
+        names = [name for name in _TODAY if point in IN_TREE[name] and name not in ("SchedulingGates",)]
+        found[point] = PluginSet(_entries(scores if point == "score" else dict.fromkeys(names, 0)))
+    found["preEnqueue"] = PluginSet(_entries({"SchedulingGates": 0}))
+    return found
+
+
+def _entries(weights: Mapping[str, int]) -> tuple[Enabled, ...]:
+    return tuple(Enabled(name, weight) for name, weight in weights.items())
+
+
+def merged(default: PluginSet, written: PluginSet) -> PluginSet:
+    """Defaults with an operator's changes: a default that is written again keeps its place, others follow."""
+    again = {entry.name: entry for entry in written.enabled}
+    kept: list[Enabled] = []
+    if EVERY not in written.disabled:
+        kept = [again.get(entry.name, entry) for entry in default.enabled if entry.name not in written.disabled]
+    replaced = {id(entry) for entry in kept}
+    added = [entry for entry in written.enabled if id(entry) not in replaced]
+    return PluginSet((*kept, *added), written.disabled)
+
+
+class Expansion(NamedTuple):
+    """Plugins by extension point, in the order in which they run, and the weights of the scores.
+
+    ``doubled``: entries that stand twice at one point. ``unknown_at``: points of plugins that are not known, by name;
+    one that is enabled for all points counts as standing at every point.
+    """
+
+    at: Mapping[str, tuple[str, ...]]
+    weights: Mapping[str, int]
+    doubled: tuple[Enabled, ...]
+    unknown_at: Mapping[str, frozenset[str]]
+
+
+def expanded(sets: Mapping[str, PluginSet]) -> Expansion:
+    """Spread multiPoint over the extension points that each plugin can stand at.
+
+    At one point, plugins named there that multiPoint names too come first, then the rest of multiPoint, then the rest
+    named there.
+    """
+    everywhere = sets.get(MULTI_POINT, PluginSet()).enabled
+    at: dict[str, tuple[str, ...]] = {}
+    doubled = list(_doubled(everywhere))
+    for point in POINTS:
+        own = sets.get(point, PluginSet())
+        doubled += _doubled(own.enabled)
+        named = [entry.name for entry in own.enabled]
+        spread: list[str] = []
+        if EVERY not in own.disabled:
+            spread = [e.name for e in everywhere if _stands_at(e.name, point) and e.name not in own.disabled]
+        first = [name for name in named if name in spread]
+        then = [name for name in spread if name not in named]
+        at[point] = tuple(dict.fromkeys((*first, *then, *(name for name in named if name not in first))))
+    unknown = {name for names in at.values() for name in names if points_of(name) is None}
+    unknown_at = {name: frozenset(point for point in POINTS if name in at[point]) for name in sorted(unknown)}
+    return Expansion(at, _weights(sets, at), tuple(doubled), unknown_at)
+
+
+def _stands_at(name: str, point: str) -> bool:
+    points = points_of(name)
+    return points is None or point in points
+
+
+def _doubled(entries: Iterable[Enabled]) -> Iterable[Enabled]:
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.name in seen:
+            yield entry
+        seen.add(entry.name)
+
+
+def _weights(sets: Mapping[str, PluginSet], at: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
+    """The weight at the score point goes before that of multiPoint; 0 counts as 1."""
+    found: dict[str, int] = {}
+    for point in ("score", MULTI_POINT):
+        for entry in sets.get(point, PluginSet()).enabled:
+            if entry.name in at["score"]:
+                found.setdefault(entry.name, entry.weight or 1)
+    return found

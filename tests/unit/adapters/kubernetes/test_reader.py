@@ -1,0 +1,172 @@
+"""The live reader: every kind, page by page, with errors that name what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.kinds import KINDS
+from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.extension_points import ClusterError
+from tests.unit.adapters.api_objects import list_of, node_object, pod_object, read
+from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
+
+DATE = {"Date": "Fri, 01 May 2026 11:00:00 GMT"}
+
+
+def bare(found: dict[str, Any]) -> dict[str, Any]:
+    """An item as the API server lists it: without kind and apiVersion."""
+    return {key: value for key, value in found.items() if key not in ("kind", "apiVersion")}
+
+
+def cluster_of(objects: dict[str, list[dict[str, Any]]], limit: int = 2) -> Callable[[Request], Answer]:
+    """A server of these objects by path, in pages of ``limit``."""
+
+    def handle(request: Request) -> Answer:
+        if request.path == "/version":
+            return answer({"gitVersion": "v1.36.3"})
+        items = objects.get(request.path, [])
+        start = int(request.params.get("continue", "0"))
+        more = {"continue": str(start + limit)} if start + limit < len(items) else {}
+        return answer({"metadata": more, "items": [bare(item) for item in items[start : start + limit]]})
+
+    return handle
+
+
+PODS, NODES, BUDGETS = "/api/v1/pods", "/api/v1/nodes", "/apis/policy/v1/poddisruptionbudgets"
+
+
+def reader(server: FakeApiServer, folder: Path) -> LiveReader:
+    """A reader of the fake server."""
+    return LiveReader(connect(server.kubeconfig(folder), read_only=True))
+
+
+def test_a_live_snapshot_equals_a_recording_of_it(tmp_path: Path) -> None:
+    """The same objects give the same cluster, sorted, whatever the pages."""
+    pods = [pod_object(name) for name in ("c", "a", "b", "e", "d")]
+    with serving(cluster_of({PODS: pods, NODES: [node_object("n2"), node_object()]})) as server:
+        live = reader(server, tmp_path).read()
+    recorded = read(list_of(node_object(), node_object("n2"), *pods))
+    assert live.pods == recorded.pods
+    assert live.nodes == recorded.nodes
+    assert (live.source, live.server_version) == (server.url, "v1.36.3")
+    assert {request.path for request in server.requests} == {"/version", *(kind.path for kind in KINDS)}
+    assert all(request.method == "GET" for request in server.requests)
+    assert {request.params.get("limit") for request in server.requests} == {None, "500"}
+
+
+def test_the_servers_clock_says_when(tmp_path: Path) -> None:
+    """The clock that wrote the times also says how old they are."""
+
+    inner = cluster_of({})
+    with serving(lambda asked: inner(asked)._replace(headers=DATE)) as server:
+        assert reader(server, tmp_path).read().taken_at == 1_777_629_600.0 + 3600
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    """Each page moves the count."""
+    told: list[tuple[str, int]] = []
+    with serving(cluster_of({PODS: [pod_object(str(number)) for number in range(5)]})) as server:
+        connection = connect(server.kubeconfig(tmp_path), read_only=True)
+        LiveReader(connection, lambda step, done=0, _=None: told.append((step, done))).read()
+    assert [done for step, done in told if step == "reading pods"] == [2, 4, 5]
+
+
+def test_a_list_that_expired_is_read_again(tmp_path: Path) -> None:
+    """After 410 the kind starts again, and nothing counts twice; a second time is an error."""
+    pods = [pod_object(str(number)) for number in range(4)]
+    inner, expired = cluster_of({PODS: pods}), []
+
+    def handle(request: Request) -> Answer:
+        if request.path == PODS and "continue" in request.params and len(expired) < limit:
+            expired.append(request)
+            return status(410, "expired")
+        return inner(request)
+
+    limit = 1
+    with serving(handle) as server:
+        assert len(reader(server, tmp_path).read().pods) == 4
+    limit, expired = 9, []
+    with serving(handle) as server, pytest.raises(ClusterError, match="changes faster"):
+        reader(server, tmp_path).read()
+
+
+def test_kinds_that_are_not_served_are_left_out(tmp_path: Path) -> None:
+    """A cluster may lack kinds; pods and nodes it must have."""
+
+    def handle(request: Request) -> Answer:
+        return inner(request) if request.path in served else status(404, "page not found")
+
+    inner, served = cluster_of({NODES: [node_object()]}), ["/version", PODS, NODES]
+    with serving(handle) as server:
+        assert len(reader(server, tmp_path).read().nodes) == 1
+    served = ["/version", PODS]
+    with serving(handle) as server, pytest.raises(ClusterError, match="does not serve nodes"):
+        reader(server, tmp_path).read()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_forbidden_kind_is_named(tmp_path: Path, kind: Any) -> None:
+    """RBAC that denies one kind of many ends the reading with its name."""
+    inner = cluster_of({})
+
+    def handle(request: Request) -> Answer:
+        return status(403, "forbidden") if request.path == kind.path else inner(request)
+
+    with serving(handle) as server, pytest.raises(ClusterError) as caught:
+        reader(server, tmp_path).read()
+    assert f"list {kind.path.rpartition('/')[2]}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        (b'{"metadata":{},"items":[{"metadata":{"name":"a"', "not valid JSON"),
+        (b'{"metadata":{},"items":[{"metadata":{"name":"a"},"spec":{"nodeName":5}}]}', "Pod a: spec.nodeName"),
+        (b'{"items":[{"metadata":{"name":"ok"},"spec":{"containers":[{}]}},{"spec":{}}]}', "without a name"),
+        (b'{"items":[{"metadata":{"name":"a"},"spec":{"containers":[{"resources":{"requests":{"cpu":"-1"}}}]}}]}',
+         "Pod a: spec.containers[0].resources.requests.cpu: '-1'"),
+        (b'{"metadata":{},"items":{}}', "items"),
+        (b'{"metadata":{},"items":' + b"[" * 100_000, "api/v1/pods"),
+    ],
+)  # fmt: skip
+def test_unusable_answers_name_the_object(tmp_path: Path, body: bytes, complaint: str) -> None:
+    """What a server should never send is still one clear error."""
+    inner = cluster_of({})
+
+    def handle(request: Request) -> Answer:
+        return Answer(200, body) if request.path == PODS else inner(request)
+
+    with serving(handle) as server, pytest.raises(ClusterError) as caught:
+        reader(server, tmp_path).read()
+    assert complaint in str(caught.value)
+
+
+def test_an_empty_list_may_be_null(tmp_path: Path) -> None:
+    """Go writes an empty list as null at times."""
+    inner = cluster_of({NODES: [node_object()]})
+    with serving(lambda asked: answer({"items": None}) if asked.path == PODS else inner(asked)) as server:
+        assert reader(server, tmp_path).read().pods == ()
+
+
+def test_single_pods_are_read_as_they_stand_now(tmp_path: Path) -> None:
+    """One pod by name, None when it is gone; pods of a namespace by selector."""
+
+    def handle(request: Request) -> Answer:
+        if request.path.endswith("/pods"):
+            return answer({"metadata": {}, "items": [bare(pod_object("a")), bare(pod_object("b"))]})
+        return answer(pod_object("a")) if request.path.endswith("/a") else status(404, "not found")
+
+    with serving(handle) as server:
+        found = reader(server, tmp_path)
+        pod = found.read_pod("default", "a")
+        assert pod is not None
+        assert pod.uid == "uid-Pod-a"
+        assert found.read_pod("default", "../x") is None
+        assert [item.name for item in found.read_pods("default", {"labelSelector": "app=web"})] == ["a", "b"]
+    assert server.requests[1].path == "/api/v1/namespaces/default/pods/..%2Fx"
+    assert server.requests[2].params["labelSelector"] == "app=web"
