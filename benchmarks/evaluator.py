@@ -17,9 +17,7 @@ class Judgement:
     faults: list[str] = field(default_factory=list)
 
 
-def judge(
-    snapshot: Snapshot, moves: Sequence[tuple[int, int]], placements: Sequence[tuple[int, int]]
-) -> Judgement:
+def judge(snapshot: Snapshot, moves: Sequence[tuple[int, int]], placements: Sequence[tuple[int, int]]) -> Judgement:
     """Replay moves and then placements one by one, pods and nodes by number: room must be there before each arrival."""
     verdict = Judgement(evictions=len(moves))
     home = list(snapshot.homes)

@@ -21,7 +21,20 @@ ROWS = (
     ("M", 1, 0.89), ("M", 5, 0.80), ("M", 10, 0.80), ("M", 20, 0.80), ("M", 20, 0.75), ("M", 30, 0.80), ("M", 50, 0.86),
     ("L", 1, 0.89), ("L", 5, 0.80), ("L", 20, 0.80), ("L", 50, 0.80),
 )  # fmt: skip
-HEADER = ("instance", "pods", "status", "helped", "evictions", "bound", "gap", "seconds", "MB", "first node", "preemption", "check")
+HEADER = (
+    "instance",
+    "pods",
+    "status",
+    "helped",
+    "evictions",
+    "bound",
+    "gap",
+    "seconds",
+    "MB",
+    "first node",
+    "preemption",
+    "check",
+)
 
 
 def print_families(sizes: Sequence[str], deadline_seconds: float, seed: int) -> None:
@@ -60,9 +73,7 @@ def measure(family: Family, deadline_seconds: float) -> list[str]:
     ]
 
 
-def _plan(
-    prediction: SchedulerModel, eligibility: Eligibility, deadline_seconds: float, seed: int
-) -> MakeRoomAnswer:
+def _plan(prediction: SchedulerModel, eligibility: Eligibility, deadline_seconds: float, seed: int) -> MakeRoomAnswer:
     return plan_make_room(
         MakeRoomRequest(
             prediction=prediction,

@@ -47,7 +47,7 @@ def _pod(number: int, nodes: int, chance: random.Random) -> dict[str, Any]:
     template = number // REPLICAS
     app, namespace = f"service-{template:05d}", f"team-{template % 200:03d}"
     kind = "DaemonSet" if template % 20 == 0 else "StatefulSet" if template % 20 == 1 else "ReplicaSet"
-    suffix = f"{number % REPLICAS}" if kind == "StatefulSet" else f"{chance.getrandbits(20):05x}"
+    suffix = f"{number % REPLICAS}" if kind == "StatefulSet" else X
     revision = f"{template * 2654435761 % 2**32:08x}"
     name = f"{app}-{suffix}" if kind != "ReplicaSet" else f"{app}-{revision}-{suffix}"
     node = f"ip-10-{number % nodes // 250}-{number % nodes % 250}-12.eu-central-1.compute.internal"
@@ -101,7 +101,10 @@ def _spec(template: int, app: str, node: str, token: str, kind: str) -> dict[str
         "volumes": [
             {"name": "config", "configMap": {"name": f"{app}-config", "defaultMode": 420}},
             {"name": "cache", "emptyDir": {}},
-            {"name": token, "projected": {"sources": [{"serviceAccountToken": {"expirationSeconds": 3607}}]}},
+            {
+                "name": token,
+                "projected": {"sources": [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}]},
+            },
         ],
         "containers": [_container("main", app, token, template), _container("proxy", "mesh-proxy", token, 3)],
         "restartPolicy": "Always",

@@ -58,7 +58,10 @@ def as_cluster(snapshot: Snapshot) -> Cluster:
     """
     names = [f"benchmark/{name}" for name in snapshot.resources]
     nodes = [
-        Node(name=f"{number:07d}", allocatable=resources((*zip(names, amounts, strict=True), ("pods", len(snapshot.pod_names)))))
+        Node(
+            name=f"{number:07d}",
+            allocatable=resources((*zip(names, amounts, strict=True), ("pods", len(snapshot.pod_names)))),
+        )
         for number, amounts in enumerate(snapshot.capacities)
     ]
     specs: dict[tuple[tuple[int, ...], int], PodSpec] = {}
@@ -95,11 +98,15 @@ def _snapshot(item: Any, name: str) -> Snapshot:
     try:
         names = tuple(item["resources"])
         nodes, pods = item["nodes"], item["pods"]
-        factor = _factor([amount for row in nodes for amount in row[1:]] + [amount for row in pods for amount in row[4:]])
+        factor = _factor(
+            [amount for row in nodes for amount in row[1:]] + [amount for row in pods for amount in row[4:]]
+        )
         index = {row[0]: number for number, row in enumerate(nodes)}
         for row, width, what in (*((row, 1, "node") for row in nodes), *((row, 4, "pod") for row in pods)):
             if len(row) != width + len(names):
-                raise InstanceError(f"{name}: {what} {row[0]!r} has {len(row) - width} amounts for {len(names)} resources")
+                raise InstanceError(
+                    f"{name}: {what} {row[0]!r} has {len(row) - width} amounts for {len(names)} resources"
+                )
         for row in pods:
             if row[3] is not None and row[3] not in index:
                 raise InstanceError(f"{name}: pod {row[0]!r} is on node {row[3]!r}, which is not in the file")

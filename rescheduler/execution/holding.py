@@ -46,14 +46,15 @@ def without_placeholders(cluster: Cluster) -> Cluster:
 
 
 def needed_holds(plan: Plan, cluster: Cluster, plan_id: str, deadline_seconds: float) -> list[Hold]:
-    """Holes that a plan needs kept; the first wave's destinations need none, their room is free from the start.
+    """Holes that a plan needs kept: those of pending pods, and where several pods move, all destinations.
 
-    A hold has the priority of the highest of its own pod and the pods that leave, since none of these may take it.
+    A replacement goes where the scheduler likes it best, which may be the last room of another one. A hold has the
+    priority of the highest of its own pod and the pods that leave, since none of these may take it.
     """
     pods = cluster.pod_by_key
     leaving = [pods[move.pod.key] for move in plan.moves]
     kept = [(item.pod, item.node, item.wave + 1) for item in plan.placements if item.wave > 0]
-    kept += [(move.pod, move.to_node, move.wave) for move in plan.moves if move.wave > 1]
+    kept += [(move.pod, move.to_node, move.wave) for move in plan.moves if len(plan.moves) > 1]
     requests = _closing_requests(plan, cluster, [(reference, node) for reference, node, _ in kept])
     holds = []
     for number, (reference, node, wave) in enumerate(kept):

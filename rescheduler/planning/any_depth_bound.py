@@ -22,11 +22,11 @@ from rescheduler.planning.waiting import Waiting
 
 EXACT_STEPS = 600
 MOST_OVERFLOW = 10
+MOST_GAIN = 12
+MOST_SIZES = 12
 
 
-def least_evictions(
-    problem: Problem, waiting: Waiting, for_help: HelpVector, deadline: Deadline, seed: int
-) -> int:
+def least_evictions(problem: Problem, waiting: Waiting, for_help: HelpVector, deadline: Deadline, seed: int) -> int:
     """No plan that helps as many pods of each priority as ``for_help`` takes fewer evictions than this."""
     if not waiting.pods:
         return 0
@@ -34,7 +34,7 @@ def least_evictions(
     columns = [column for multiset in waiting.multisets for column in _columns(problem, waiting, everything, multiset)]
     columns += _overflow_columns(problem, waiting, everything)
     answer = solve_master(
-        columns, waiting.counts, (), deadline, seed, at_least=_help_of_waiting(problem, waiting, for_help)
+        columns, waiting.counts, (), deadline, seed, at_least=help_of_waiting(problem, waiting, for_help)
     )
     bound = 0 if answer is None else answer.bound
     if len(waiting.pods) == 1 and len(problem.pending) == 1 and for_help == (1,):
@@ -42,15 +42,59 @@ def least_evictions(
     return bound
 
 
+def least_by_net_gain(problem: Problem, for_help: HelpVector, deadline: Deadline, seed: int) -> int:
+    """As ``least_evictions``, by counting large pods: the best bound over the sizes that pending pods have.
+
+    For a size q, pods that ask for at least q everywhere are large. If k large pending pods are helped, the nodes gain k
+    large pods in sum, wherever evicted large pods go. A large pod that leaves a node makes room for its own size, but
+    costs one of the gain: in the cover of a gain it counts with what it holds above q.
+    """
+    asked = np.array([problem.request_of(pod) for pod in problem.pending])
+    smallest = asked.min(axis=0)
+    alone = np.diag(smallest)[smallest > 0]  # large in one resource, whatever else is asked for
+    best = 0
+    for size in np.unique(np.vstack([asked, smallest, alone]), axis=0)[:MOST_SIZES]:
+        is_large = (asked >= size).all(axis=1)
+        number = sum(for_help) - int((~is_large).sum())
+        if number > 0:
+            pods = [pod for pod, large in zip(problem.pending, is_large.tolist(), strict=True) if large]
+            best = max(best, _gain(problem, size, pods, number, deadline, seed))
+    return best
+
+
+def _gain(problem: Problem, size: IntArray, pods: list[int], number: int, deadline: Deadline, seed: int) -> int:
+    rows = np.flatnonzero((problem.requests >= size[:, None]).all(axis=0))
+    if not len(rows):
+        return 0  # nothing large is in the way: the plain covers say as much
+    held = problem.held.copy()
+    held[:, rows] = np.maximum(0, held[:, rows] - size[:, None])
+    covers = Covers(held, problem.origin, problem.node_count)
+    allowed = np.logical_or.reduce([problem.static_mask(pod)[1] for pod in pods])
+    for mask_number in np.unique(problem.mask_numbers[rows]).tolist():
+        allowed = allowed | problem.masks[mask_number]
+    columns: list[Column] = []
+    for together in range(1, min(number, MOST_GAIN) + 1):
+        demand = size * together
+        possible = allowed & ((demand[:, None] <= problem.columns.allocatable) | (demand[:, None] == 0)).all(axis=0)
+        if not possible.any():
+            break
+        deficit = np.where(demand[:, None] > 0, demand[:, None] - problem.free, 0)
+        counts = (number if together == MOST_GAIN else together,)
+        columns += cheapest_nodes(covers, deficit, possible, number, counts)
+    answer = solve_master(columns, (number,), (), deadline, seed, at_least=[HelpAtLeast((0,), number)])
+    return 0 if answer is None else answer.bound
+
+
 def _columns(problem: Problem, waiting: Waiting, covers: Covers, multiset: tuple[int, ...]) -> list[Column]:
     """Per multiset the cheapest nodes, as many as there are pods that wait: no plan uses more nodes."""
     deficit = waiting.deficit(multiset, problem.free)
-    return _cheapest(covers, deficit, waiting.allowed(multiset), len(waiting.pods), multiset, 0)
+    return cheapest_nodes(covers, deficit, waiting.allowed(multiset), len(waiting.pods), multiset)
 
 
-def _cheapest(
-    covers: Covers, deficit: IntArray, allowed: BoolArray, keep: int, counts: tuple[int, ...], total: int
+def cheapest_nodes(
+    covers: Covers, deficit: IntArray, allowed: BoolArray, keep: int, counts: tuple[int, ...], total: int = 0
 ) -> list[Column]:
+    """Columns of the ``keep`` allowed nodes where the fewest departures make up for ``deficit``."""
     least = np.where(allowed, covers.least(deficit), IMPOSSIBLE)
     order = np.argsort(least, kind="stable")
     found: list[Column] = []
@@ -92,11 +136,11 @@ def _overflow_columns(problem: Problem, waiting: Waiting, covers: Covers) -> lis
         total = everybody if is_last else together
         counts = tuple(min(total, count) for count in waiting.counts)
         deficit = np.where(demand[:, None] > 0, demand[:, None] - problem.free, 0)
-        found += _cheapest(covers, deficit, possible, len(waiting.pods), counts, total)
+        found += cheapest_nodes(covers, deficit, possible, len(waiting.pods), counts, total)
     return found
 
 
-def _help_of_waiting(problem: Problem, waiting: Waiting, for_help: HelpVector) -> list[HelpAtLeast]:
+def help_of_waiting(problem: Problem, waiting: Waiting, for_help: HelpVector) -> list[HelpAtLeast]:
     """Of each priority, how many waiting pods must be helped if all that fit already are helped too."""
     pods = problem.columns.cluster.pods
     priorities = sorted({pods[pod].spec.priority for pod in problem.pending}, reverse=True)

@@ -187,7 +187,11 @@ def _hosts(
     hosts[of_group[mask_of] & fits.all(axis=2)] = ENDLESS
     for number in range(first_pending, len(requests)):
         asked = np.flatnonzero(requests[number])
-        each = (room[asked] // requests[number, asked, None]).min(axis=0) if len(asked) else np.full(room.shape[1], ENDLESS)
+        each = (
+            (room[asked] // requests[number, asked, None]).min(axis=0)
+            if len(asked)
+            else np.full(room.shape[1], ENDLESS)
+        )
         exact = np.zeros(len(groups.sizes), dtype=np.int64)
         np.add.at(exact, groups.of, np.where(masks[mask_of[number]], np.minimum(each, ENDLESS), 0))
         hosts[number] = exact
@@ -198,7 +202,9 @@ def _one_per_node(
     requests: IntArray, kind: IntArray, group: IntArray, groups: _NodeGroups
 ) -> tuple[coo_array, np.ndarray[tuple[int], np.dtype[np.float64]]]:
     """Of pods that each take more than half of the largest node of a group, in one resource, a node hosts one."""
-    lines, columns, limits = [], [], []
+    lines: list[IntArray] = []
+    columns: list[IntArray] = []
+    limits: list[float] = []
     for row in range(requests.shape[1]):
         is_big = 2 * requests[kind, row] > groups.largest[group, row]
         for number in np.unique(group[is_big]).tolist():

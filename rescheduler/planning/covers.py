@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.columns import BoolArray, IndexArray, IntArray
 
 IMPOSSIBLE = 2**30
 MOST_STEPS = 1500
@@ -33,7 +34,7 @@ class Cover:
 class Covers:
     """Covers over all nodes for a fixed set of pods that may leave."""
 
-    def __init__(self, held: IntArray, origin: IntArray, node_count: int, allowed: BoolArray | None = None) -> None:
+    def __init__(self, held: IntArray, origin: IndexArray, node_count: int, allowed: BoolArray | None = None) -> None:
         """``held``: int64[R, M] amounts of each movable pod, ``origin``: its node; ``allowed``: bool[M]."""
         self.held = held
         rows = np.arange(held.shape[1]) if allowed is None else np.flatnonzero(allowed)
@@ -47,6 +48,13 @@ class Covers:
         """Movable pods (rows) on a node."""
         rows = self._rows[self._starts[node] : self._starts[node + 1]]
         return rows[~self._gone[rows]]
+
+    def copy(self) -> Covers:
+        """An independent copy, from which pods may be removed."""
+        other = copy(self)
+        other._gone = self._gone.copy()
+        other._cumulated = [table.copy() for table in self._cumulated]
+        return other
 
     def remove(self, node: int, rows: tuple[int, ...]) -> None:
         """Some pods of a node have left it."""
@@ -91,7 +99,7 @@ class Covers:
             return None
         return _search(rows, amounts, deficit[lacking], cost_of(rows), most, steps)
 
-    def _cumulate(self, origin: IntArray) -> list[IntArray]:
+    def _cumulate(self, origin: IndexArray) -> list[IntArray]:
         """Per resource: sums of the k largest amounts on each node, int64[N, most pods on a node]."""
         counts = np.diff(self._starts)
         width = int(counts.max(initial=0))
@@ -105,7 +113,9 @@ class Covers:
         return found
 
 
-def _search(rows: IntArray, amounts: IntArray, deficit: IntArray, cost: IntArray, most: int, most_steps: int) -> Cover | None:
+def _search(
+    rows: IntArray, amounts: IntArray, deficit: IntArray, cost: IntArray, most: int, most_steps: int
+) -> Cover | None:
     """Depth-first: take or leave one pod after the other, the largest in the scarcest resource first."""
     share = amounts / deficit[:, None]
     scarcest = int(np.argmax([_fewest(np.sort(part)[::-1]) for part in share]))
@@ -130,7 +140,9 @@ def _search(rows: IntArray, amounts: IntArray, deficit: IntArray, cost: IntArray
             continue
         if position == count:
             continue
-        least = bisect_left(sums, sums[position] + lacking[scarcest], position) - position if lacking[scarcest] > 0 else 1
+        least = (
+            bisect_left(sums, sums[position] + lacking[scarcest], position) - position if lacking[scarcest] > 0 else 1
+        )
         for amount, top in zip(lacking, largest[position], strict=True):
             if amount > 0:
                 least = max(least, IMPOSSIBLE if top <= 0 else -(-amount // top))

@@ -13,9 +13,7 @@ from rescheduler.planning.sequencing import waves_in_order
 FULL = 2**50
 
 
-def predict_with_holds(
-    problem: Problem, schedule: Schedule, deadline: Deadline
-) -> tuple[Schedule, frozenset[int]]:
+def predict_with_holds(problem: Problem, schedule: Schedule, deadline: Deadline) -> tuple[Schedule, frozenset[int]]:
     """Send moved pods where the scheduler would, with holes held for helped pods and origins closed.
 
     Returns the schedule to use and the pods that need guidance. Where following the scheduler leaves somebody without a

@@ -111,9 +111,7 @@ def _objective(answer: MakeRoomAnswer, seconds: float) -> ObjectiveResult:
     )
 
 
-def _refusals(
-    prediction: SchedulerPrediction, eligibility: Eligibility, answer: MakeRoomAnswer
-) -> tuple[Refusal, ...]:
+def _refusals(prediction: SchedulerPrediction, eligibility: Eligibility, answer: MakeRoomAnswer) -> tuple[Refusal, ...]:
     """Pending pods that cannot be helped, then the pods left alone on nodes where their room would have counted."""
     columns = prediction.columns
     found = [eligibility.not_helpable[pod] for pod in sorted(eligibility.not_helpable)]

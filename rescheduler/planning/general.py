@@ -18,6 +18,7 @@ from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector, Proven
 from rescheduler.planning.ranking import help_stages, help_vector, helped_by, rank
 from rescheduler.planning.sequencing import MOST_EVENTS_TO_PERMUTE, Sequencing, any_order, sequence
+from rescheduler.planning.solvers.layered_room_model import LayeredRoomModel
 from rescheduler.planning.solvers.lexicographic import LexicographicSolver
 from rescheduler.planning.solvers.room_model import RoomModel
 
@@ -71,14 +72,17 @@ class General:
                 return
 
     def _solve(self) -> Attempt | None:
-        model = RoomModel(self.instance, self.problem.limits, self._layers)
+        limits = self.problem.limits
+        model = (
+            LayeredRoomModel(self.instance, limits, self._layers) if self._layers else RoomModel(self.instance, limits)
+        )
         for values, relevant in self._cuts:
             model.forbid(values, relevant)
-        solver = LexicographicSolver(model.model, model.variables, self.seed)
+        solver = LexicographicSolver(model.model, model.variables, self.seed, model.hint)
         if self.best is not None:
             counts = encode(self.instance, self.best, self._layers)
             if counts is not None:
-                solver.hint(model.hint(counts))
+                solver.hint(model.hint(model.values(counts)))
         seconds = max(0.5, self.deadline.seconds)
         is_help_proven = True
         for weights in help_stages(self.problem):

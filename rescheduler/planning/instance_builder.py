@@ -40,7 +40,9 @@ class _Builder:
     def build(self) -> Instance:
         problem = self.problem
         asked = [problem.request_of(pod) for pod in self.pending]
-        requests = np.column_stack([problem.requests[:, self.rows], *asked]) if asked else problem.requests[:, self.rows]
+        requests = (
+            np.column_stack([problem.requests[:, self.rows], *asked]) if asked else problem.requests[:, self.rows]
+        )
         used = np.flatnonzero(requests.any(axis=1))
         held = problem.held[:, self.rows][used]
         room = problem.free[np.ix_(used, self.nodes)]
@@ -160,8 +162,10 @@ class _Builder:
 
     def _kinds_with_watches(self, groups: tuple[Group, ...], demands: tuple[Demand, ...]) -> tuple[Kind, ...]:
         members: list[list[int]] = [[] for _ in self.kinds]
-        for item in (*groups, *demands):
-            members[item.kind].append(item.pods[0])
+        for group in groups:
+            members[group.kind].append(group.pods[0])
+        for demand in demands:
+            members[demand.kind].append(demand.pods[0])
         firsts = np.array([group.pods[0] for group in groups], dtype=np.int64)
         return tuple(
             self._with_watches(kind, pods, firsts, demands) if self.problem.is_entangled(kind.pod) else kind

@@ -6,6 +6,7 @@ places for the evicted pods. Where it cannot, covers without such pods are added
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,13 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.planning.arrivals import Arrivals
+from rescheduler.planning.chaining import chain
 from rescheduler.planning.covers import Cover, Covers
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Draft, Schedule
-from rescheduler.planning.problem import Problem
+from rescheduler.planning.problem import EVICTION_COST, Problem
 from rescheduler.planning.proof_state import Proven
 from rescheduler.planning.ranking import helped_by, rank
 from rescheduler.planning.replacement import Replacement, assume_all, replace_rows
+from rescheduler.planning.scarcity import Scarcity, at_least_as_hard
 from rescheduler.planning.sequencing import sequence
 from rescheduler.planning.solvers.master import AtMost, Column, solve_master
 from rescheduler.planning.waiting import Waiting
@@ -29,6 +33,7 @@ STEPS_PER_COVER = 300
 MOST_ROUNDS = 60
 MOST_FAILURES = 25
 FAILURES_TO_SALVAGE = 3
+MOST_EXTRA = 8
 Multiset = tuple[int, ...]
 FloatArray = npt.NDArray[np.float64]
 
@@ -38,6 +43,7 @@ class Ranked:
     """Nodes that may take a multiset, cheapest bound first, with what is lacking there and the covers known so far."""
 
     nodes: IntArray
+    least: IntArray
     deficit: IntArray
     covers: dict[int, Cover | None]
 
@@ -63,7 +69,7 @@ class OneHop:
         self._covers = Covers(problem.held, problem.origin, problem.node_count, placeable)
         self._factor: FloatArray = np.ones(len(problem.movable))
         self._pool: dict[tuple[int, Multiset, tuple[int, ...]], Column] = {}
-        self._bars: dict[bytes, tuple[BoolArray, int]] = {}
+        self._bars: dict[Scarcity, tuple[BoolArray, int]] = {}
         caps = (problem.limits.max_evictions, problem.limits.max_evictions_per_node)
         self._most = min((cap for cap in caps if cap is not None), default=10**6)
         self._ranked: dict[Multiset, Ranked] = {}
@@ -87,12 +93,13 @@ class OneHop:
             assume_all(state, self.waiting.assign(chosen))
             replacement = replace_rows(self.problem, state, [row for column in chosen for row in column.rows])
             if not replacement.failed:
+                before = self.best
                 self._offer(chosen, replacement)
-                if not chosen:
+                if self.best is before:
                     return
                 continue
             self._failures += 1
-            if self._failures <= FAILURES_TO_SALVAGE:
+            if not self._chain(chosen, replacement, state) and self._failures <= FAILURES_TO_SALVAGE:
                 self._offer(*self._in_turn(chosen))
             self._bar([row for column in chosen for row in column.rows], replacement.failed)
 
@@ -133,8 +140,9 @@ class OneHop:
             ranked = self._ranked[multiset] = self._rank(multiset)
         keep = 2 * len(self.waiting.pods)
         found: dict[int, Cover] = {}
-        for node in ranked.nodes.tolist():
-            if len(found) >= keep:
+        costs: list[int] = []
+        for node, least in zip(ranked.nodes.tolist(), ranked.least.tolist(), strict=True):
+            if len(costs) >= keep and (costs[keep - 1] // EVICTION_COST <= least or len(costs) >= MOST_EXTRA * keep):
                 break
             if node not in ranked.covers:
                 ranked.covers[node] = self._covers.cheapest(
@@ -143,16 +151,29 @@ class OneHop:
             cover = ranked.covers[node]
             if cover is not None:
                 found[node] = cover
+                insort(costs, cover.cost)
         return found
 
     def _rank(self, multiset: Multiset) -> Ranked:
         deficit = self.waiting.deficit(multiset)
         least = self._covers.least(deficit)
         nodes = np.flatnonzero(self.waiting.open_now(multiset) & (least <= self._most))
-        return Ranked(nodes[np.argsort(least[nodes], kind="stable")], deficit, {})
+        nodes = nodes[np.argsort(least[nodes], kind="stable")]
+        return Ranked(nodes, least[nodes], deficit, {})
 
     def _cost(self, rows: IntArray) -> IntArray:
         return np.rint(self.problem.eviction_cost(rows) * self._factor[rows]).astype(np.int64)
+
+    def _chain(self, chosen: list[Column], replacement: Replacement, state: Arrivals) -> bool:
+        """Try to give those that found no place one by evicting smaller pods elsewhere."""
+        covers = self._covers.copy()
+        for column in chosen:
+            covers.remove(column.node, column.rows)
+        moves = chain(self.problem, state, covers, replacement.failed)
+        if moves is None:
+            return False
+        self._offer(chosen, Replacement({**replacement.moves, **moves}, ()))
+        return True
 
     def _in_turn(self, chosen: list[Column]) -> tuple[list[Column], Replacement]:
         """As many columns as can be, the cheapest first, each with new places for all pods that it evicts."""
@@ -178,6 +199,11 @@ class OneHop:
         order = tuple(replacement.moves.items())
         self.offer(sequence(self.problem, Draft(replacement.moves, places), self.deadline, hint=order).schedule)
 
+    @property
+    def scarcities(self) -> list[Scarcity]:
+        """What evicted pods found no place for, the last ones first."""
+        return list(reversed(self._bars))
+
     def offer(self, schedule: Schedule | None) -> None:
         """Keep a plan from elsewhere if it is better than the best so far."""
         if schedule is not None and rank(self.problem, schedule) > rank(self.problem, self.best):
@@ -185,11 +211,12 @@ class OneHop:
 
     def _bar(self, rows: list[int], failed: tuple[int, ...]) -> None:
         """Of pods as large as one that found no place, fewer may be evicted together; they become dearer, too."""
-        requests = self.problem.requests
         dearer = np.zeros(len(self._factor), dtype=np.bool_)
-        for request in np.unique(requests[:, list(failed)], axis=1).T:
-            larger = (requests >= request[:, None]).all(axis=0)
-            self._bars[request.tobytes()] = (larger, int(larger[rows].sum()) - 1)
+        numbers = self.problem.mask_numbers
+        for row in failed:
+            size = Scarcity(int(numbers[row]), tuple(self.problem.requests[:, row].tolist()))
+            larger = at_least_as_hard(self.problem, size)
+            self._bars[size] = (larger, int(larger[rows].sum()) - 1)
             self._factor[larger] = np.minimum(DEAREST_FACTOR, self._factor[larger] * 1.5)
             dearer |= larger
         for ranked in self._ranked.values():  # covers without such pods stay the cheapest

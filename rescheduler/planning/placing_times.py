@@ -80,8 +80,8 @@ def _room_over_time(problem: Problem, waves: Waves, nodes: Sequence[int]) -> dic
     least: dict[int, IntArray] = {}
     for node in nodes:
         rows = np.array(after[node])
-        for wave in reversed(range(len(waves))):
-            rows[wave] = np.minimum(np.minimum(rows[wave], during[node][wave]), rows[wave + 1])
+        for number in reversed(range(len(waves))):
+            rows[number] = np.minimum(np.minimum(rows[number], during[node][number]), rows[number + 1])
         least[node] = rows
     return least
 

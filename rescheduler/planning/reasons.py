@@ -34,7 +34,9 @@ def reasons_of_moves(problem: Problem, schedule: Schedule) -> Mapping[int, str]:
 
 
 def _freed(problem: Problem, pod: int) -> str:
-    amounts = dict(problem.columns.cluster.pods[pod].held or problem.columns.shapes[problem.columns.shape_of[pod]].requests)
+    amounts = dict(
+        problem.columns.cluster.pods[pod].held or problem.columns.shapes[problem.columns.shape_of[pod]].requests
+    )
     names = [CPU, MEMORY, *sorted(set(amounts) - {CPU, MEMORY})]
     told = [f"{format_amount(name, amounts[name])}{_unit(name)}" for name in names if amounts.get(name)]
     return ", ".join(told) or "a pod's place"

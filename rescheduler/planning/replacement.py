@@ -50,6 +50,8 @@ def _one_wave(problem: Problem, state: Arrivals, rows: list[int], moves: dict[in
             node = tightest(state.placement.free(), problem.request_of(pod), nodes)
             state.placement.move(pod, node)
             moves[pod] = node
+            if problem.is_entangled(pod):  # such pods take turns, each in a wave of its own
+                state.placement.settle()
         else:
             failed.append(row)
     return failed

@@ -15,11 +15,11 @@ def replay(problem: Problem, schedule: Schedule) -> list[str]:
 
     Each arrival must pass all filters at its turn within the wave, and again beside all other moves of the wave.
     """
-    against = _limits(problem, schedule)
+    against = violated_limits(problem, schedule)
     placement = problem.start.copy()
-    arriving = defaultdict(list)
-    for pod, node, wave in schedule.places:
-        arriving[wave].append((pod, node))
+    arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for pod, node, when in schedule.places:
+        arriving[when].append((pod, node))
     _arrive(problem, placement, arriving[0], against)
     for number, wave in enumerate(schedule.waves, start=1):
         against += _group_violations(problem, wave, number)
@@ -63,7 +63,8 @@ def _group_violations(problem: Problem, wave: tuple[tuple[int, int], ...], numbe
     ]
 
 
-def _limits(problem: Problem, schedule: Schedule) -> list[str]:
+def violated_limits(problem: Problem, schedule: Schedule) -> list[str]:
+    """Limits of the whole plan that a schedule breaks, and pods that must not move."""
     moved = [pod for wave in schedule.waves for pod, _ in wave]
     pods = problem.columns.cluster.pods
     limits = problem.limits

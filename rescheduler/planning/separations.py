@@ -67,6 +67,4 @@ def _domains(problem: Problem, local: IntArray, topology_key: str | None) -> lis
     if topology_key is None:
         return [(int(local[node]),) for node in inside]
     codes = problem.columns.domains.of(topology_key)[0][inside]
-    return [
-        tuple(local[inside[codes == code]].tolist()) for code in np.unique(codes).tolist() if code != NOWHERE
-    ]
+    return [tuple(local[inside[codes == code]].tolist()) for code in np.unique(codes).tolist() if code != NOWHERE]

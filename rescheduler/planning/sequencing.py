@@ -25,9 +25,7 @@ class Sequencing(NamedTuple):
     is_impossible: bool = False
 
 
-def sequence(
-    problem: Problem, draft: Draft, deadline: Deadline, hint: Sequence[tuple[int, int]] = ()
-) -> Sequencing:
+def sequence(problem: Problem, draft: Draft, deadline: Deadline, hint: Sequence[tuple[int, int]] = ()) -> Sequencing:
     """Find an order in which every event of a draft may happen; ``hint`` is an order of its moves to try early."""
     for waves in (greedy_waves(problem, draft), waves_in_order(problem, hint) if hint else None):
         schedule = None if waves is None else settle_places(problem, waves, draft.places)
@@ -114,9 +112,7 @@ def waves_in_order(problem: Problem, order: Sequence[tuple[int, int]]) -> list[t
     return builder.waves
 
 
-def any_order(
-    start: Arrivals, draft: Draft, deadline: Deadline
-) -> tuple[list[tuple[int, int]] | None, bool]:
+def any_order(start: Arrivals, draft: Draft, deadline: Deadline) -> tuple[list[tuple[int, int]] | None, bool]:
     """Depth-first search over all orders of moves and arrivals; each set of finished events is looked at once.
 
     Returns an order or None, and whether the search was complete.

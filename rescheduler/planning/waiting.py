@@ -95,7 +95,7 @@ class Waiting:
             for members, count in zip(self.classes, multiset, strict=True)
             if count
         ]
-        return np.logical_and.reduce(masks)
+        return np.asarray(np.logical_and.reduce(masks))
 
     def open_now(self, multiset: Sequence[int]) -> BoolArray:
         """Nodes that nothing but room keeps from taking a multiset as things stand, bool[N]."""

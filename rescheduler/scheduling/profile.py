@@ -32,17 +32,20 @@ class WeightedScore:
 
 @dataclass(frozen=True)
 class Profile:
-    """One scheduler by the name that pods give in ``schedulerName``."""
+    """One scheduler by the name that pods give in ``schedulerName``.
+
+    ``remarks``: what of it is not modelled and makes destinations estimates, one sentence each.
+    """
 
     scheduler_name: str
     filters: tuple[Filter, ...]
     scores: tuple[WeightedScore, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def default_profile(server_version: str | None, scheduler_name: str = DEFAULT_SCHEDULER) -> Profile:
     """kube-scheduler as it comes, for a version such as ``v1.36.3``; an unknown version counts as the newest."""
-    minor = minor_version(server_version)
-    balance = NodeResourcesBalancedAllocation(scores_change=minor is None or minor >= _SCORES_CHANGE_OF_BALANCE)
+    balance = NodeResourcesBalancedAllocation(scores_change=scores_change_of_balance(server_version))
     return Profile(
         scheduler_name,
         DEFAULT_FILTERS,
@@ -56,6 +59,12 @@ def default_profile(server_version: str | None, scheduler_name: str = DEFAULT_SC
             WeightedScore(ImageLocality(), 1),
         ),
     )
+
+
+def scores_change_of_balance(server_version: str | None) -> bool:
+    """Whether this version's balance score looks at the change that the pod makes; unknown counts as the newest."""
+    minor = minor_version(server_version)
+    return minor is None or minor >= _SCORES_CHANGE_OF_BALANCE
 
 
 def minor_version(server_version: str | None) -> int | None:

@@ -13,6 +13,7 @@ from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError
 from rescheduler.adapters.recording.documents import Envelope, Item, head_of, item_of
 from rescheduler.adapters.recording.limits import LARGEST_OBJECT_BYTES
 
+_LONGEST_TOKEN_END: Final = 16
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
 _ANYTHING: Final = msgspec.json.Decoder(msgspec.Raw)
 _TEXT: Final = msgspec.json.Decoder(str)
@@ -69,13 +70,17 @@ class JsonText:
                 broken = broken_text(error)
                 if broken.problem == "trailing characters" and broken.offset is not None:
                     return self._take(broken.offset - 1)  # it counts the byte that it has just looked at
-                if not (broken.offset is None and self._grow()):
+                if not (self._may_be_cut(broken) and self._grow()):
                     raise self._placed(broken) from error
             except RecursionError as error:
                 raise BrokenTextError("the text is nested too deeply", self.offset) from error
             else:
                 if not self._grow():
                     return self._take(len(self._buffer) - self._position)
+
+    def _may_be_cut(self, broken: BrokenTextError) -> bool:
+        """Whether the complaint may be only that a number or an escape goes on in the next chunk."""
+        return broken.offset is None or self._position + broken.offset + _LONGEST_TOKEN_END > len(self._buffer)
 
     def _take(self, length: int) -> bytes:
         start, self._position = self._position, self._position + length
@@ -141,35 +146,41 @@ def _document(text: JsonText) -> Iterator[Item | Envelope]:
 
 def _members(text: JsonText) -> Iterator[tuple[str, bytes]]:
     """Names of an object's members, as text and as written; each value must be passed over by the caller."""
-    text.expect(b"{")
-    while text.peek() != b"}":
+    for _ in _entries(text, b"{", b"}"):
         if text.peek() != b'"':
             raise text.unexpected(text.peek(), 'a name in "quotes"')
-        key = text.value().strip()
+        start, key = text.offset, text.value().strip()
         text.expect(b":")
-        yield _TEXT.decode(key), key
-        if text.peek() != b"}":
+        try:
+            name = _TEXT.decode(key)
+        except UnicodeDecodeError as error:
+            raise BrokenTextError("the text is not UTF-8", start + 1 + error.start) from error
+        yield name, key
+
+
+def _entries(text: JsonText, opening: bytes, closing: bytes) -> Iterator[None]:
+    """Stops at each entry of an object or array, which the caller passes over; commas stand between them only."""
+    text.expect(opening)
+    if text.peek() != closing:
+        yield
+        while text.peek() == b",":
             text.expect(b",")
-    text.expect(b"}")
+            yield
+    text.expect(closing)
 
 
 def _items(text: JsonText, kinds: list[str | None], waiting: list[tuple[bytes, str]]) -> Iterator[Item]:
     """The items of a list; those whose kind the list has not told yet are put aside."""
-    text.expect(b"[")
-    number = held = 0
-    while text.peek() != b"]":
+    held = 0
+    for number, _ in enumerate(_entries(text, b"[", b"]")):
         if text.peek() != b"{":
             raise text.unexpected(text.peek(), "an object of the list")
         raw, where = text.value().strip(), f"items[{number}]"
         item = item_of(raw, kinds[0], where)
         if item is not None:
             yield item
-        else:
-            waiting.append((raw, where))
-            held += len(raw)
-            if held > LARGEST_OBJECT_BYTES:
-                raise BrokenTextError("the list names its kind after its items; it must come first", text.offset)
-        number += 1
-        if text.peek() != b"]":
-            text.expect(b",")
-    text.expect(b"]")
+            continue
+        waiting.append((raw, where))
+        held += len(raw)
+        if held > LARGEST_OBJECT_BYTES:
+            raise BrokenTextError("the list names its kind after its items; it must come first", text.offset)

@@ -50,7 +50,8 @@ def _slim(found: Any) -> Any:
         value = getattr(found, name)
         if isinstance(value, Raw):
             text = bytes(value)
-            setattr(found, name, Raw() if text in NULL else Raw(msgspec.json.encode(_part(found, name, text))))
+            if text not in NULL:
+                setattr(found, name, Raw(msgspec.json.encode(_part(found, name, text))))
         elif isinstance(value, list | Decoded):
             setattr(found, name, _slim(value))
     return found

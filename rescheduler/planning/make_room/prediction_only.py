@@ -79,5 +79,3 @@ def _settled(problem: Problem, order: list[tuple[int, int]], places: dict[int, i
                 kept[pod] = places[pod]
                 schedule = trial
     return schedule
-
-

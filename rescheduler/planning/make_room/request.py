@@ -13,7 +13,7 @@ from rescheduler.model.plan import Status
 
 @dataclass(frozen=True)
 class MakeRoomRequest:
-    """One question: how do the pending pods get a place with the fewest evictions?
+    """One question: the fewest evictions by which the pending pods get a place.
 
     ``placement`` is where pods sit at the start; it is not changed. ``deadline_seconds`` counts from the call,
     building of models included. ``is_guided_by_holds``: holes are held for the pods they are made for.

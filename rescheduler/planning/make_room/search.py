@@ -8,7 +8,7 @@ import numpy as np
 
 from rescheduler.extension_points import Progress
 from rescheduler.model.columns import IntArray
-from rescheduler.planning.any_depth_bound import least_evictions
+from rescheduler.planning.any_depth_bound import least_by_net_gain, least_evictions
 from rescheduler.planning.candidates import candidate_nodes
 from rescheduler.planning.certificate import Certificate, certify
 from rescheduler.planning.deadline import Deadline
@@ -21,12 +21,15 @@ from rescheduler.planning.placeability import placeable_rows
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector, Proven
 from rescheduler.planning.ranking import help_vector, helped_by, rank
+from rescheduler.planning.replay import violated_limits
+from rescheduler.planning.slots_bound import least_by_slots
 from rescheduler.planning.waiting import Waiting
 from rescheduler.planning.zero_moves import place_without_moves
 
 LARGEST_MODEL = 30_000  # (kind of pod, node) pairs that a model may have
 MOST_PLACED_TOGETHER = 60  # so many pending pods are placed in one go, those that fit already among the others
 FIRST_ROUNDS = 3
+MOST_SIZES = 4
 SECONDS_PER_PAIR = 1e-4  # what building and presolving a model takes, a little overestimated
 
 
@@ -35,7 +38,7 @@ class Outcome:
     """The best schedule so far and what is proven: the answer's substance."""
 
     best: Schedule
-    proven: Proven = Proven()
+    proven: Proven
     certificate: Certificate | None = None
 
 
@@ -49,7 +52,7 @@ class Search:
         self.seed = seed
         self.progress = progress
         self.everybody: HelpVector = help_vector(problem, problem.pending)
-        self.outcome = Outcome(place_without_moves(problem))
+        self.outcome = Outcome(place_without_moves(problem), Proven())
         is_joint = len(problem.pending) <= MOST_PLACED_TOGETHER
         self.is_settled = helped_by(problem, self.outcome.best) == self.everybody
         self.waiting = Waiting(problem, Schedule() if is_joint else self.outcome.best)
@@ -76,7 +79,10 @@ class Search:
         return self.outcome.proven.is_best(self._helped(), self.outcome.best.evictions)
 
     def _offer(self, schedule: Schedule | None) -> None:
-        if schedule is not None and rank(self.problem, schedule) > rank(self.problem, self.outcome.best):
+        """Keep a plan that is better than the best so far, and within the limits."""
+        if schedule is None or violated_limits(self.problem, schedule):
+            return
+        if rank(self.problem, schedule) > rank(self.problem, self.outcome.best):
             self.outcome.best = schedule
 
     def _without_chains(self) -> None:
@@ -92,10 +98,15 @@ class Search:
         search.run(goal, self.deadline.part(0.4))
         self._offer(search.best)
         helped = self._helped()
-        if helped == self.everybody:
-            self.outcome.proven = Proven(helped, floor, helped)
-        else:
-            self.outcome.proven = Proven(None, self._least_for(helped), helped)
+        most = helped if helped == self.everybody else None
+        least = floor if most else self._least_for(helped)
+        if self.outcome.best.evictions > least:
+            least = max(least, least_by_net_gain(problem, helped, self.deadline.part(0.2), self.seed))
+        for scarcity in search.scarcities[:MOST_SIZES]:
+            if self.outcome.best.evictions > least and not self.deadline.is_over():
+                part = self.deadline.part(0.2)
+                least = max(least, least_by_slots(problem, waiting, scarcity, helped, part, self.seed))
+        self.outcome.proven = Proven(most, least, helped)
 
     def _least_for(self, helped: HelpVector) -> int:
         """What this help costs at least, however deep the chains."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
 from rescheduler.planning.deadline import Deadline
+
+Complete = Callable[[Sequence[int]], Iterable[tuple[cp_model.IntVar, int]]]
 
 
 @dataclass(frozen=True)
@@ -26,16 +28,19 @@ class LexicographicSolver:
     One worker and limits in deterministic time make the answer repeatable; the deadline is only the outer stop.
     """
 
-    def __init__(self, model: cp_model.CpModel, variables: list[cp_model.IntVar], seed: int) -> None:
-        """``variables`` are all variables whose values are wanted."""
+    def __init__(
+        self, model: cp_model.CpModel, variables: Sequence[cp_model.IntVar], seed: int, complete: Complete | None = None
+    ) -> None:
+        """``variables`` are all variables whose values are wanted; ``complete`` turns their values into a hint."""
         self._model = model
         self._variables = variables
         self._seed = seed
+        self._complete: Complete = complete or (lambda values: zip(variables, values, strict=True))
         self.solution: list[int] | None = None
 
     def hint(self, pairs: Iterable[tuple[cp_model.IntVar, int]]) -> None:
         """Suggest values for variables."""
-        self._model.clear_hints()
+        self._model.clear_hints()  # type: ignore[no-untyped-call]
         for variable, value in pairs:
             self._model.add_hint(variable, value)
 
@@ -60,15 +65,8 @@ class LexicographicSolver:
         self.solution = [solver.value(variable) for variable in self._variables]
         value = round(solver.objective_value)
         self._keep(objective, value, maximize=maximize, is_proven=status == cp_model.OPTIMAL)
-        self._keep_as_hint(solver)
+        self.hint(self._complete(self.solution))
         return StageResult(value, bound, is_proven=status == cp_model.OPTIMAL)
-
-    def _keep_as_hint(self, solver: cp_model.CpSolver) -> None:
-        """The whole solution, the solver's own auxiliary variables included."""
-        self._model.clear_hints()
-        hint = self._model.proto.solution_hint
-        hint.vars.extend(range(len(solver.response_proto.solution)))
-        hint.values.extend(solver.response_proto.solution)
 
     def _keep(self, objective: cp_model.LinearExprT, value: int, *, maximize: bool, is_proven: bool) -> None:
         if is_proven:

@@ -15,7 +15,7 @@ from rescheduler.planning.solvers.lexicographic import LexicographicSolver
 
 @dataclass(frozen=True)
 class Column:
-    """One node takes ``counts[c]`` pods of each class c at a cost, by evicting the movable pods ``rows``.
+    """One node takes ``counts[c]`` pods of each class c (none if empty) at a cost, by evicting the pods ``rows``.
 
     ``total``: of all classes together no more than that (0: as many as ``counts`` says).
     """
@@ -25,6 +25,14 @@ class Column:
     cost: int
     rows: tuple[int, ...] = ()
     total: int = 0
+
+
+class GainAtLeast(NamedTuple):
+    """Gains of the chosen columns and ``given`` must reach what the helped pods of each class need."""
+
+    gains: tuple[int, ...]
+    needs: tuple[int, ...]
+    given: int
 
 
 class AtMost(NamedTuple):
@@ -61,6 +69,7 @@ def solve_master(
     *,
     at_least: Sequence[HelpAtLeast] = (),
     at_most: Sequence[AtMost] = (),
+    gain: GainAtLeast | None = None,
 ) -> MasterAnswer | None:
     """Help as much as can be by the weighted ``stages`` (weight by class, most important stage first), then cheaply.
 
@@ -69,15 +78,19 @@ def solve_master(
     """
     model = cp_model.CpModel()
     use = [model.new_bool_var("") for _ in columns]
-    by_node: dict[int, list[cp_model.IntVar]] = defaultdict(list)
+    by_node: dict[tuple[int, bool], list[cp_model.IntVar]] = defaultdict(list)
     for column, variable in zip(columns, use, strict=True):
-        by_node[column.node].append(variable)
+        by_node[column.node, bool(column.counts)].append(variable)
     for variables in by_node.values():
         if len(variables) > 1:
             model.add_at_most_one(variables)
     helped = []
     for number, count in enumerate(wanted):
-        taken = [(column.counts[number], v) for column, v in zip(columns, use, strict=True) if column.counts[number]]
+        taken = [
+            (column.counts[number], v)
+            for column, v in zip(columns, use, strict=True)
+            if column.counts and column.counts[number]
+        ]
         offered = cp_model.LinearExpr.weighted_sum([v for _, v in taken], [c for c, _ in taken]) if taken else 0
         total = model.new_int_var(0, count, "")
         model.add(total <= offered)
@@ -87,6 +100,9 @@ def solve_master(
     if any(column.total for column in columns):
         totals = [column.total or sum(column.counts) for column in columns]
         model.add(sum(helped) <= cp_model.LinearExpr.weighted_sum(use, totals))
+    if gain is not None:
+        needed = sum(need * total for need, total in zip(gain.needs, helped, strict=True))
+        model.add(cp_model.LinearExpr.weighted_sum(use, gain.gains) + gain.given >= needed)
     for uses, limit in at_most:
         model.add(cp_model.LinearExpr.weighted_sum(use, uses) <= limit)
     solver = LexicographicSolver(model, [*use, *helped], seed)

@@ -1,15 +1,9 @@
-"""The make-room instance as a CP-SAT model: counts of pods that leave, arrive and are placed.
-
-Without layers only the end state counts. With ``layers`` > 0 every move belongs to one layer, and pods arrive before
-others depart: an arrival of a layer finds the room that departures of earlier layers left. A plan of e moves always
-fits in e layers.
-"""
+"""The make-room instance as a CP-SAT model of the end state: counts of pods that leave, arrive and are placed."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
@@ -18,20 +12,14 @@ from rescheduler.planning.decoding import Counts
 from rescheduler.planning.instance import Instance
 
 
-class LayeredGroup(NamedTuple):
-    """Departures from one group in one layer."""
-
-    group: int
-    layer: int
-
-
 class RoomModel:
-    """Variables: ``out`` per group, ``arrive`` per (kind, node); with layers also their shares per layer."""
+    """Variables: ``out`` per group and ``arrive`` per (kind, node)."""
 
-    def __init__(self, instance: Instance, limits: MoveLimits, layers: int = 0) -> None:
+    layers = 0
+
+    def __init__(self, instance: Instance, limits: MoveLimits) -> None:
         """Build variables and constraints; objectives are expressions to be chosen by the caller."""
         self.instance = instance
-        self.layers = layers
         self.model = cp_model.CpModel()
         model = self.model
         self.out = [model.new_int_var(0, len(group.pods), "") for group in instance.groups]
@@ -41,25 +29,21 @@ class RoomModel:
             for number, kind in enumerate(instance.kinds)
             for node in kind.nodes
         }
-        self.out_in: dict[LayeredGroup, cp_model.IntVar] = {}
-        self.arrive_in: dict[tuple[int, int, int], cp_model.IntVar] = {}
         self._indicated: list[tuple[cp_model.IntVar, list[cp_model.IntVar]]] = []
-        self._arrivals_at: dict[int, list[int]] = defaultdict(list)
+        self.arrivals_at: dict[int, list[int]] = defaultdict(list)
         for number, node in self.arrive:
-            self._arrivals_at[node].append(number)
-        self._groups_at: dict[int, list[int]] = defaultdict(list)
+            self.arrivals_at[node].append(number)
+        self.groups_at: dict[int, list[int]] = defaultdict(list)
         for number, group in enumerate(instance.groups):
-            self._groups_at[group.node].append(number)
-        self._demand_kinds = {demand.kind: number for number, demand in enumerate(instance.demands)}
+            self.groups_at[group.node].append(number)
+        self.demand_kinds = {demand.kind: number for number, demand in enumerate(instance.demands)}
         self.helped = [self._total(demand.kind) for demand in instance.demands]
         self._conserve()
         self._keep_room()
         self._keep_limits(limits)
         self._open_shut_nodes()
         self._separate()
-        if layers:
-            self._split_into_layers()
-        self.variables = [*self.out, *self.arrive.values(), *self.out_in.values(), *self.arrive_in.values()]
+        self.variables = [*self.out, *self.arrive.values()]
 
     @property
     def evictions(self) -> cp_model.LinearExprT:
@@ -79,31 +63,9 @@ class RoomModel:
 
     def counts(self, solution: list[int]) -> Counts:
         """Read a solution, given in the order of ``variables``."""
-        keys = [*range(len(self.out)), *self.arrive, *self.out_in, *self.arrive_in]
-        positive = [(key, value) for key, value in zip(keys, solution, strict=True) if value]
-        out: list[dict[int, int]] = [{} for _ in range(max(1, self.layers))]
-        arrive: list[dict[tuple[int, int], int]] = [{} for _ in range(max(1, self.layers))]
-        placed: dict[tuple[int, int], int] = {}
-        for key, value in positive:
-            if isinstance(key, int):
-                if not self.layers:
-                    out[0][key] = value
-            elif len(key) == 3:
-                arrive[key[2]][key[:2]] = value
-            elif isinstance(key, LayeredGroup):
-                out[key.layer][key.group] = value
-            elif key[0] in self._demand_kinds:
-                placed[key] = value
-            elif not self.layers:
-                arrive[0][key] = value
-        return Counts(tuple(out), tuple(arrive), placed)
-
-    def hint(self, counts: Counts) -> list[tuple[cp_model.IntVar, int]]:
-        """A value for every variable, the literals included, that says the same as counts."""
-        pairs = list(zip(self.variables, self.values(counts), strict=True))
-        positive = {variable.index for variable, value in pairs if value}
-        pairs += [(literal, int(any(v.index in positive for v in variables))) for literal, variables in self._indicated]
-        return pairs
+        out = {group: value for group, value in enumerate(solution[: len(self.out)]) if value}
+        arrive, placed = self._arrivals(solution)
+        return Counts((out,), (arrive,), placed)
 
     def values(self, counts: Counts) -> list[int]:
         """The variables' values for given counts: the inverse of ``counts``."""
@@ -112,12 +74,21 @@ class RoomModel:
         for layer_out, layer_arrive in zip(counts.out, counts.arrive, strict=True):
             out.update(layer_out)
             arrive.update(layer_arrive)
-        return [
-            *(out[number] for number in range(len(self.out))),
-            *(arrive[key] for key in self.arrive),
-            *(counts.out[key.layer].get(key.group, 0) for key in self.out_in),
-            *(counts.arrive[layer].get((kind, node), 0) for kind, node, layer in self.arrive_in),
-        ]
+        return [*(out[number] for number in range(len(self.out))), *(arrive[key] for key in self.arrive)]
+
+    def hint(self, values: Sequence[int]) -> list[tuple[cp_model.IntVar, int]]:
+        """A value for every variable and every literal behind it, from the values of ``variables``."""
+        pairs = list(zip(self.variables, values, strict=True))
+        positive = {variable.index for variable, value in pairs if value}
+        pairs += [(literal, int(any(v.index in positive for v in variables))) for literal, variables in self._indicated]
+        return pairs
+
+    def _arrivals(self, solution: list[int]) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
+        """Positive arrivals of moved pods, and of pending ones, by (kind, node)."""
+        values = solution[len(self.out) : len(self.out) + len(self.arrive)]
+        positive = {key: value for key, value in zip(self.arrive, values, strict=True) if value}
+        placed = {key: value for key, value in positive.items() if key[0] in self.demand_kinds}
+        return {key: value for key, value in positive.items() if key not in placed}, placed
 
     def forbid(self, values: list[int], relevant: list[int]) -> None:
         """Rule out that the variables at the positions ``relevant`` (of out + arrive) all have these values again."""
@@ -162,11 +133,11 @@ class RoomModel:
 
     def _keep_room(self) -> None:
         for node, free in enumerate(self.instance.free):
-            arrivals = [(self.instance.kinds[kind].request, self.arrive[kind, node]) for kind in self._arrivals_at[node]]
-            departures = [(self.instance.groups[group].held, self.out[group]) for group in self._groups_at[node]]
-            self._bound_node(free, arrivals, departures, arrivals)
+            arrivals = [(self.instance.kinds[kind].request, self.arrive[kind, node]) for kind in self.arrivals_at[node]]
+            departures = [(self.instance.groups[group].held, self.out[group]) for group in self.groups_at[node]]
+            self.bound_node(free, arrivals, departures, arrivals)
 
-    def _bound_node(
+    def bound_node(
         self,
         free: tuple[int, ...],
         arrivals: list[tuple[tuple[int, ...], cp_model.IntVar]],
@@ -189,7 +160,7 @@ class RoomModel:
         if limits.max_evictions is not None and self.out:
             self.model.add(self.evictions <= limits.max_evictions)
         if limits.max_evictions_per_node is not None:
-            for groups in self._groups_at.values():
+            for groups in self.groups_at.values():
                 self.model.add(sum(self.out[group] for group in groups) <= limits.max_evictions_per_node)
         if limits.max_evictions_per_namespace is not None:
             by_namespace: dict[str, list[cp_model.IntVar]] = defaultdict(list)
@@ -205,14 +176,20 @@ class RoomModel:
             if not shut:
                 continue
             changes = [self.out[group] for group in kind.watched_groups]
-            changes += [self.arrive[other, node] for other in kind.watched_kinds for node in self.instance.kinds[other].nodes]
+            changes += [
+                self.arrive[other, node] for other in kind.watched_kinds for node in self.instance.kinds[other].nodes
+            ]
             uses = self._any_of(shut)
             self.model.add(sum(changes) >= 1 + kind.watches_itself).only_enforce_if(uses)
 
     def _separate(self) -> None:
         for separation in self.instance.separations:
             inside = frozenset(separation.nodes)
-            own = [self.arrive[separation.kind, node] for node in separation.nodes if (separation.kind, node) in self.arrive]
+            own = [
+                self.arrive[separation.kind, node]
+                for node in separation.nodes
+                if (separation.kind, node) in self.arrive
+            ]
             standing = [len(self.instance.groups[g].pods) - self.out[g] for g in separation.groups]
             rivals = [
                 self.arrive[rival, node]
@@ -225,42 +202,6 @@ class RoomModel:
                 self.model.add(sum(own) <= 1)
             if standing or rivals:
                 self.model.add(sum(standing) + sum(rivals) <= 0).only_enforce_if(arrives)
-
-    def _split_into_layers(self) -> None:
-        model, instance = self.model, self.instance
-        layers = range(self.layers)
-        for group, out in enumerate(self.out):
-            parts = [model.new_int_var(0, len(instance.groups[group].pods), "") for _ in layers]
-            self.out_in.update({LayeredGroup(group, layer): part for layer, part in zip(layers, parts, strict=True)})
-            model.add(cp_model.LinearExpr.sum(parts) == out)
-        for (kind, node), arrive in self.arrive.items():
-            if kind not in self._demand_kinds:
-                parts = [model.new_int_var(0, instance.kinds[kind].count, "") for _ in layers]
-                self.arrive_in.update({(kind, node, layer): part for layer, part in zip(layers, parts, strict=True)})
-                model.add(cp_model.LinearExpr.sum(parts) == arrive)
-        self._conserve_in_layers()
-        for node in range(len(instance.nodes)):
-            for layer in layers:
-                self._keep_room_in_layer(node, layer)
-
-    def _conserve_in_layers(self) -> None:
-        leaving: dict[int, list[int]] = defaultdict(list)
-        for number, group in enumerate(self.instance.groups):
-            leaving[group.kind].append(number)
-        for kind, groups in leaving.items():
-            for layer in range(self.layers):
-                arriving = [self.arrive_in[kind, node, layer] for node in self.instance.kinds[kind].nodes]
-                outs = [self.out_in[LayeredGroup(group, layer)] for group in groups]
-                self.model.add(cp_model.LinearExpr.sum(arriving) == cp_model.LinearExpr.sum(outs))
-
-    def _keep_room_in_layer(self, node: int, layer: int) -> None:
-        kinds = [kind for kind in self._arrivals_at[node] if kind not in self._demand_kinds]
-        request = {kind: self.instance.kinds[kind].request for kind in kinds}
-        arrivals = [(request[kind], self.arrive_in[kind, node, t]) for kind in kinds for t in range(layer + 1)]
-        checked = [(request[kind], self.arrive_in[kind, node, layer]) for kind in kinds]
-        groups = self._groups_at[node]
-        departures = [(self.instance.groups[g].held, self.out_in[LayeredGroup(g, t)]) for g in groups for t in range(layer)]
-        self._bound_node(self.instance.free[node], arrivals, departures, checked)
 
 
 def _room_without_movable_pods(instance: Instance) -> list[list[int]]:

@@ -82,7 +82,6 @@ class NodeLoads:
             self._let_new_nodes_be_idle(is_known)
         stale = (~is_known)[_schedulable(columns)]
         self.is_by_requests = not source.is_upstream and 2 * int(stale.sum()) > stale.size
-        self.is_stale: BoolArray = ~is_known & (not self.is_by_requests)
 
     def of(self, resource: str, pod: int, placement: Placement) -> NodeLoad:
         """Load of one resource as if ``pod`` were on no node."""

@@ -58,7 +58,7 @@ def _without_tabs(text: str) -> str:
 
 @dataclass
 class _Frame:
-    """A list or a map that is being read; ``size`` counts the entries in it and ``height`` its levels, aliases written out."""
+    """A list or a map that is being read; ``size``: entries in it, ``height``: levels, aliases written out."""
 
     container: Any
     path: Path

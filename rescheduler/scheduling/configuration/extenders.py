@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rescheduler.scheduling.configuration.fields import Fields
-from rescheduler.scheduling.configuration.findings import quoted
+from rescheduler.scheduling.configuration.findings import quoted, without_credentials
 from rescheduler.scheduling.configuration.settings import Effect, NotModelled
 
 
@@ -30,7 +30,7 @@ def read_extenders(fields: Fields, *, is_strict: bool = True) -> ExtenderSetting
             item.findings.refuse(item.at("weight"), text)
         binders += bool(verbs["bind"])
         resources = _managed_resources(item, managed, ignored)
-        name = f"extender {item.text('urlPrefix') or '(no urlPrefix)'}"
+        name = f"extender {without_credentials(item.text('urlPrefix')) or '(no urlPrefix)'}"
         note = _note(name, verbs, resources)
         found += [note] if note else []
         _other_fields(item)

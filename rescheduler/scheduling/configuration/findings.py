@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import Any
 
 from rescheduler.model.printable import printable
-from rescheduler.policy.document import Path, written
+from rescheduler.policy.document import Path
 from rescheduler.policy.errors import Problem
 from rescheduler.scheduling.configuration.documents import ReadDocument
 from rescheduler.scheduling.configuration.errors import ConfigurationError
 
 _LONGEST_SHOWN = 60
+_CREDENTIALS = re.compile(r"//[^/\s]*@")
 _MOST_CHOICES_TOLD = 20
 
 
@@ -87,6 +89,6 @@ def choices(name: str, known: list[str]) -> str:
     return f"there are {told}" + (", ..." if len(known) > _MOST_CHOICES_TOLD else "")
 
 
-def placed(path: Path) -> str:
-    """A path as people write it."""
-    return written(path)
+def without_credentials(address: str) -> str:
+    """An address safe to print: no user and password in it, no control characters."""
+    return printable(_CREDENTIALS.sub("//", address), _LONGEST_SHOWN * 2)

@@ -23,14 +23,14 @@ from rescheduler.scheduling.configuration.spread_arguments import SpreadSettings
 class PluginArguments:
     """What all entries of one ``pluginConfig`` say; what none says is the default."""
 
-    fit: FitSettings = FitSettings()
-    balanced: NodeResourcesBalancedAllocation = NodeResourcesBalancedAllocation()
-    affinity: InterPodAffinity = InterPodAffinity()
-    spread: SpreadSettings = SpreadSettings()
+    fit: FitSettings = field(default_factory=FitSettings)
+    balanced: NodeResourcesBalancedAllocation = field(default_factory=NodeResourcesBalancedAllocation)
+    affinity: InterPodAffinity = field(default_factory=InterPodAffinity)
+    spread: SpreadSettings = field(default_factory=SpreadSettings)
     added: NodeAffinity | None = None
     ratio: NodeResourcesFit | None = None
-    least: NodeResourcesFit = NodeResourcesFit(LEAST)
-    most: NodeResourcesFit = NodeResourcesFit(MOST)
+    least: NodeResourcesFit = field(default_factory=lambda: NodeResourcesFit(LEAST))
+    most: NodeResourcesFit = field(default_factory=lambda: NodeResourcesFit(MOST))
     load_aware: dict[str, PolicyModel] = field(default_factory=dict)
     load_sources: dict[str, str] = field(default_factory=dict)
     paths: dict[str, Path] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class PluginArguments:
     def of_score(self, plugin: str) -> ScoreArguments | None:
         """How a score is set; None for one that takes no arguments here."""
         if plugin in LOAD_AWARE:
-            return self.load_aware.get(plugin) or _DEFAULTS[plugin]
+            return self.load_aware.get(plugin) or load_aware_arguments.DEFAULTS[plugin]
         known: Mapping[str, ScoreArguments | None] = {
             "NodeResourcesFit": self.fit.score,
             "NodeResourcesBalancedAllocation": self.balanced,
@@ -48,15 +48,6 @@ class PluginArguments:
             "RequestedToCapacityRatio": self.ratio,
         }
         return known.get(plugin)
-
-
-_DEFAULTS: Mapping[str, PolicyModel] = {
-    "TargetLoadPacking": load_aware_arguments.TargetLoadPackingArguments(upstream_compatible=True),
-    "LoadVariationRiskBalancing": load_aware_arguments.LoadVariationRiskBalancingArguments(upstream_compatible=True),
-    "LowRiskOverCommitment": load_aware_arguments.LowRiskOverCommitmentArguments(upstream_compatible=True),
-    "BestFitBinPack": load_aware_arguments.BestFitBinPackArguments(),
-    "SafeBalancing": load_aware_arguments.SafeBalancingArguments(),
-}
 
 
 def read_plugin_config(entries: Iterable[Fields], version: str) -> PluginArguments:
@@ -110,20 +101,11 @@ def _read_arguments(found: PluginArguments, plugin: str, fields: Fields, version
         found.spread = spread_settings(fields, version=version)
     elif plugin in LOAD_AWARE:
         found.load_sources[plugin] = load_aware_arguments.load_source(fields)
-        found.load_aware[plugin] = _LOAD_AWARE_READERS[plugin](fields)
+        found.load_aware[plugin] = load_aware_arguments.read_load_aware(fields, plugin)
     elif plugin == "VolumeBinding":
         _volume_binding(fields)
     elif points_of(plugin) is None:
         fields.findings.warn(found.paths[plugin], f"no plugin that is known; {choices(plugin, [*IN_TREE, *OTHERS])}")
-
-
-_LOAD_AWARE_READERS = {
-    "TargetLoadPacking": load_aware_arguments.target_load_packing,
-    "LoadVariationRiskBalancing": load_aware_arguments.load_variation_risk_balancing,
-    "LowRiskOverCommitment": load_aware_arguments.low_risk_over_commitment,
-    "BestFitBinPack": lambda fields: load_aware_arguments.own_form(fields, "BestFitBinPack"),
-    "SafeBalancing": lambda fields: load_aware_arguments.own_form(fields, "SafeBalancing"),
-}
 
 
 def _inter_pod_affinity(fields: Fields) -> InterPodAffinity:

@@ -171,11 +171,11 @@ def _check_weights(fields: Fields, expansion: Expansion, sets: Mapping[str, Plug
         findings.refuse(fields.at("plugins"), "the weights are so large that their sum overflows")
 
 
-def _data_at(fields: Fields, entry: Enabled) -> object:
+def _data_at(fields: Fields, entry: Enabled) -> dict[str, object]:
     data = fields.findings.document.data
     for step in entry.path or ():
         data = data[step]
-    return data
+    return dict(data)
 
 
 def _scores(expansion: Expansion, arguments: PluginArguments) -> Iterator[ConfiguredScore]:

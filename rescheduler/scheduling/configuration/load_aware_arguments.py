@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from pydantic import ValidationError
@@ -17,15 +18,32 @@ from rescheduler.plugins.scores.target_load_packing import TargetLoadPackingArgu
 from rescheduler.plugins.scores.usage_arguments import DefaultRequests
 from rescheduler.policy.policy_model import PolicyModel
 from rescheduler.scheduling.configuration.fields import Fields
-from rescheduler.scheduling.configuration.findings import choices, quoted, shown
+from rescheduler.scheduling.configuration.findings import choices, quoted, shown, without_credentials
 
 _PROVIDERS = ["KubernetesMetricsServer", "Prometheus", "SignalFx"]
 _DEFAULT_TARGET, _DEFAULT_MULTIPLIER, _DEFAULT_WINDOW, _DEFAULT_CPU = 40, 1.5, 5, "1000m"
 _FACTOR = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,18})?([eE][-+]?[0-9]{1,2})?")
 _LARGEST_VARIANCE = 100.0
 _LARGEST_WINDOW = 1_000_000
-OWN: Final = {"BestFitBinPack": BestFitBinPackArguments, "SafeBalancing": SafeBalancingArguments}
-"""Plugins that no scheduler ships: they take the arguments of the score of that name here."""
+DEFAULTS: Final[Mapping[str, PolicyModel]] = {
+    "TargetLoadPacking": TargetLoadPackingArguments(upstream_compatible=True),
+    "LoadVariationRiskBalancing": LoadVariationRiskBalancingArguments(upstream_compatible=True),
+    "LowRiskOverCommitment": LowRiskOverCommitmentArguments(upstream_compatible=True),
+    "BestFitBinPack": BestFitBinPackArguments(),
+    "SafeBalancing": SafeBalancingArguments(),
+}
+"""Arguments of plugins that a file does not configure."""
+
+
+def read_load_aware(fields: Fields, plugin: str) -> PolicyModel:
+    """Arguments of one load-aware plugin; those that no scheduler ships take the form of the score of that name."""
+    if plugin == "TargetLoadPacking":
+        return target_load_packing(fields)
+    if plugin == "LoadVariationRiskBalancing":
+        return load_variation_risk_balancing(fields)
+    if plugin == "LowRiskOverCommitment":
+        return low_risk_over_commitment(fields)
+    return own_form(fields, type(DEFAULTS[plugin]))
 
 
 def load_source(fields: Fields) -> str:
@@ -35,12 +53,12 @@ def load_source(fields: Fields) -> str:
     kind = provider.text("type")
     if kind and kind not in _PROVIDERS:
         provider.findings.refuse(provider.at("type"), f"found {quoted(kind)}; {choices(kind, _PROVIDERS)}")
-    where = provider.text("address")
-    provider.text("token")
+    where = without_credentials(provider.text("address"))
+    provider.has("token")
     provider.boolean("insecureSkipVerify", default=True)
     provider.refuse_unread()
     if address:
-        return f"a load watcher at {address}"
+        return f"a load watcher at {without_credentials(address)}"
     return f"{kind or _PROVIDERS[0]}{f' at {where}' if where else ''}"
 
 
@@ -52,7 +70,9 @@ def target_load_packing(fields: Fields) -> TargetLoadPackingArguments:
         findings.warn(path, f"found {target}; the scheduler goes by its default, {_DEFAULT_TARGET}")
         target = _DEFAULT_TARGET
     elif target > 100:
-        findings.refuse(path, f"found {target}; wanted 1 to 100, beyond that scores leave 0 to 100 and no pod is placed")
+        findings.refuse(
+            path, f"found {target}; wanted 1 to 100, beyond that scores leave 0 to 100 and no pod is placed"
+        )
         target = _DEFAULT_TARGET
     found = TargetLoadPackingArguments(
         target_utilization=float(target),
@@ -89,9 +109,8 @@ def low_risk_over_commitment(fields: Fields) -> LowRiskOverCommitmentArguments:
     )
 
 
-def own_form(fields: Fields, plugin: str) -> PolicyModel:
+def own_form(fields: Fields, model: type[PolicyModel]) -> PolicyModel:
     """Arguments in the form of this project's own plugin of that name."""
-    model: type[PolicyModel] = OWN[plugin]
     data = {key: value for key, value in fields.data.items() if key not in fields.asked and value is not None}
     try:
         return model.model_validate_json(json.dumps(data))
@@ -162,8 +181,6 @@ def _default_cpu(fields: Fields) -> str:
         requests.findings.warn(requests.path, "only cpu is used")
         break
     try:
-        if isinstance(found, bool | list | dict):
-            raise QuantityError(f"{shown(found)} is no quantity")
         requested_amount(CPU, text)
     except QuantityError as error:
         requests.findings.refuse(requests.at(CPU), str(error))

@@ -86,7 +86,7 @@ def balanced_allocation(fields: Fields) -> NodeResourcesBalancedAllocation:
 
 def weighed_resources(fields: Fields) -> tuple[tuple[str, int], ...]:
     """``resources``: names with weights of 1 to 100; none: cpu and memory. A weight of 0 or none becomes 1."""
-    found = []
+    found: list[tuple[str, int]] = []
     for item in fields.children("resources"):
         name = item.text("name")
         if not name:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 import yaml
 
 Scalar: TypeAlias = str | int | float | bool | None
 
-_RESOLVER = yaml.resolver.Resolver()
+_RESOLVER = cast(Any, yaml.resolver.Resolver())
 _NOTATIONS = ((re.compile(r"0[xX][0-9a-fA-F]+"), 16), (re.compile(r"0[bB][01]+"), 2), (re.compile(r"0[oO]?[0-7]+"), 8))
 _DECIMAL = re.compile(r"0|[1-9][0-9]*")
 _FLOAT = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
@@ -18,7 +18,7 @@ _LONGEST_NUMBER = 64
 
 def plain_value(text: str) -> Scalar:
     """What an unquoted scalar stands for."""
-    kind = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
+    kind = str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False))).rpartition(":")[2]
     if kind == "null":
         return None
     if kind == "bool":

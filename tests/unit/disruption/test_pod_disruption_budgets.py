@@ -118,6 +118,7 @@ def test_a_selector_that_cannot_be_read_may_cover_anybody() -> None:
         ({"unhealthy_pod_eviction_policy": "AlwaysAllow", "current_healthy": 0}, None),
         ({"current_healthy": 9, "desired_healthy": 9}, None),
         ({"current_healthy": 8, "desired_healthy": 9}, "PodDisruptionBudget"),
+        ({"current_healthy": 1, "desired_healthy": 1}, None),
         ({"current_healthy": 8, "desired_healthy": 0}, "PodDisruptionBudget"),
     ],
 )

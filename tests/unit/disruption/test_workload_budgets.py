@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.workload_budgets import workload_limit
+from rescheduler.disruption.workload_budgets import WorkloadStanding, workload_limit
 from rescheduler.model.disruption import DisruptionGroup, Selection
 from rescheduler.model.pod import OwnerReference, Pod
 from rescheduler.policy.models import Policy
@@ -153,9 +153,17 @@ def test_a_workload_that_does_not_say_how_many_it_wants_wants_its_pods() -> None
     world = cluster(
         node("n1", cpu="64"),
         workload("web", 0, desired_replicas=None),
-        *(pod(f"web-{number}", node="n1") for number in range(3)),
+        *(pod(f"web-{number}", node="n1") for number in range(20)),
     )
-    assert len(decide_eligibility(world, Policy(), Selection()).movable) == 3
+    (group,) = decide_eligibility(world, Policy(), Selection()).groups
+    assert (group.allowed_per_wave, len(group.pods)) == (2, 20)
+
+
+@pytest.mark.parametrize(("ready", "unready", "allowed"), [(20, 0, 2), (19, 1, 1), (18, 2, 0), (5, 15, 0), (23, 0, 2)])
+def test_a_wave_may_take_what_the_unready_leave_of_the_limit(ready: int, unready: int, allowed: int) -> None:
+    """Neither number is ever negative, whether pods are missing or in surplus."""
+    standing = WorkloadStanding(workload("web", 20), desired=20, ready=ready, limit=2)
+    assert (standing.unready, standing.allowed) == (unready, allowed)
 
 
 @given(

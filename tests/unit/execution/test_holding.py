@@ -9,19 +9,32 @@ from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.worlds import chain, chained, fragmented, plan_of, two_moves
 
 
-def test_the_first_waves_destinations_need_no_placeholder() -> None:
-    """Only the pending pod's hole is kept; the moved pods' room is free from the start."""
+def test_a_single_move_needs_no_placeholder_of_its_own() -> None:
+    """Only the pending pod's hole is kept: nobody competes for the moved pod's room."""
     start = fragmented()
-    holds = needed_holds(two_moves(start), start, "p", 60)
+    holds = needed_holds(plan_of(start, [("web-00", "n1", 1)], [("big-0", "n0", 1)]), start, "p", 60)
     assert [(hold.pod.name, hold.request.node) for hold in holds] == [("big-0", "n0")]
     assert dict(holds[0].request.requests)["cpu"] == 2500
+
+
+def test_several_moves_do_not_take_each_others_room() -> None:
+    """Every destination is kept; only the pending pod's hole is made by the plan itself."""
+    start = fragmented()
+    holds = needed_holds(two_moves(start), start, "p", 60)
+    assert [(hold.pod.name, hold.request.node) for hold in holds] == [
+        ("big-0", "n0"),
+        ("web-00", "n1"),
+        ("web-01", "n2"),
+    ]
+    assert [hold.is_made_by_plan for hold in holds] == [True, False, False]
 
 
 def test_chained_moves_keep_their_destinations() -> None:
     """The second wave's room exists only after the first wave, so it is kept like the pending pod's."""
     start = chained()
     holds = needed_holds(chain(start), start, "p", 60)
-    assert [(hold.pod.name, hold.request.node) for hold in holds] == [("big-0", "n0"), ("mid-0", "n1")]
+    made = [(hold.pod.name, hold.request.node) for hold in holds if hold.is_made_by_plan]
+    assert made == [("big-0", "n0"), ("mid-0", "n1")]
 
 
 def test_a_hole_larger_than_its_pod_is_closed_to_the_pods_that_left_it() -> None:

@@ -29,7 +29,7 @@ NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 class SharedMetadata:
-    """Labels, owners and names of many objects, each distinct text decoded once.
+    """Labels, owners, annotations and names of many objects, each distinct text decoded once.
 
     The caches are bounded: when one is full it starts afresh, and only sharing is lost.
     """
@@ -38,6 +38,7 @@ class SharedMetadata:
         """Start empty; one instance for one snapshot."""
         self._labels: dict[bytes, Mapping[str, str]] = {}
         self._owners: dict[bytes, tuple[OwnerReference, ...]] = {}
+        self._annotations: dict[bytes, Mapping[str, str]] = {}
         self._names: dict[str, str] = {}
 
     def labels(self, meta: ObjectMeta) -> Mapping[str, str]:
@@ -52,17 +53,16 @@ class SharedMetadata:
         found = self._owners.get(raw)
         return _kept(self._owners, raw, _decode_owners(raw)) if found is None else found
 
+    def annotations(self, meta: ObjectMeta) -> Mapping[str, str]:
+        """Those annotations that steer disruption. Raises ObjectError."""
+        raw = bytes(meta.annotations)
+        found = self._annotations.get(raw)
+        return _kept(self._annotations, raw, annotations_like(meta, _STEERS, _steers)) if found is None else found
+
     def name(self, text: str) -> str:
         """One object for all equal names, escaped where they hold characters that no name has."""
         found = self._names.get(text)
         return _kept(self._names, text, shown_name(text)) if found is None else found
-
-
-def annotations_that_steer(meta: ObjectMeta) -> Mapping[str, str]:
-    """Those annotations that steer disruption. Raises ObjectError."""
-    if _STEERS.search(meta.annotations) is None:
-        return NO_LABELS
-    return annotations_like(meta, _STEERS, _steers)
 
 
 def annotations_like(meta: ObjectMeta, text: re.Pattern[bytes], wanted: Callable[[str], bool]) -> Mapping[str, str]:

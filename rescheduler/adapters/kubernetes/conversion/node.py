@@ -11,7 +11,6 @@ from msgspec import Raw
 from rescheduler.adapters.kubernetes.conversion.amounts import amounts
 from rescheduler.adapters.kubernetes.conversion.metadata import (
     SharedMetadata,
-    annotations_that_steer,
     is_plain,
     name_of,
 )
@@ -58,7 +57,7 @@ class NodeConversion:
             allocatable=resources(offered.items()),
             capacity=resources(capacity.items()),
             labels=self._shared.labels(meta),
-            annotations=annotations_that_steer(meta),
+            annotations=self._shared.annotations(meta),
             taints=tuple(Taint(item.key, item.value or "", item.effect) for item in spec.taints or ()),
             is_unschedulable=bool(spec.unschedulable),
             is_ready=ready is None or ready.status == "True",

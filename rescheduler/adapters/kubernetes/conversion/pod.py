@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from rescheduler.adapters.kubernetes.conversion.metadata import (
     SharedMetadata,
-    annotations_that_steer,
     name_of,
 )
 from rescheduler.adapters.kubernetes.conversion.pod_spec import PodSpecs
@@ -62,7 +61,7 @@ class PodConversion:
             uid=meta.uid or "",
             spec=pod_spec,
             labels=shared.labels(meta),
-            annotations=annotations_that_steer(meta),
+            annotations=shared.annotations(meta),
             node_name=node_name,
             nominated_node=shared.name(status.nominated_node_name) if status.nominated_node_name else None,
             phase=phase,

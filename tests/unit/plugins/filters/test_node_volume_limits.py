@@ -79,3 +79,9 @@ def test_a_claim_that_is_not_provisioned_yet_will_be_one_more_of_its_driver() ->
     assert refused(RULE, stored(*pods, claims=claims)) == {"n1": FULL}
     plain = pod("x", volumes=(Volume("EmptyDir"), Volume("nfs")))
     assert refused(RULE, stored(pods[0], plain, claims=claims)) == {}
+
+
+def test_a_pod_that_brings_nothing_new_fits_a_node_beyond_its_limit() -> None:
+    """A limit that was lowered keeps new volumes away, not pods that share the old ones."""
+    world = stored(user("a", "c1", "c2", "c3", node="n1"), user("x", "c1"))
+    assert refused(RULE, world) == {}

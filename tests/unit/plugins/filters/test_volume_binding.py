@@ -206,3 +206,16 @@ def test_the_first_claim_that_fails_speaks_for_the_node() -> None:
     claims = (claim("c", storage_class="local"), claim("d", selected_node="n2"))
     world = stored(user("x", "c", "d"), *claims, csi_drivers=(driver,))
     assert refused(RULE, world) == {"n1": NOT_BINDABLE, "n2": NO_SPACE}
+
+
+def test_the_order_of_claims_is_by_size_even_if_another_would_serve_all() -> None:
+    """The small claim takes the volume that only the large one could have used with its selector."""
+    claims = (
+        claim("big", storage_class="local", requested_bytes=2 * GIB, selector=selector(kind="fast")),
+        claim("small", storage_class="local"),
+    )
+    volumes = (
+        local("v", "n1", capacity_bytes=2 * GIB, labels={"kind": "fast"}),
+        local("w", "n1", capacity_bytes=3 * GIB),
+    )
+    assert sorted(refused(RULE, stored(user("x", "big", "small"), *claims, *volumes))) == ["n1", "n2"]

@@ -71,3 +71,12 @@ def test_in_tree_disks_are_not_shared_on_a_node(
     assert refused(RULE, cluster(*NODES, other, mine)) == expected
     different = pod("x", volumes=(Volume(kind, identity="e", is_read_only=mine_is_read_only),))
     assert refused(RULE, cluster(*NODES, other, different)) == {}
+
+
+def test_a_taken_disk_speaks_before_a_taken_claim() -> None:
+    """A node has one reason."""
+    disk = Volume("RBD", identity="d")
+    other = user("a", "c", node="n1", volumes=(disk, Volume("PersistentVolumeClaim", claim="c")))
+    mine = user("x", "c", volumes=(disk, Volume("PersistentVolumeClaim", claim="c")))
+    found = refused(RULE, cluster(*NODES, other, mine, claims=(ONE_POD,)))
+    assert found == {"n1": ("node(s) had no available disk",), "n2": CLAIM_TAKEN}

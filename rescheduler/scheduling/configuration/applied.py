@@ -1,0 +1,101 @@
+"""A snapshot as configured schedulers see it: what their profiles add to pods, and pods that nothing is known about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from msgspec.structs import replace as with_changes
+
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.columns import Columns, columns_of
+from rescheduler.model.pod import Pod, PodSpec
+from rescheduler.model.resources import Resources
+from rescheduler.model.spread import default_selector
+from rescheduler.scheduling.configuration.settings import ConfiguredProfile, Effect, NotModelled
+
+_Interned: TypeAlias = dict[PodSpec, PodSpec]
+
+
+def configured_cluster(cluster: Cluster, profiles: Mapping[str, ConfiguredProfile]) -> Cluster:
+    """The cluster with what profiles say about their pods written into the pods.
+
+    Constraints that hold by default and bind (DoNotSchedule) become the pod's own; ignored resources are left out of
+    its requests; a pod that something unmodelled decides about is marked as such, so that it is never moved. A
+    cluster that no profile changes comes back as it is.
+    """
+    changes = {name: _change(profile) for name, profile in profiles.items()}
+    if not any(changes.values()):
+        return cluster
+    columns = columns_of(cluster)
+    kept: _Interned = {}
+    pods = tuple(_changed(pod, changes.get(pod.spec.scheduler_name), columns, kept) for pod in cluster.pods)
+    is_same = all(new is old for new, old in zip(pods, cluster.pods, strict=True))
+    return cluster if is_same else replace(cluster, pods=pods)
+
+
+_Change: TypeAlias = Callable[[Pod, Columns], PodSpec]
+
+
+def _changed(pod: Pod, change: _Change | None, columns: Columns, kept: _Interned) -> Pod:
+    if change is None:
+        return pod
+    spec = change(pod, columns)
+    return pod if spec is pod.spec else with_changes(pod, spec=kept.setdefault(spec, spec))
+
+
+def _change(profile: ConfiguredProfile) -> _Change | None:
+    """What a profile does to a pod's specification; None where it does nothing to any pod."""
+    unknown = [note for note in profile.not_modelled if note.effect is Effect.UNKNOWN]
+    is_binding = any(rule.when_unsatisfiable == "DoNotSchedule" for rule in profile.default_constraints)
+    ignores = bool(profile.ignored_resources or profile.ignored_resource_groups)
+    if not (unknown or is_binding or ignores):
+        return None
+
+    def change(pod: Pod, columns: Columns) -> PodSpec:
+        spec = _marked(pod, unknown)
+        if is_binding:
+            spec = _constrained(pod, spec, profile, columns)
+        return _without_ignored(spec, profile) if ignores else spec
+
+    return change
+
+
+def _marked(pod: Pod, notes: list[NotModelled]) -> PodSpec:
+    names = tuple(note.name for note in notes if concerns(note, pod) and note.name not in pod.spec.unmodelled)
+    return with_changes(pod.spec, unmodelled=(*pod.spec.unmodelled, *names)) if names else pod.spec
+
+
+def concerns(note: NotModelled, pod: Pod) -> bool:
+    """Whether a pod of the profile is one that a note is about."""
+    if not (note.resources or note.pod_labels):
+        return True
+    asks = any(amount and name in note.resources for name, amount in pod.spec.requests)
+    return asks or any(label in pod.labels for label in note.pod_labels)
+
+
+def _constrained(pod: Pod, spec: PodSpec, profile: ConfiguredProfile, columns: Columns) -> PodSpec:
+    """Default constraints as the pod's own: written by an operator, they mean the same."""
+    selector = None if spec.topology_spread else default_selector(columns, pod)
+    if selector is None:
+        return spec
+    own = tuple(with_changes(rule, selector=selector) for rule in profile.default_constraints)
+    return with_changes(spec, topology_spread=own)
+
+
+def _without_ignored(spec: PodSpec, profile: ConfiguredProfile) -> PodSpec:
+    kept = _kept(spec.requests, profile)
+    if len(kept) == len(spec.requests):
+        return spec
+    return with_changes(spec, requests=kept, scored_requests=_kept(spec.scored_requests, profile))
+
+
+def _kept(requests: Resources, profile: ConfiguredProfile) -> Resources:
+    """Requests that the filter looks at; only extended resources can be ignored."""
+    return tuple(
+        (name, amount)
+        for name, amount in requests
+        if "/" not in name
+        or (name not in profile.ignored_resources and name.partition("/")[0] not in profile.ignored_resource_groups)
+    )

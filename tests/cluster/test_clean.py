@@ -1,0 +1,46 @@
+"""What a killed run left behind can be removed by hand, and nothing else is."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from .cluster import Cluster
+from .scenes import fragmented
+from .shapes import job
+from .tool import HOLDS, Tool
+from .waiting import wait_until
+
+LABEL = "app.kubernetes.io/managed-by=rescheduler"
+
+
+@pytest.fixture
+def tool(cluster: Cluster, tmp_path: Path) -> Tool:
+    """The rescheduler as a user of this cluster."""
+    return Tool(cluster, tmp_path)
+
+
+def test_clean_removes_the_placeholders_of_a_killed_run(cluster: Cluster, tool: Tool) -> None:
+    """They are named and gone at once, long before their deadline; a Job that only looks like ours stays."""
+    fragmented(cluster)
+    foreign = job("foreign")
+    foreign["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "rescheduler"}
+    cluster.create(foreign)
+    cluster.control_plane.pause("kwok")
+    process = tool.start("apply", "--yes")
+    try:
+        wait_until(lambda: bool(cluster.api.list("pods", HOLDS, labels=LABEL)), "a placeholder")
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        cluster.control_plane.resume("kwok")
+    tool.run("clean", code=2)
+    answer = tool.run("clean", "--yes")
+    assert "hold-" in answer.output
+    wait_until(
+        lambda: not cluster.api.list("pods", HOLDS, labels=LABEL), "the end of the placeholders", timeout_seconds=5
+    )
+    assert [item["metadata"]["name"] for item in cluster.api.list("jobs")] == ["foreign"]
+    assert "nothing" in tool.run("clean", "--yes").output

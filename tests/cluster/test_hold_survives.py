@@ -1,0 +1,61 @@
+"""Room stays kept through what happens to a scheduler and to long terminations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rescheduler.adapters.clock import SystemClock
+from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.holds import HoldKeeper
+from rescheduler.extension_points import HoldRequest
+
+from .cluster import Cluster, condition
+from .scenes import add_node
+from .shapes import pod
+from .tool import HOLDS
+from .waiting import wait_until
+
+REQUEST = HoldRequest("hold-a-0", "n0", (("cpu", 3000),), "", "default-scheduler", 60, "a")
+
+
+@pytest.fixture
+def keeper(cluster: Cluster) -> Iterator[HoldKeeper]:
+    """Placeholders on a cluster of one node with 4 CPU."""
+    add_node(cluster, "n0", cpu="4")
+    connection = connect(str(cluster.control_plane.kubeconfig), read_only=False)
+    found = HoldKeeper(connection, HOLDS, SystemClock())
+    yield found
+    found.release([REQUEST.name])
+
+
+def gets_a_node(cluster: Cluster, name: str) -> bool:
+    """Create a pod of 2 CPU and wait for the scheduler's verdict."""
+    cluster.create(pod(name, cpu="2"))
+    wait_until(
+        lambda: condition(cluster.api.get("pods", name, "default"), "PodScheduled") in ("True", "False"),
+        "the scheduler's verdict",
+    )
+    return bool(cluster.node_of(name))
+
+
+def test_renewing_restores_what_a_restarted_scheduler_forgot(cluster: Cluster, keeper: HoldKeeper) -> None:
+    """The new scheduler counts the placeholder again, and later pods do not get its room."""
+    keeper.hold([REQUEST])
+    assert not gets_a_node(cluster, "early")
+    cluster.api.delete("pods", "early", "default")
+    cluster.control_plane.restart("kube-scheduler")
+    assert keeper.renew([REQUEST]) == []
+    assert not gets_a_node(cluster, "late")
+
+
+def test_a_placeholder_with_a_port_of_the_node_keeps_the_port(cluster: Cluster, keeper: HoldKeeper) -> None:
+    """A pod that wants the same port finds no place, although there is CPU."""
+    from rescheduler.model.constraints import HostPort
+
+    keeper.hold([REQUEST._replace(requests=(("cpu", 100),), host_ports=(HostPort(8080),))])
+    manifest = pod("web", cpu="100m")
+    manifest["spec"]["containers"][0]["ports"] = [{"containerPort": 8080, "hostPort": 8080}]
+    cluster.create(manifest)
+    wait_until(lambda: condition(cluster.api.get("pods", "web", "default"), "PodScheduled") == "False", "a refusal")
