@@ -61,7 +61,7 @@ class Baseline:
         return BaselineResult(self.evictions, self.helped)
 
     def preemption_style(self) -> BaselineResult:
-        """The node with the fewest victims after reprieving all that can stay, if they find another place; else the next."""
+        """The node with the fewest victims once all that can stay are reprieved, if they find new places; else the next."""
         for pod in self.pending:
             if not self._place_directly(pod):
                 options = []

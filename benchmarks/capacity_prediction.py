@@ -27,7 +27,7 @@ class CapacityPrediction(SchedulerPrediction):
             room[:, node] += placement.held_at(pod, node)
         return np.asarray(((request[:, None] <= room) | (request[:, None] == 0)).all(axis=0))
 
-    def static_feasible(self, pod: int) -> BoolArray:
+    def static_feasible(self, pod: int) -> BoolArray:  # noqa: ARG002 - the same for every pod
         """All nodes."""
         return self._everywhere
 

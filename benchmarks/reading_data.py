@@ -47,7 +47,7 @@ def _pod(number: int, nodes: int, chance: random.Random) -> dict[str, Any]:
     template = number // REPLICAS
     app, namespace = f"service-{template:05d}", f"team-{template % 200:03d}"
     kind = "DaemonSet" if template % 20 == 0 else "StatefulSet" if template % 20 == 1 else "ReplicaSet"
-    suffix = f"{number % REPLICAS}" if kind == "StatefulSet" else X
+    suffix = f"{number % REPLICAS}" if kind == "StatefulSet" else f"{number * 7919 % 2**20:05x}"
     revision = f"{template * 2654435761 % 2**32:08x}"
     name = f"{app}-{suffix}" if kind != "ReplicaSet" else f"{app}-{revision}-{suffix}"
     node = f"ip-10-{number % nodes // 250}-{number % nodes % 250}-12.eu-central-1.compute.internal"

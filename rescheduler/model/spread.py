@@ -67,10 +67,10 @@ class SpreadRules:
         return found
 
     def defaults(self, pod: int, constraints: tuple[TopologySpreadConstraint, ...]) -> Rules:
-        """Constraints for a pod without any of its own, selecting what its Services and its owner select."""
+        """Constraints for a pod that has none of its own, selecting what its Services and its owner select."""
         shape, label_set = int(self._columns.shape_of[pod]), int(self._columns.label_set_of[pod])
         selector = self._default_selector(pod, label_set)
-        if self._columns.shapes[shape].topology_spread or selector is None:
+        if selector is None:
             return ()
         key = (shape, label_set, selector, constraints)
         found = self._defaults.get(key)
@@ -115,7 +115,7 @@ def default_selector(columns: Columns, pod: Pod) -> LabelSelector | None:
     """What the pod's Services and its ReplicaSet, StatefulSet or ReplicationController select; None for nothing."""
     pairs: dict[str, str] = {}
     for service in columns.facts(ServicesByNamespace).get(pod.namespace, ()):
-        if service and all(pod.labels.get(key) == value for key, value in service.items()):
+        if all(pod.labels.get(key) == value for key, value in service.items()):
             pairs.update(service)
     requirements = [Requirement(key, "In", (value,)) for key, value in sorted(pairs.items())]
     owner = columns.cluster.owner_of(pod)

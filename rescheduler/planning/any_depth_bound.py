@@ -45,9 +45,9 @@ def least_evictions(problem: Problem, waiting: Waiting, for_help: HelpVector, de
 def least_by_net_gain(problem: Problem, for_help: HelpVector, deadline: Deadline, seed: int) -> int:
     """As ``least_evictions``, by counting large pods: the best bound over the sizes that pending pods have.
 
-    For a size q, pods that ask for at least q everywhere are large. If k large pending pods are helped, the nodes gain k
-    large pods in sum, wherever evicted large pods go. A large pod that leaves a node makes room for its own size, but
-    costs one of the gain: in the cover of a gain it counts with what it holds above q.
+    For a size q, pods that ask for at least q everywhere are large. If k large pending pods are helped, the nodes gain
+    k large pods in sum, wherever evicted large pods go. A large pod that leaves a node makes room for its own size,
+    but costs one of the gain: in the cover of a gain it counts with what it holds above q.
     """
     asked = np.array([problem.request_of(pod) for pod in problem.pending])
     smallest = asked.min(axis=0)

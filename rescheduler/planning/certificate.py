@@ -15,6 +15,7 @@ from scipy.sparse import coo_array, vstack
 
 from rescheduler.model.columns import BoolArray, IntArray
 from rescheduler.model.resources import format_amount
+from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.problem import Problem
 
 GRID = 1.2
@@ -27,7 +28,7 @@ ENDLESS = 2**20
 
 @dataclass(frozen=True)
 class Certificate:
-    """``at_most``: ceiling of the number of pending pods that any rearrangement helps, as solved; ``facts`` for users."""
+    """``at_most``: ceiling, as solved, of the pending pods that any rearrangement helps; ``facts`` for users."""
 
     at_most: float
     facts: dict[str, Any]
@@ -57,8 +58,8 @@ class _NodeGroups:
     largest: IntArray
 
 
-def certify(problem: Problem) -> Certificate | None:
-    """Solve the programme; None if it could not be solved."""
+def certify(problem: Problem, deadline: Deadline) -> Certificate | None:
+    """Solve the programme; None if it could not be solved in time."""
     masks, mask_of_row, mask_of_pending = _masks(problem)
     room = np.maximum(problem.free, 0)
     np.add.at(room.T, problem.origin, problem.held.T)
@@ -68,7 +69,7 @@ def certify(problem: Problem) -> Certificate | None:
     movable = _movable_classes(problem, rows, mask_of_row)
     ones = np.ones(len(mask_of_pending), dtype=np.int64)
     pending = _classes(_pending_requests(problem)[:, rows], mask_of_pending, ones, is_exact=True)
-    solution = _solve(movable, pending, groups, masks, room)
+    solution = _solve(movable, pending, groups, masks, room, deadline)
     if solution is None:
         return None
     at_most, binding = solution
@@ -133,7 +134,7 @@ def _classes(requests: IntArray, masks: IntArray, counts: IntArray, *, is_exact:
 
 
 def _solve(
-    movable: _Classes, pending: _Classes, groups: _NodeGroups, masks: BoolArray, room: IntArray
+    movable: _Classes, pending: _Classes, groups: _NodeGroups, masks: BoolArray, room: IntArray, deadline: Deadline
 ) -> tuple[float, dict[tuple[int, int], float]] | None:
     """Maximum of helped pods, and the weight of each (group, resource row) that binds."""
     requests = np.vstack([movable.requests, pending.requests])
@@ -165,6 +166,7 @@ def _solve(
         b_eq=movable.counts if first_pending else None,
         bounds=np.column_stack([np.zeros(len(kind)), np.where(is_pending, hosts[kind, group], np.inf)]),
         method="highs",
+        options={"time_limit": max(0.01, deadline.remaining())},
     )
     if answer.status != 0:
         return None

@@ -84,7 +84,7 @@ class Covers:
     def cheapest(
         self, node: int, deficit: IntArray, cost_of: CostOf, most: int, steps: int = MOST_STEPS
     ) -> Cover | None:
-        """The cheapest set of at most ``most`` pods on a node that makes up for ``deficit`` (int64[R]); None: none found.
+        """The cheapest set of at most ``most`` pods on a node that makes up for ``deficit`` (int64[R]), None for none.
 
         ``steps`` bounds the search; where it was cut short the cover's ``is_exact`` is False.
         """

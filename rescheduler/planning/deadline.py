@@ -6,13 +6,17 @@ from rescheduler.extension_points import Clock
 
 
 class Deadline:
-    """A point in time that planning must not pass."""
+    """A point in time that planning must not pass.
 
-    def __init__(self, clock: Clock, seconds: float) -> None:
+    ``seconds`` is its nominal length: it does not depend on how fast the machine is, so choices may be based on it
+    without making plans unrepeatable.
+    """
+
+    def __init__(self, clock: Clock, seconds: float, nominal_seconds: float | None = None) -> None:
         """``seconds`` from now."""
         self._clock = clock
         self._end = clock.monotonic() + seconds
-        self.seconds = seconds
+        self.seconds = seconds if nominal_seconds is None else nominal_seconds
 
     def remaining(self) -> float:
         """Seconds left, never negative."""
@@ -24,4 +28,4 @@ class Deadline:
 
     def part(self, share: float) -> Deadline:
         """A deadline that ends once ``share`` (0 to 1) of what remains has passed."""
-        return Deadline(self._clock, self.remaining() * share)
+        return Deadline(self._clock, self.remaining() * share, self.seconds * share)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rescheduler.planning.draft import Draft, Schedule
@@ -76,20 +77,31 @@ def encode(instance: Instance, schedule: Schedule, layers: int) -> Counts | None
     """The counts of a schedule, or None where it does not fit the instance (a pod or node it does not know)."""
     if layers and len(schedule.waves) > layers:
         return None
+    return _counts(instance, schedule.waves, schedule.draft.places, layers)
+
+
+def encode_draft(instance: Instance, draft: Draft) -> Counts | None:
+    """The counts of a draft, without layers."""
+    return _counts(instance, (tuple(draft.moves.items()),), draft.places, 0)
+
+
+def _counts(
+    instance: Instance, waves: Sequence[Sequence[tuple[int, int]]], places: Mapping[int, int], layers: int
+) -> Counts | None:
     position = {node: number for number, node in enumerate(instance.nodes)}
     group_of = {pod: number for number, group in enumerate(instance.groups) for pod in group.pods}
     kind_of = {pod: demand.kind for demand in instance.demands for pod in demand.pods}
     out: list[dict[int, int]] = [Counter() for _ in range(max(1, layers))]
     arrive: list[dict[tuple[int, int], int]] = [Counter() for _ in range(max(1, layers))]
     placed: Counter[tuple[int, int]] = Counter()
-    for number, wave in enumerate(schedule.waves):
+    for number, wave in enumerate(waves):
         layer = number if layers else 0
         for pod, node in wave:
             if pod not in group_of or node not in position:
                 return None
             out[layer][group_of[pod]] += 1
             arrive[layer][instance.groups[group_of[pod]].kind, position[node]] += 1
-    for pod, node, _ in schedule.places:
+    for pod, node in places.items():
         if pod not in kind_of or node not in position:
             return None
         placed[kind_of[pod], position[node]] += 1

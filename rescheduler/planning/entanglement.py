@@ -84,7 +84,7 @@ class Entanglement:
         return self._columns.facts(SpreadRules).own(pod, DO_NOT_SCHEDULE)
 
     def watched(self, pod: int) -> IntArray:
-        """Pods (ascending indices, the pod itself may be among them) whose place can change where this pod may arrive."""
+        """Pods (ascending indices, perhaps the pod itself) whose place can change where this pod may arrive."""
         key = self._key(pod)
         found = self._watched.get(key)
         if found is None:

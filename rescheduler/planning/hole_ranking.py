@@ -28,7 +28,7 @@ class HoleRanking:
     def note_changes(self, nodes: set[int]) -> None:
         """Room or movable pods of some nodes are other than before."""
         for changed in self._changed.values():
-            changed |= nodes
+            changed.update(nodes)
 
     def options(self, room: IntArray, pod: int, allowance: int) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Nodes with the pods (rows) to evict there: the fewest pods first, then more but smaller ones."""

@@ -30,8 +30,8 @@ from rescheduler.planning.waiting import Waiting
 
 DEAREST_FACTOR = 64.0
 STEPS_PER_COVER = 300
-MOST_ROUNDS = 60
-MOST_FAILURES = 25
+MOST_ROUNDS = 40
+MOST_FAILURES = 14
 FAILURES_TO_SALVAGE = 3
 MOST_EXTRA = 8
 Multiset = tuple[int, ...]

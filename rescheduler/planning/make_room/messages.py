@@ -87,6 +87,6 @@ def _proof(problem: Problem, outcome: Outcome, status: Status) -> str:
             f" {ceiling} of {len(problem.pending)}, so a node must be added or pods must become movable"
         )
     return (
-        f"proven by exhaustive search over {problem.node_count} nodes and {len(problem.movable)} movable pods: no allowed"
-        " order of moves within the limits helps more"
+        f"proven by exhaustive search over {problem.node_count} nodes and {len(problem.movable)} movable pods: no"
+        " allowed order of moves within the limits helps more"
     )

@@ -71,4 +71,4 @@ def _status(helped: HelpVector, wanted: int, value: int, bound: int, outcome: Ou
     most = outcome.proven.most_help
     if (most is not None and sum(most) < wanted) or outcome.certificate is not None:
         return Status.INFEASIBLE
-    return Status.FEASIBLE if any(helped) else Status.UNKNOWN
+    return Status.FEASIBLE if outcome.best.places else Status.UNKNOWN

@@ -46,10 +46,9 @@ def _foretold(problem: Problem, schedule: Schedule) -> tuple[list[tuple[int, int
             if not elsewhere:
                 left_out.append(pod)
                 continue
-            if node not in elsewhere and node not in best:
-                node = elsewhere[0]
-            placement.move(pod, node)
-            order.append((pod, node))
+            target = node if node in elsewhere else elsewhere[0]
+            placement.move(pod, target)
+            order.append((pod, target))
         placement.settle()
     return order, left_out, may_return
 

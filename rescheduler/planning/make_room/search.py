@@ -92,10 +92,10 @@ class Search:
         floor = self._least_for(self.everybody)
         goal = Proven(self.everybody, floor, self.everybody)
         search = OneHop(problem, waiting, placeable, self.outcome.best, self.seed)
-        search.run(goal, self.deadline.part(0.2), rounds=FIRST_ROUNDS)
+        search.run(goal, self.deadline.part(0.4), rounds=FIRST_ROUNDS)
         if helped_by(problem, search.best) != self.everybody:
             search.offer(plan_one_by_one(problem, waiting, placeable, self.deadline.part(0.5)))
-        search.run(goal, self.deadline.part(0.4))
+        search.run(goal, self.deadline.part(0.5))
         self._offer(search.best)
         helped = self._helped()
         most = helped if helped == self.everybody else None
@@ -114,7 +114,7 @@ class Search:
 
     def _certify(self) -> None:
         """A ceiling on help; with one priority it proves the best plan's help where they meet."""
-        certificate = certify(self.problem)
+        certificate = certify(self.problem, self.deadline)
         if certificate is None or certificate.helpable >= len(self.problem.pending):
             return
         self.outcome.certificate = certificate
@@ -143,7 +143,7 @@ class Search:
     def _nodes_for_the_solver(self) -> IntArray | None:
         """All nodes where that is not too many, else candidates; None where even those are too many for the time."""
         problem = self.problem
-        affordable = min(LARGEST_MODEL, self.deadline.remaining() / (4 * SECONDS_PER_PAIR))
+        affordable = min(LARGEST_MODEL, self.deadline.seconds / (4 * SECONDS_PER_PAIR))
         if self._size_of_whole() <= affordable:
             return np.arange(problem.node_count)
         pods_per_node = max(1.0, len(problem.movable) / max(1, problem.node_count))

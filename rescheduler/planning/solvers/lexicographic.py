@@ -79,6 +79,8 @@ class LexicographicSolver:
     def _solver(self, deadline: Deadline, deterministic_seconds: float) -> cp_model.CpSolver:
         solver = cp_model.CpSolver()
         parameters = solver.parameters
+        # The solver would put the default handler back after it, and Ctrl-C would then kill us with holds standing.
+        parameters.catch_sigint_signal = False
         parameters.num_workers = 1
         parameters.linearization_level = 2
         parameters.random_seed = self._seed

@@ -109,12 +109,12 @@ def solve_master(
     is_help_proven = True
     for weights in stages:
         expression = sum(weight * helped[number] for number, weight in weights.items())
-        stage = solver.run(expression, maximize=True, deadline=deadline.part(0.5), deterministic_seconds=1.0)
+        stage = solver.run(expression, maximize=True, deadline=deadline.part(0.5), deterministic_seconds=0.4)
         is_help_proven &= stage.is_proven
         if solver.solution is None:
             return None
     cost = cp_model.LinearExpr.weighted_sum(use, [column.cost for column in columns]) if columns else 0
-    stage = solver.run(cost, maximize=False, deadline=deadline, deterministic_seconds=2.0)
+    stage = solver.run(cost, maximize=False, deadline=deadline, deterministic_seconds=0.8)
     if solver.solution is None:
         return None
     values = solver.solution

@@ -44,6 +44,7 @@ _MODELLED_FILTERS = frozenset(plugin.name for plugin in DEFAULT_FILTERS)
 _EARLIER_POINTS = ("unreserve",)
 # The sum of all weights times the largest score must stay within 64 bits.
 _LARGEST_TOTAL_WEIGHT = (2**63 - 1) // 100
+_WITHOUT_ARGUMENTS = {plugin.name: plugin for plugin in (TaintToleration(), NodeAffinity(), ImageLocality())}
 _FIRST_FORMS = ("v1alpha1", "v1alpha2", "v1beta1")
 
 
@@ -180,12 +181,9 @@ def _data_at(fields: Fields, entry: Enabled) -> dict[str, object]:
 
 def _scores(expansion: Expansion, arguments: PluginArguments) -> Iterator[ConfiguredScore]:
     spread = PodTopologySpread(arguments.spread.constraints, defaults_need_all_keys=arguments.spread.is_own)
-    plain = {
-        "TaintToleration": TaintToleration(), "NodeAffinity": NodeAffinity(),
-        "ImageLocality": ImageLocality(), "PodTopologySpread": spread,
-    }  # fmt: skip
     for plugin in expansion.at["score"]:
-        setting = plain.get(plugin) or arguments.of_score(plugin)
+        own = spread if plugin == "PodTopologySpread" else arguments.of_score(plugin)
+        setting = own or _WITHOUT_ARGUMENTS.get(plugin)
         if setting is not None:
             yield ConfiguredScore(plugin, expansion.weights[plugin], setting)
 

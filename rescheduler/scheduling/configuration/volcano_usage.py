@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final, NamedTuple
 
-from rescheduler.model.resources import CPU, MEMORY, QuantityError, format_amount, requested_amount
+from rescheduler.model.resources import CPU, MEMORY, QuantityError, requested_amount
 from rescheduler.plugins.scores.node_usage_arguments import NodeUsageArguments
 from rescheduler.plugins.scores.shadow_load import Estimator
 from rescheduler.scheduling.configuration.fields import Fields
@@ -104,7 +104,8 @@ def _amount(fields: Fields, name: str, resource: str, default: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         text = f"{value}m" if resource == CPU else str(value * _MEBIBYTE)
     try:
-        return format_amount(resource, requested_amount(resource, text))
+        requested_amount(resource, text)
     except QuantityError as error:
         fields.findings.warn(fields.at(name), f"{error}; Volcano goes by its default, {default}")
         return default
+    return text

@@ -37,7 +37,7 @@ def test_a_nominated_pod_holds_its_place_against_its_equals_and_those_below() ->
 
 def test_the_verdict_must_hold_with_and_without_the_nominated_pod() -> None:
     """A pod cannot count on the company of one that is not there yet."""
-    friend = pod("w", nominated_node="n1", priority=5)
+    friend = pod("w", "0", nominated_node="n1", priority=5)
     follower = pod("x", affinity=(PodAffinityTerm(HOST, selector(app="w")),))
     model, x, placement, _ = asked(*NODES, friend, follower)
     assert model.feasible(x, placement).tolist() == [False, False]

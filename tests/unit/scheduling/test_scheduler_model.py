@@ -76,16 +76,20 @@ def test_static_verdicts_are_shared_by_pods_that_ask_for_the_same() -> None:
         user("e-1", "c1"),
         user("f-1", "c2"),
         user("g-1", "c3"),
-        claims=(claim("c1", "v1"), claim("c2", "v2"), claim("c3", "v3")),
+        user("h-1", "c4"),
+        user("i-1", "c5"),
+        claims=tuple(claim(f"c{number}", f"v{number}") for number in range(1, 6)),
         volumes=(
             volume("v1", node_affinity=where(ZONE, "b")),
             volume("v2", node_affinity=where(ZONE, "b")),
             volume("v3", node_affinity=where(ZONE, "a")),
+            volume("v4", labels={ZONE: "b"}),
+            volume("v5", labels={ZONE: "a"}),
         ),
         storage_classes=(LATER,),
     )
     model, _ = model_of(world)
-    masks = {name: model.static_feasible(model.columns.pod_index[f"default/{name}-1"]) for name in "abcdefg"}
+    masks = {name: model.static_feasible(model.columns.pod_index[f"default/{name}-1"]) for name in "abcdefghi"}
     assert masks["a"] is masks["b"]
     assert masks["e"] is masks["f"]
     assert {name: mask.tolist() for name, mask in masks.items()} == {
@@ -96,6 +100,8 @@ def test_static_verdicts_are_shared_by_pods_that_ask_for_the_same() -> None:
         "e": [False, True],
         "f": [False, True],
         "g": [False, False],
+        "h": [False, True],
+        "i": [False, False],
     }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -28,6 +29,8 @@ from rescheduler.model.workload import PriorityClass
 _SHOWN_PODS: Final = 20
 _CLOCK_SLACK_SECONDS: Final = 300.0
 _IGNORED_FIELDS: Final = ("resource_version",)
+_by_name: Final = attrgetter("name")
+_by_namespace: Final = attrgetter("namespace", "name")
 
 
 class ClusterBuilder:
@@ -66,7 +69,7 @@ class ClusterBuilder:
 
     def build(self, *, taken_at: float, source: str, server_version: str | None = None) -> Cluster:
         """The snapshot. Raises ObjectError when two objects of one name differ."""
-        nodes = self._sorted("Node", lambda node: node.name)
+        nodes = self._sorted("Node", _by_name)
         pods = self._with_known_ages(self._pods(), taken_at)
         self._warn_of_unknown_nodes(nodes, pods)
         return Cluster(
@@ -123,14 +126,15 @@ class ClusterBuilder:
     def _sorted(self, kind: str, key: Callable[[Any], Any]) -> list[Any]:
         """Objects of a kind in order, equal ones once. Raises ObjectError for different ones of one name."""
         found = sorted(self._found.get(kind, ()), key=key)
-        doubles = {index for index, (first, second) in enumerate(pairwise(found)) if key(first) == key(second)}
-        for index in doubles:
-            differing = _differing_fields(found[index], found[index + 1])
-            if differing:
-                name = key(found[index])
-                label = f"{kind} {name if isinstance(name, str) else '/'.join(name)}"
-                raise ObjectError("", f"stands twice, with different {', '.join(differing)}; keep one of them", label)
-        return [item for index, item in enumerate(found) if index not in doubles] if doubles else found
+        if len({key(item) for item in found}) == len(found):
+            return found
+        once = []
+        for _, group in groupby(found, key):
+            first, *others = group
+            for other in others:
+                _refuse_differing(kind, first, other)
+            once.append(first)
+        return once
 
     def _with_known_ages(self, pods: list[Pod], taken_at: float) -> list[Pod]:
         latest = taken_at + _CLOCK_SLACK_SECONDS
@@ -157,18 +161,12 @@ def _label(kind: str, found: Any) -> str:
     return f"{kind} {meta.namespace}/{meta.name}" if meta.namespace else f"{kind} {meta.name}"
 
 
-def _by_name(item: Any) -> str:
-    name: str = item.name
-    return name
-
-
-def _by_namespace(item: Any) -> tuple[str, str]:
-    return item.namespace, item.name
-
-
-def _differing_fields(first: Any, second: Any) -> list[str]:
+def _refuse_differing(kind: str, first: Any, second: Any) -> None:
     names = [name for name in first.__struct_fields__ if name not in _IGNORED_FIELDS]
-    return [name for name in names if getattr(first, name) != getattr(second, name)]
+    differing = [name for name in names if getattr(first, name) != getattr(second, name)]
+    if differing:
+        label = f"{kind} {f'{first.namespace}/' if hasattr(first, 'namespace') else ''}{first.name}"
+        raise ObjectError("", f"stands twice, with different {', '.join(differing)}; keep one of them", label)
 
 
 def _refuse_double_uids(pods: Sequence[Pod]) -> None:

@@ -50,7 +50,7 @@ class NodeConversion:
             self._warn(f"Node {name}: {problem}; it is neither source nor target")
         elif not offered.get(PODS):
             self._warn(f"Node {name}: status.allocatable.pods is missing or 0; no further pod fits on it")
-        ready = pod_conditions(status.conditions).ready
+        ready, _, _ = pod_conditions(status.conditions)
         return Node(
             name=name,
             uid=meta.uid or "",

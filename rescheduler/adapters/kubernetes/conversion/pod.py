@@ -44,7 +44,7 @@ class PodConversion:
             raise ObjectError("spec", "is missing")
         shared = self._shared
         owners = shared.owners(meta)
-        conditions = pod_conditions(status.conditions)
+        ready, scheduled, resize = pod_conditions(status.conditions)
         node_name = shared.name(spec.node_name) if spec.node_name else None
         phase = sys.intern(status.phase) if status.phase else "Running" if node_name else "Pending"
         volumes = self._volumes.of(spec, name)
@@ -53,7 +53,7 @@ class PodConversion:
             spec,
             status,
             is_bound_daemon=node_name is not None and bool(owners) and owners[0].kind == "DaemonSet",
-            is_infeasible=_is_infeasible(status, conditions.resize),
+            is_infeasible=_is_infeasible(status, resize),
         )
         pod = Pod(
             namespace=shared.name(meta.namespace or "default"),
@@ -65,11 +65,11 @@ class PodConversion:
             node_name=node_name,
             nominated_node=shared.name(status.nominated_node_name) if status.nominated_node_name else None,
             phase=phase,
-            is_ready=phase == "Running" if conditions.ready is None else conditions.ready.status == "True",
+            is_ready=phase == "Running" if ready is None else ready.status == "True",
             deletion_at=None if not meta.deletion_timestamp else parse_time(meta.deletion_timestamp) or 0.0,
             created_at=parse_time(meta.creation_timestamp),
             started_at=parse_time(status.start_time),
-            scheduled_at=parse_time(_scheduled(status, conditions.scheduled)),
+            scheduled_at=parse_time(_scheduled(status, scheduled)),
             owners=owners,
             volumes=volumes,
             scheduling_gates=tuple(gate.name for gate in spec.scheduling_gates) if spec.scheduling_gates else (),

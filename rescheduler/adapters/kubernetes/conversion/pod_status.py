@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TypeAlias
 
 from rescheduler.adapters.kubernetes.conversion.container_needs import amounts_in, below, in_range, requests_in
 from rescheduler.adapters.kubernetes.conversion.effective_requests import (
@@ -20,17 +20,12 @@ from rescheduler.adapters.kubernetes.decoding.pod import (
 )
 from rescheduler.model.resources import Resources
 
-
-class PodConditions(NamedTuple):
-    """Those conditions of a pod that are looked at."""
-
-    ready: Condition | None = None
-    scheduled: Condition | None = None
-    resize: Condition | None = None
+PodConditions: TypeAlias = tuple[Condition | None, Condition | None, Condition | None]
+"""Ready, PodScheduled and PodResizePending."""
 
 
 def pod_conditions(found: list[Condition] | None) -> PodConditions:
-    """Pick them out of a status."""
+    """Those conditions that are looked at."""
     ready = scheduled = resize = None
     for condition in found or ():
         if condition.type == "Ready":
@@ -39,7 +34,7 @@ def pod_conditions(found: list[Condition] | None) -> PodConditions:
             scheduled = condition
         elif condition.type == "PodResizePending":
             resize = condition
-    return PodConditions(ready, scheduled, resize)
+    return ready, scheduled, resize
 
 
 def held_resources(needs: PodNeeds, spec: PodSpecObject, status: PodStatus, *, is_infeasible: bool) -> Resources | None:

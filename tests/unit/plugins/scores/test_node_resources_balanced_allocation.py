@@ -66,3 +66,12 @@ def test_the_formula_follows_the_server_version(version: str | None, scores_chan
     """An unknown version counts as the newest."""
     plugins = [score.plugin for score in default_profile(version).scores]
     assert NodeResourcesBalancedAllocation(scores_change=scores_change) in plugins
+
+
+def test_two_shares_have_a_formula_of_their_own() -> None:
+    """It rounds otherwise than the deviation of more, also where a node does not offer the third resource."""
+    asks = pod("x", "36", "4k", extended={"example.com/gpu": "1"})
+    world = cluster(node("n1", "50", "100k"), asks)
+    three = (("cpu", 1), ("memory", 1), ("example.com/gpu", 1))
+    assert points(NodeResourcesBalancedAllocation(three, scores_change=False), world) == [66]
+    assert points(NodeResourcesBalancedAllocation(scores_change=False), world) == [66]

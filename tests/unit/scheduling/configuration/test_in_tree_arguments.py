@@ -109,7 +109,10 @@ def test_capacity_ratio_in_the_first_beta() -> None:
     """It was a plugin of its own."""
     body = """\
 profiles:
-- plugins: {score: {enabled: [{name: RequestedToCapacityRatio, weight: 3}], disabled: [{name: NodeResourcesLeastAllocated}]}}
+- plugins:
+    score:
+      enabled: [{name: RequestedToCapacityRatio, weight: 3}]
+      disabled: [{name: NodeResourcesLeastAllocated}]
   pluginConfig:
   - name: RequestedToCapacityRatio
     args: {shape: [{utilization: 0, score: 0}, {utilization: 100, score: 10}], resources: [{name: a.b/c, weight: 9}]}

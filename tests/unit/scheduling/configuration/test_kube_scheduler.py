@@ -119,8 +119,8 @@ def test_arguments_of_unknown_plugins() -> None:
 
 def test_first_alpha() -> None:
     """v1alpha1 configures one scheduler at its top level; its autoscaler provider packs."""
-    body = "schedulerName: old\nhardPodAffinitySymmetricWeight: 7\nalgorithmSource: {provider: ClusterAutoscalerProvider}\n"
-    profile = only(kube(body, "v1alpha1"))
+    body = "schedulerName: old\nhardPodAffinitySymmetricWeight: 7\n"
+    profile = only(kube(f"{body}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n", "v1alpha1"))
     assert profile.scheduler_name == "old"
     assert weights(profile)["NodeResourcesMostAllocated"] == 1
     (affinity,) = (score.arguments for score in profile.scores if score.plugin == "InterPodAffinity")

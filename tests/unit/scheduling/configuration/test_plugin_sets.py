@@ -75,7 +75,8 @@ def test_multi_point_alone() -> None:
 
 def test_the_score_point_goes_before_multi_point() -> None:
     """Of two weights the one at the score point counts."""
-    plugins = "multiPoint:\n  enabled: [{name: NodeAffinity, weight: 4}]\nscore:\n  enabled: [{name: NodeAffinity, weight: 6}]"
+    plugins = "multiPoint:\n  enabled: [{name: NodeAffinity, weight: 4}]\n"
+    plugins += "score:\n  enabled: [{name: NodeAffinity, weight: 6}]"
     assert weights(only(with_plugins(plugins)))["NodeAffinity"] == 6
 
 
@@ -95,9 +96,10 @@ def test_weight_of_zero() -> None:
     """kube-scheduler makes 1 of a weight of 0; the warning says how to switch a score off."""
     configuration = read(with_plugins("score:\n  enabled:\n  - {name: ImageLocality, weight: 0}"))
     assert weights(configuration.profiles["default-scheduler"])["ImageLocality"] == 1
-    assert configuration.warnings == (
+    (warning,) = configuration.warnings
+    assert warning == (
         "conf:7:39: profiles[0].plugins.score.enabled[0].weight: a weight of 0 for ImageLocality counts as 1; "
-        "to switch it off, write it under score.disabled",
+        "to switch it off, write it under score.disabled"
     )
 
 

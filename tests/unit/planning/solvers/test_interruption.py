@@ -1,0 +1,27 @@
+"""Solving leaves Ctrl-C to us."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import signal
+from rescheduler.policy.models import Policy
+from rescheduler.model.disruption import Selection
+from rescheduler.simulation.scenarios import fragmented
+from rescheduler import wiring
+
+plan = wiring.plan(fragmented(0), Policy(), selection=Selection())
+assert plan.moves
+try:
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    print("interrupted in Python")
+"""
+
+
+def test_an_interrupt_after_planning_reaches_us() -> None:
+    """The solver does not put the default handler in place of ours, under which Ctrl-C would leave holds standing."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "interrupted in Python"), done.stderr
