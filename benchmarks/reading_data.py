@@ -81,22 +81,6 @@ def _pod(number: int, nodes: int, chance: random.Random) -> dict[str, Any]:
 
 
 def _spec(template: int, app: str, node: str, token: str, kind: str) -> dict[str, Any]:
-    affinity: dict[str, Any] = {
-        "podAntiAffinity": {
-            "preferredDuringSchedulingIgnoredDuringExecution": [
-                {
-                    "weight": 100,
-                    "podAffinityTerm": {
-                        "labelSelector": {"matchLabels": {"app.kubernetes.io/name": app}},
-                        "topologyKey": "kubernetes.io/hostname",
-                    },
-                }
-            ]
-        }
-    }
-    if kind == "DaemonSet":
-        term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
-        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
     return {
         "volumes": [
             {"name": "config", "configMap": {"name": f"{app}-config", "defaultMode": 420}},
@@ -114,7 +98,7 @@ def _spec(template: int, app: str, node: str, token: str, kind: str) -> dict[str
         "serviceAccountName": app,
         "nodeName": node,
         "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
-        "affinity": affinity,
+        "affinity": _affinity(app, node, kind),
         "schedulerName": "default-scheduler",
         "tolerations": [
             {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}
@@ -132,6 +116,19 @@ def _spec(template: int, app: str, node: str, token: str, kind: str) -> dict[str
             }
         ],
     }
+
+
+def _affinity(app: str, node: str, kind: str) -> dict[str, Any]:
+    """Replicas wish to be apart; a DaemonSet's pod is pinned to its node."""
+    if kind == "DaemonSet":
+        term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+        return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    apart = {
+        "labelSelector": {"matchLabels": {"app.kubernetes.io/name": app}},
+        "topologyKey": "kubernetes.io/hostname",
+    }
+    wishes = [{"weight": 100, "podAffinityTerm": apart}]
+    return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": wishes}}
 
 
 def _container(name: str, app: str, token: str, template: int) -> dict[str, Any]:

@@ -104,10 +104,12 @@ def _match(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
     for departure in departures:
         departure.is_gone = departure.pod.uid not in standing
         departure.replacement = None
-    for is_as_planned in (True, False):
+    for is_gone, is_as_planned in ((True, True), (True, False), (False, True), (False, False)):
         for departure in departures:
+            if departure.is_gone is not is_gone or departure.replacement is not None:
+                continue
             for pod in fresh[id(departure)]:
-                wanted = not is_as_planned or pod.node_name == departure.move.to_node
-                if departure.replacement is None and pod.uid not in claimed and wanted:
+                if pod.uid not in claimed and (not is_as_planned or pod.node_name == departure.move.to_node):
                     departure.replacement = pod
                     claimed.add(pod.uid)
+                    break

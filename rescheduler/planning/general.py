@@ -17,7 +17,7 @@ from rescheduler.planning.instance import Instance
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector, Proven
 from rescheduler.planning.ranking import help_stages, help_vector, helped_by, rank
-from rescheduler.planning.sequencing import MOST_EVENTS_TO_PERMUTE, Sequencing, any_order, sequence
+from rescheduler.planning.sequencing import MOST_EVENTS_TO_PERMUTE, Sequencing, any_order, possible_part, sequence
 from rescheduler.planning.solvers.layered_room_model import LayeredRoomModel
 from rescheduler.planning.solvers.lexicographic import LexicographicSolver
 from rescheduler.planning.solvers.room_model import RoomModel
@@ -71,7 +71,9 @@ class General:
                 if self._is_finished() or not self._can_learn_more(attempt):
                     return
                 self._layers = min(MOST_LAYERS, self._most_moves(), max(2, 2 * self._layers))
-            elif not self._react(attempt, found):
+                continue
+            self._salvage(attempt.decoded.draft)
+            if not self._react(attempt, found):
                 return
 
     def _solve(self) -> Attempt | None:
@@ -89,7 +91,7 @@ class General:
             stage = solver.run(
                 model.weighted_help(weights),
                 maximize=True,
-                deadline=self.deadline.part(0.7),
+                deadline=self.deadline.part(0.5),
                 deterministic_seconds=seconds * HELP_SHARE,
             )
             is_help_proven &= stage.is_proven and stage.value is not None
@@ -99,7 +101,7 @@ class General:
         evictions = solver.run(
             model.evictions,
             maximize=False,
-            deadline=self.deadline.part(0.9),
+            deadline=self.deadline.part(0.6),
             deterministic_seconds=seconds * EVICTIONS_SHARE,
         )
         solver.run(
@@ -114,7 +116,7 @@ class General:
         return Attempt(decoded, solver.solution, helped, len(decoded.draft.moves), is_help_proven, evictions.bound or 0)
 
     def _hint_trimmed(self, model: RoomModel, solver: LexicographicSolver) -> None:
-        """Begin to minimise from the solution without its needless moves: the first objective asked for none of that."""
+        """Begin to minimise from the solution without its needless moves."""
         if self._layers or solver.solution is None:
             return
         draft = trim(self.problem, decode(self.instance, model.counts(solver.solution)).draft)
@@ -143,6 +145,16 @@ class General:
             if not is_all:  # a plan of e moves fits in e layers
                 bound = min(bound, self._layers + 1)
             self.proven = replace(self.proven, least_evictions=max(bound, self.proven.least_evictions))
+
+    def _salvage(self, draft: Draft) -> None:
+        """Keep what of a draft without an order can be done, less the moves that nobody needs then."""
+        part = possible_part(self.problem, draft)
+        if part.places and (self.best is None or len(part.places) >= len(self.best.places)):
+            for smaller in (trim(self.problem, part), part):
+                schedule = sequence(self.problem, smaller, self.deadline).schedule
+                if schedule is not None:
+                    self._offer(schedule)
+                    return
 
     def _offer(self, schedule: Schedule) -> None:
         if self.best is None or rank(self.problem, schedule) > rank(self.problem, self.best):

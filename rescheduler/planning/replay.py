@@ -15,7 +15,7 @@ def replay(problem: Problem, schedule: Schedule) -> list[str]:
 
     Each arrival must pass all filters at its turn within the wave, and again beside all other moves of the wave.
     """
-    against = violated_limits(problem, schedule)
+    against = _forbidden_moves(problem, schedule) + violated_limits(problem, schedule)
     placement = problem.start.copy()
     arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for pod, node, when in schedule.places:
@@ -64,22 +64,25 @@ def _group_violations(problem: Problem, wave: tuple[tuple[int, int], ...], numbe
 
 
 def violated_limits(problem: Problem, schedule: Schedule) -> list[str]:
-    """Limits of the whole plan that a schedule breaks, and pods that must not move."""
+    """Limits of the whole plan that a schedule breaks, with their values."""
     moved = [pod for wave in schedule.waves for pod, _ in wave]
     pods = problem.columns.cluster.pods
+    per_node = Counter(int(problem.start.node_of[pod]) for pod in moved)
+    per_namespace = Counter(pods[pod].namespace for pod in moved)
     limits = problem.limits
-    against: list[str] = []
+    caps = (
+        ("limits.maxEvictions", limits.max_evictions, len(moved)),
+        ("limits.maxEvictionsPerNode", limits.max_evictions_per_node, max(per_node.values(), default=0)),
+        ("limits.maxEvictionsPerNamespace", limits.max_evictions_per_namespace, max(per_namespace.values(), default=0)),
+    )
+    return [f"{name} ({cap})" for name, cap, used in caps if cap is not None and used > cap]
+
+
+def _forbidden_moves(problem: Problem, schedule: Schedule) -> list[str]:
+    moved = [pod for wave in schedule.waves for pod, _ in wave]
+    against = []
     if len(set(moved)) != len(moved):
         against.append("a pod moves twice")
     if not set(moved) <= set(problem.movable.tolist()):
         against.append("a pod moves that must not")
-    if limits.max_evictions is not None and len(moved) > limits.max_evictions:
-        against.append("more evictions than limits.maxEvictions")
-    per_node = Counter(int(problem.start.node_of[pod]) for pod in moved)
-    if limits.max_evictions_per_node is not None and max(per_node.values(), default=0) > limits.max_evictions_per_node:
-        against.append("more evictions on a node than limits.maxEvictionsPerNode")
-    per_namespace = Counter(pods[pod].namespace for pod in moved)
-    cap = limits.max_evictions_per_namespace
-    if cap is not None and max(per_namespace.values(), default=0) > cap:
-        against.append("more evictions in a namespace than limits.maxEvictionsPerNamespace")
     return against

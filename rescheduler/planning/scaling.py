@@ -42,7 +42,7 @@ def scale_for(amounts: IntArray, room: IntArray) -> Scale:
         divisor = max(1, divisor)
         largest = max(int(np.abs(room[row]).max(initial=0)), int(amounts[row].max(initial=0))) // divisor
         if largest > LARGEST_SCALED:
-            divisor = max(1, largest * divisor // LARGEST_SCALED)
+            divisor = -(-largest * divisor // LARGEST_SCALED)
             is_exact = False
         units[row] = divisor
     return Scale(units, is_exact)

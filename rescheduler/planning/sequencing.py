@@ -88,6 +88,22 @@ class WaveBuilder:
 
 def greedy_waves(problem: Problem, draft: Draft) -> list[tuple[tuple[int, int], ...]] | None:
     """Waves of as many moves as may run side by side, most waited-for origin first; None where that is stuck."""
+    builder, remaining = _run_greedily(problem, draft)
+    return None if remaining else builder.waves
+
+
+def possible_part(problem: Problem, draft: Draft) -> Draft:
+    """What of a draft can be done before it is stuck: moves in waves, then the places that are free by then."""
+    builder, remaining = _run_greedily(problem, draft)
+    places = {}
+    for pod in problem.pending:
+        if pod in draft.places and builder.now.can_arrive(pod, draft.places[pod]):
+            builder.now.placement.assume(pod, draft.places[pod])
+            places[pod] = draft.places[pod]
+    return Draft({pod: node for pod, node in draft.moves.items() if pod not in remaining}, places)
+
+
+def _run_greedily(problem: Problem, draft: Draft) -> tuple[WaveBuilder, dict[int, int]]:
     builder = WaveBuilder(problem)
     remaining = dict(draft.moves)
     origin = problem.start.node_of
@@ -98,8 +114,8 @@ def greedy_waves(problem: Problem, draft: Draft) -> list[tuple[tuple[int, int], 
             if builder.try_move(pod, remaining[pod]):
                 del remaining[pod]
         if not builder.close():
-            return None
-    return builder.waves
+            break
+    return builder, remaining
 
 
 def waves_in_order(problem: Problem, order: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], ...]] | None:

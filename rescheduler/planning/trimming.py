@@ -1,4 +1,4 @@
-"""Takes needless moves out of a draft: pods that can stay at home, and detours over a node that somebody else leaves."""
+"""Takes needless moves out of a draft: of pods that can stay at home, and detours over a node that another leaves."""
 
 from __future__ import annotations
 

@@ -76,11 +76,14 @@ def add_pending(cluster: Cluster, manifest: Manifest) -> str:
     return found[0]
 
 
-def chained(cluster: Cluster) -> str:
-    """Room for big on a needs mid gone, whose only place is b, which little must leave for c first."""
+def chained(cluster: Cluster, mid: Manifest | None = None) -> str:
+    """Room for big on a needs mid gone, whose only place is b, which little must leave for c first.
+
+    ``mid``: further fields of that pod's specification. Returns the name of big's pod.
+    """
     for name in ("a", "b", "c"):
         cluster.add_nodes(1, prefix=name, cpu="4")
-    put(cluster, "a-0", replica_set("mid", cpu="3"))
+    put(cluster, "a-0", replica_set("mid", cpu="3", spec=mid or {}))
     put(cluster, "b-0", replica_set("little", cpu="2"))
     put(cluster, "b-0", replica_set("stay", cpu="1"))
     put(cluster, "c-0", replica_set("rest", cpu="2"))

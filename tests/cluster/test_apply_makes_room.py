@@ -8,7 +8,7 @@ import pytest
 
 from .cluster import Cluster
 from .scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, chained, empty, fill, fragmented, put
-from .shapes import deployment, disruption_budget, replica_set
+from .shapes import deployment, disruption_budget, priority_class, replica_set
 from .tool import Tool, crowd
 
 ENDED = ("Landed", "LandedElsewhere")
@@ -50,6 +50,20 @@ def test_a_chain_is_carried_out_wave_by_wave(cluster: Cluster, tool: Tool) -> No
     assert set(cluster.pods_by_node("default", labels="app=mid")) == {"b-0"}
     assert set(cluster.pods_by_node("default", labels="app=little")) == {"c-0"}
     assert [name.rpartition("-")[0] for name in tool.evictions()] == ["little", "mid"]
+    tool.assert_nothing_left()
+
+
+def test_an_important_pod_moves_without_throwing_others_out(cluster: Cluster, tool: Tool) -> None:
+    """Its replacement could preempt: it finds its room open, and no pod is lost that the plan does not name."""
+    cluster.create(priority_class("important", 1000))
+    big = chained(cluster, mid={"priorityClassName": "important"})
+    before = {pod["metadata"]["uid"] for pod in cluster.api.list("pods", "default")}
+    answer = tool.run("apply", "--yes", "-o", "json", "--policy", tool.policy(SINGLE_REPLICAS_MAY_MOVE))
+    assert cluster.node_of(big) == "a-0"
+    moved = {move["pod"]["uid"] for move in answer.document["moves"]}
+    after = {pod["metadata"]["uid"] for pod in cluster.wait_pods_running(5)}
+    assert before - after == moved
+    assert len(tool.evictions()) == len(moved) == 2
     tool.assert_nothing_left()
 
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from urllib.parse import quote
-
 import msgspec
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.connection import Connection
 from rescheduler.adapters.kubernetes.conversion.cluster import ClusterBuilder
-from rescheduler.adapters.kubernetes.conversion.pod import PodConversion
 from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.decoding.metadata import Decoded
-from rescheduler.adapters.kubernetes.decoding.pages import decode_object, decode_page
+from rescheduler.adapters.kubernetes.decoding.pages import decode_page
 from rescheduler.adapters.kubernetes.failures import NotServedError, PagesExpiredError
-from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, KINDS, Kind
+from rescheduler.adapters.kubernetes.kinds import KINDS, Kind
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader, Progress, no_progress
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.pod import Pod
 
 _REQUIRED = ("Pod", "Node")
 
@@ -51,31 +46,6 @@ class LiveReader(ClusterReader):
             return builder.build(taken_at=taken_at, source=self._connection.server, server_version=version)
         except ObjectError as error:
             raise ClusterError(f"{self._connection.server}: {error}") from error
-
-    def read_pod(self, namespace: str, name: str) -> Pod | None:
-        """One pod as it stands now, None if it is gone. Raises ClusterError."""
-        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(name, safe='')}"
-        try:
-            body = self._connection.get(path)
-        except NotServedError:
-            return None
-        try:
-            return PodConversion(_ignore).convert(decode_object(KIND_BY_NAME["Pod"], body))
-        except (ObjectError, BrokenTextError) as error:
-            raise ClusterError(f"{self._connection.server}: GET {path}: {error}") from error
-
-    def read_pods(self, namespace: str, params: Mapping[str, str] | None = None) -> tuple[Pod, ...]:
-        """Pods of a namespace as they stand now; ``params`` may hold a ``labelSelector``. Raises ClusterError."""
-        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods"
-        conversion = PodConversion(_ignore)
-        try:
-            return tuple(
-                conversion.convert(found)
-                for page in self._connection.pages(path, params=params)
-                for found in decode_page(KIND_BY_NAME["Pod"], page)
-            )
-        except (ObjectError, BrokenTextError) as error:
-            raise ClusterError(f"{self._connection.server}: GET {path}: {error}") from error
 
     def _read_kind(self, kind: Kind, builder: ClusterBuilder) -> None:
         """Read one list; once more from its start if it expired on the way."""
@@ -115,7 +85,3 @@ def server_version(connection: Connection) -> str | None:
         return msgspec.json.decode(connection.get("/version"), type=_Version).git_version
     except (msgspec.DecodeError, UnicodeDecodeError, NotServedError):
         return None
-
-
-def _ignore(text: str) -> None:
-    """Warnings of single reads were told with the snapshot."""

@@ -6,6 +6,7 @@ from collections import Counter
 
 from rescheduler.model.plan import Status
 from rescheduler.planning.draft import Schedule
+from rescheduler.planning.make_room.binding_limits import BindingLimits
 from rescheduler.planning.make_room.search import Outcome
 from rescheduler.planning.problem import RESOURCE_REASONS, Problem
 
@@ -13,39 +14,25 @@ MOST_NAMED = 5
 
 
 def describe(
-    problem: Problem, outcome: Outcome, schedule: Schedule, status: Status, notes: list[str]
-) -> tuple[str, tuple[str, ...]]:
-    """The message, and the names of the limits that bind."""
+    problem: Problem, outcome: Outcome, schedule: Schedule, status: Status, limits: BindingLimits, notes: list[str]
+) -> str:
+    """The message of an answer."""
     placed = {pod for pod, _, _ in schedule.places}
     left = [pod for pod in problem.pending if pod not in placed]
     wanted = len(problem.pending)
     if not wanted:
-        return "no pending pod is to be helped", ()
+        return "no pending pod is to be helped"
     parts = [_summary(len(placed), wanted, schedule)]
-    limits: tuple[str, ...] = ()
     if left:
         parts.append(_not_helped(problem, left))
-        limits = binding_limits(problem, schedule)
-        parts += [f"{limit} binds" for limit in limits]
+        if limits.names:
+            would = f"{limits.evictions} evictions would help {limits.helped} of {wanted}"
+            parts.append(f"{' and '.join(limits.names)} binds: {would}")
         parts.append(_proof(problem, outcome, status))
     elif status is Status.FEASIBLE:
         bound = outcome.proven.bound_for(outcome.proven.for_help or ())
         parts.append(f"fewer evictions are not ruled out: at least {bound} are needed")
-    return "; ".join([part for part in parts if part] + notes), limits
-
-
-def binding_limits(problem: Problem, schedule: Schedule) -> tuple[str, ...]:
-    """Limits of the whole plan that leave no further eviction somewhere."""
-    limits = problem.limits
-    moved = [pod for wave in schedule.waves for pod, _ in wave]
-    per_node = Counter(int(problem.start.node_of[pod]) for pod in moved)
-    per_namespace = Counter(problem.columns.cluster.pods[pod].namespace for pod in moved)
-    caps = (
-        ("limits.maxEvictions", limits.max_evictions, len(moved)),
-        ("limits.maxEvictionsPerNode", limits.max_evictions_per_node, max(per_node.values(), default=0)),
-        ("limits.maxEvictionsPerNamespace", limits.max_evictions_per_namespace, max(per_namespace.values(), default=0)),
-    )
-    return tuple(f"{name} ({cap})" for name, cap, used in caps if cap is not None and used >= cap)
+    return "; ".join([part for part in parts if part] + notes)
 
 
 def _summary(helped: int, wanted: int, schedule: Schedule) -> str:

@@ -6,6 +6,7 @@ from rescheduler.model.plan import Status
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.destinations import predict_with_holds
 from rescheduler.planning.draft import Schedule
+from rescheduler.planning.make_room.binding_limits import BindingLimits, find_binding_limits
 from rescheduler.planning.make_room.messages import describe
 from rescheduler.planning.make_room.prediction_only import keep_what_needs_no_hold
 from rescheduler.planning.make_room.request import MakeRoomAnswer, MakeRoomRequest, PlannedMove, PlannedPlace
@@ -32,11 +33,19 @@ def plan_make_room(request: MakeRoomRequest) -> MakeRoomAnswer:
         schedule, guided = predict_with_holds(problem, schedule, deadline)
     elif schedule.waves:
         schedule, notes = keep_what_needs_no_hold(problem, schedule)
-    return _answer(problem, outcome, schedule, guided, notes)
+    limits = BindingLimits()
+    if len(schedule.places) < len(problem.pending):
+        limits = find_binding_limits(request, outcome, outcome.best, deadline.part(0.8))
+    return _answer(problem, outcome, schedule, guided, limits, notes)
 
 
 def _answer(
-    problem: Problem, outcome: Outcome, schedule: Schedule, guided: frozenset[int], notes: list[str]
+    problem: Problem,
+    outcome: Outcome,
+    schedule: Schedule,
+    guided: frozenset[int],
+    limits: BindingLimits,
+    notes: list[str],
 ) -> MakeRoomAnswer:
     helped = helped_by(problem, schedule)
     wanted = len(problem.pending)
@@ -44,7 +53,7 @@ def _answer(
     bound = min(value, outcome.proven.bound_for(helped))
     status = _status(helped, wanted, value, bound, outcome)
     reasons = reasons_of_moves(problem, schedule)
-    message, limits = describe(problem, outcome, schedule, status, notes)
+    message = describe(problem, outcome, schedule, status, limits, notes)
     certificate = outcome.certificate.facts if outcome.certificate and status is Status.INFEASIBLE else None
     return MakeRoomAnswer(
         status=status,
@@ -61,7 +70,7 @@ def _answer(
             for pod, node in wave
         ),
         placements=tuple(PlannedPlace(pod, node, wave) for pod, node, wave in schedule.places),
-        binding_limits=limits,
+        binding_limits=limits.names,
     )
 
 

@@ -7,6 +7,7 @@ import re
 from rescheduler.model.constraints import NodeAffinity, NodeSelectorTerm, PreferredNodeTerm, Requirement
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted
+from rescheduler.scheduling.configuration.names import is_qualified_name
 
 _OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
 _NAME_FIELD = "metadata.name"
@@ -48,6 +49,8 @@ def _requirement(fields: Fields, *, is_field: bool) -> Requirement:
     known = ["In", "NotIn"] if is_field else _OPERATORS
     if not key:
         findings.refuse(fields.path, "key is missing; write the label's key")
+    if key and not is_qualified_name(key):
+        findings.refuse(fields.at("key"), f"found {quoted(key)}; wanted a label's key: NAME or DOMAIN/NAME")
     if is_field and key and key != _NAME_FIELD:
         findings.refuse(fields.at("key"), f"found {quoted(key)}; there is only {_NAME_FIELD}")
     if operator not in known:

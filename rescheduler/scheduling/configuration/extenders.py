@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import quoted, without_credentials
+from rescheduler.scheduling.configuration.names import is_extended_resource
 from rescheduler.scheduling.configuration.settings import Effect, NotModelled
 
 
@@ -62,7 +63,7 @@ def _managed_resources(fields: Fields, seen: set[str], ignored: list[str]) -> tu
     found = []
     for item in fields.children("managedResources"):
         name = item.text("name")
-        if "/" not in name or name.partition("/")[0].endswith("kubernetes.io"):
+        if not is_extended_resource(name):
             item.findings.refuse(item.at("name"), f"found {quoted(name)}; wanted an extended resource: DOMAIN/NAME")
         if name in seen:
             item.findings.refuse(item.at("name"), f"{quoted(name)} is managed twice")

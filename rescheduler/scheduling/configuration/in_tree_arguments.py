@@ -56,24 +56,24 @@ def read_plugin_config(entries: Iterable[Fields], version: str) -> PluginArgumen
     for entry in entries:
         name = entry.text("name")
         if not name:
-            entry.findings.refuse(entry.path, "name is missing; write the plugin's name")
+            entry.findings.warn(entry.path, "name is missing, so it configures nothing; write the plugin's name")
         elif name in found.paths:
             entry.findings.refuse(entry.at("name"), f"a second configuration of {quoted(name)}; keep one")
         else:
             found.paths[name] = entry.at("name")
-            _read_arguments(found, name, _arguments(entry, name), version)
+            _read_arguments(found, name, _arguments(entry, name, version), version)
         entry.has("args")
         entry.refuse_unread()
     return found
 
 
-def _arguments(entry: Fields, plugin: str) -> Fields:
+def _arguments(entry: Fields, plugin: str, file_version: str) -> Fields:
     arguments = entry.child("args")
     kind, version = arguments.text("kind"), arguments.text("apiVersion")
     if kind and points_of(plugin) is not None and kind != f"{plugin}Args":
         arguments.findings.refuse(arguments.at("kind"), f"found {quoted(kind)}; wanted {plugin}Args")
-    if version and points_of(plugin) is not None and not version.startswith("kubescheduler.config.k8s.io/"):
-        text = f"found {quoted(version)}; wanted the apiVersion of the whole file, or leave it out"
+    if version and points_of(plugin) is not None and version != f"kubescheduler.config.k8s.io/{file_version}":
+        text = f"found {quoted(version)}; write the apiVersion of the whole file, or leave it out"
         arguments.findings.refuse(arguments.at("apiVersion"), text)
     return arguments
 
@@ -104,6 +104,8 @@ def _read_arguments(found: PluginArguments, plugin: str, fields: Fields, version
         found.load_aware[plugin] = load_aware_arguments.read_load_aware(fields, plugin)
     elif plugin == "VolumeBinding":
         _volume_binding(fields)
+    elif plugin == "DefaultPreemption":
+        _default_preemption(fields)
     elif points_of(plugin) is None:
         fields.findings.warn(found.paths[plugin], f"no plugin that is known; {choices(plugin, [*IN_TREE, *OTHERS])}")
 
@@ -115,9 +117,18 @@ def _inter_pod_affinity(fields: Fields) -> InterPodAffinity:
     return InterPodAffinity(weight, ignores)
 
 
+def _default_preemption(fields: Fields) -> None:
+    """No plan counts on preemption; only what kube-scheduler refuses is told."""
+    share = fields.integer("minCandidateNodesPercentage", 10, 0, 100)
+    if fields.integer("minCandidateNodesAbsolute", 100, low=0) == 0 and share == 0:
+        text = "0 beside minCandidateNodesPercentage 0; kube-scheduler wants one of them above 0"
+        fields.findings.refuse(fields.at("minCandidateNodesAbsolute"), text)
+    fields.refuse_unread()
+
+
 def _volume_binding(fields: Fields) -> None:
     fields.integer("bindTimeoutSeconds", 600, low=0)
     if fields.has("shape"):
-        text = "scores by the capacity of volumes, which are not modelled: destinations are estimates"
+        text = "not modelled; kube-scheduler refuses it unless its gate StorageCapacityScoring is on"
         fields.findings.warn(fields.at("shape"), text, at_key=True)
     fields.refuse_unread()

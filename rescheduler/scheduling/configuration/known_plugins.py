@@ -11,7 +11,8 @@ QUEUE_POINTS: Final = ("preEnqueue", "queueSort")
 FILTER_POINTS: Final = ("preFilter", "filter")
 SCORE_POINTS: Final = ("preScore", "score")
 _LATER_POINTS: Final = ("reserve", "permit", "preBind", "bind", "postBind")
-POINTS: Final = (*QUEUE_POINTS, *FILTER_POINTS, "postFilter", *SCORE_POINTS, *_LATER_POINTS)
+_GROUP_POINTS: Final = ("placementGenerate", "placementScore")
+POINTS: Final = (*QUEUE_POINTS, *_GROUP_POINTS, *FILTER_POINTS, "postFilter", *SCORE_POINTS, *_LATER_POINTS)
 """Extension points in the order in which they run."""
 
 _FILTERS_ONLY = ("preFilter", "filter")
@@ -36,6 +37,8 @@ IN_TREE: Mapping[str, tuple[str, ...]] = {
     "VolumeZone": _FILTERS_ONLY,
     "PodTopologySpread": _BOTH,
     "InterPodAffinity": _BOTH,
+    "NodeDeclaredFeatures": _FILTERS_ONLY,
+    "GangScheduling": ("preEnqueue", "reserve", "permit"),
     "DynamicResources": ("preEnqueue", *_FILTERS_ONLY, "postFilter", "score", "reserve", "preBind"),
     "DefaultPreemption": ("postFilter",),
     "NodeResourcesBalancedAllocation": SCORE_POINTS,
@@ -108,6 +111,9 @@ def not_modelled(plugin: str, points: frozenset[str]) -> NotModelled | None:
 
 def _beside(plugin: str, points: frozenset[str]) -> NotModelled | None:
     """A plugin that neither filters nor scores."""
+    if points.intersection(_GROUP_POINTS):
+        text = "not modelled: it places groups of pods together, here pods are taken one by one"
+        return NotModelled(plugin, Effect.ESTIMATE, text)
     if "preEnqueue" in points:
         text = "not modelled, and it may keep pods out of the queue: a pod may wait although it fits"
         return NotModelled(plugin, Effect.ESTIMATE, text)
@@ -128,6 +134,9 @@ def _special(plugin: str, points: frozenset[str]) -> NotModelled | None:
     if plugin == "Coscheduling" and points.intersection((*FILTER_POINTS, "permit")):
         text = f"not modelled: groups are bound whole; about their members, {_UNKNOWN}"
         return NotModelled(plugin, Effect.UNKNOWN, text, pod_labels=_COSCHEDULED)
+    if plugin == "GangScheduling":
+        text = "not modelled: pods of a Workload are bound together, here pods are taken one by one"
+        return NotModelled(plugin, Effect.ESTIMATE, text)
     if plugin in _COVERED:
         return NotModelled(plugin, Effect.HARMLESS, "not modelled: such volumes are counted by NodeVolumeLimits")
     if plugin == "NodePreferAvoidPods":

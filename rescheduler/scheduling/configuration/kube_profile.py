@@ -36,14 +36,15 @@ from rescheduler.scheduling.configuration.plugin_sets import (
     default_sets,
     expanded,
     merged,
+    weights_overflow,
 )
 from rescheduler.scheduling.configuration.settings import ConfiguredProfile, ConfiguredScore, NotModelled
 
 _MODELLED_FILTERS = frozenset(plugin.name for plugin in DEFAULT_FILTERS)
 # In the second beta and before, "unreserve" stood beside the points of today.
 _EARLIER_POINTS = ("unreserve",)
-# The sum of all weights times the largest score must stay within 64 bits.
-_LARGEST_TOTAL_WEIGHT = (2**63 - 1) // 100
+# These stand at the score point, but all nodes get 0: behind a gate that is off, or for pods that are not foretold.
+_WITHOUT_SCORES = {"VolumeBinding", "DynamicResources"}
 _WITHOUT_ARGUMENTS = {plugin.name: plugin for plugin in (TaintToleration(), NodeAffinity(), ImageLocality())}
 _FIRST_FORMS = ("v1alpha1", "v1alpha2", "v1beta1")
 
@@ -71,6 +72,7 @@ def read_profile(
     expansion = expanded(sets)
     _refuse_doubled(fields, expansion)
     _check_weights(fields, expansion, sets)
+    _refuse_missing(fields, expansion)
     queue = sets["queueSort"]
     sort = QueueSort(tuple(entry.name for entry in queue.enabled), queue.disabled)
     return profile_of(name, expansion, arguments, extenders, own_share), sort
@@ -155,26 +157,45 @@ def _refuse_doubled(fields: Fields, expansion: Expansion) -> None:
         fields.findings.refuse(path, f"{quoted(entry.name)} is enabled twice at one point; keep one")
 
 
+def _refuse_missing(fields: Fields, expansion: Expansion) -> None:
+    """A profile sorts the queue in one way, and binds pods."""
+    count = len(expansion.at["queueSort"])
+    known = [name for name in expansion.at["queueSort"] if points_of(name) is not None]
+    if count == 0 or len(known) > 1:
+        text = f"{count} plugins sort the queue; kube-scheduler wants one such as PrioritySort"
+        fields.findings.refuse(fields.at("plugins"), text)
+    if not expansion.at["bind"]:
+        text = "no plugin binds pods; kube-scheduler wants one such as DefaultBinder"
+        fields.findings.refuse(fields.at("plugins"), text)
+
+
 def _check_weights(fields: Fields, expansion: Expansion, sets: Mapping[str, PluginSet]) -> None:
     findings = fields.findings
-    scoring = expansion.at["score"]
+    scoring = set(expansion.at["score"]) - _WITHOUT_SCORES
+    overflows = weights_overflow(sets)
+    negative = [entry for point in ("score", MULTI_POINT) for entry in sets[point].enabled if entry.weight < 0]
+    for entry in negative:
+        path = (*(entry.path or ()), "weight")
+        if overflows:
+            findings.refuse(path, f"found {entry.weight}; kube-scheduler takes a sum below 0 for an overflow, refused")
+        elif entry.name in scoring:
+            text = f"a weight of {entry.weight} makes {entry.name} prefer the nodes that it scores lowest"
+            findings.warn(path, f"{text}; kube-scheduler takes it as it stands")
+    if overflows and not negative:
+        findings.refuse(fields.at("plugins"), "the weights are so large that their sum overflows")
     for point in ("score", MULTI_POINT):
         for entry in sets[point].enabled:
-            if entry.path is None or entry.name not in scoring:
-                continue
-            if entry.weight < 0:
-                text = f"a weight of {entry.weight} makes {entry.name} prefer the nodes that it scores lowest"
-                findings.warn((*entry.path, "weight"), f"{text}; kube-scheduler takes it as it stands")
-            elif entry.weight == 0 and "weight" in _data_at(fields, entry):
-                findings.warn((*entry.path, "weight"), f"a weight of 0 for {entry.name} counts as 1; to switch it off,"
-                              f" write it under {point}.disabled")  # fmt: skip
-    if sum(expansion.weights.values()) > _LARGEST_TOTAL_WEIGHT:
-        findings.refuse(fields.at("plugins"), "the weights are so large that their sum overflows")
+            if entry.name in scoring and entry.weight == 0 and "weight" in _data_at(fields, entry):
+                text = f"a weight of 0 for {entry.name} counts as 1; to switch it off, write it under {point}.disabled"
+                findings.warn((*(entry.path or ()), "weight"), text)
 
 
 def _data_at(fields: Fields, entry: Enabled) -> dict[str, object]:
+    """The entry as it was written; nothing for a default."""
+    if entry.path is None:
+        return {}
     data = fields.findings.document.data
-    for step in entry.path or ():
+    for step in entry.path:
         data = data[step]
     return dict(data)
 

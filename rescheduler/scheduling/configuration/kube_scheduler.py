@@ -18,10 +18,11 @@ KIND = "KubeSchedulerConfiguration"
 _VERSIONS = ["v1", "v1beta3", "v1beta2", "v1beta1", "v1alpha2", "v1alpha1"]
 # The first minor version of Kubernetes 1 that refuses each.
 _REFUSED_SINCE = {"v1beta3": 29, "v1beta2": 28, "v1beta1": 23, "v1alpha2": 20, "v1alpha1": 19}
-_IRRELEVANT = (
-    "leaderElection", "clientConnection", "delayCacheUntilActive", "healthzBindAddress", "metricsBindAddress",
-    "enableProfiling", "enableContentionProfiling", "disablePreemption", "bindTimeoutSeconds",
-)  # fmt: skip
+_BOOLEANS = ("enableProfiling", "enableContentionProfiling", "delayCacheUntilActive")
+_EARLIER_BOOLEANS = ("disablePreemption",)
+_ADDRESSES = ("healthzBindAddress", "metricsBindAddress")
+_ELECTION = ("leaseDuration", "renewDeadline", "retryPeriod", "resourceLock", "resourceName", "resourceNamespace")
+_CONNECTION = ("kubeconfig", "acceptContentTypes", "contentType")
 
 
 def read_kube_scheduler(document: ReadDocument, scheduler_name: str | None) -> Configuration:
@@ -31,7 +32,7 @@ def read_kube_scheduler(document: ReadDocument, scheduler_name: str | None) -> C
     version = _version(fields)
     findings.note_doubled(is_refused=True, reader="kube-scheduler")
     share = fields.integer("percentageOfNodesToScore", 0, 0, 100)
-    _irrelevant(fields)
+    _irrelevant(fields, version)
     if version == "v1alpha1":
         profiles = read_first_alpha(fields, share, scheduler_name)
     else:
@@ -56,19 +57,28 @@ def _version(fields: Fields) -> str:
     return version
 
 
-def _irrelevant(fields: Fields) -> None:
-    """Fields that decide nothing here, except that some have forms which kube-scheduler refuses."""
+def _irrelevant(fields: Fields, version: str) -> None:
+    """Fields that decide nothing here, except that kube-scheduler refuses some values and names of them."""
     fields.integer("parallelism", 16, low=1)
     initial = fields.integer("podInitialBackoffSeconds", 1, low=1)
     if fields.integer("podMaxBackoffSeconds", 10) < initial:
         text = f"less than podInitialBackoffSeconds, which is {initial}"
         fields.findings.refuse(fields.at("podMaxBackoffSeconds"), text)
-    election = fields.child("leaderElection")
+    election, connection = fields.child("leaderElection"), fields.child("clientConnection")
     election.boolean("leaderElect", default=True)
-    for name in ("enableProfiling", "enableContentionProfiling", "delayCacheUntilActive", "disablePreemption"):
+    connection.integer("burst", 100)
+    connection.number("qps", 50.0)
+    for below, names in ((election, _ELECTION), (connection, _CONNECTION)):
+        for name in names:
+            below.text(name)
+        below.refuse_unread()
+    for name in _BOOLEANS if version not in ("v1alpha1", "v1alpha2") else (*_BOOLEANS, *_EARLIER_BOOLEANS):
         fields.boolean(name, default=False)
-    for name in _IRRELEVANT:
-        fields.has(name)
+    if version not in ("v1", "v1beta3"):
+        for name in _ADDRESSES:
+            fields.text(name)
+    if version in ("v1alpha1", "v1alpha2"):
+        fields.integer("bindTimeoutSeconds", 600)
 
 
 def _profiles(

@@ -10,6 +10,7 @@ from rescheduler.scheduling.configuration.known_plugins import IN_TREE, POINTS, 
 
 MULTI_POINT: Final = "multiPoint"
 EVERY: Final = "*"
+_LARGEST_TOTAL = 2**63 - 1
 
 
 class Enabled(NamedTuple):
@@ -125,6 +126,30 @@ def _doubled(entries: Iterable[Enabled]) -> Iterable[Enabled]:
         if entry.name in seen:
             yield entry
         seen.add(entry.name)
+
+
+def weights_overflow(sets: Mapping[str, PluginSet]) -> bool:
+    """Whether kube-scheduler would refuse the weights, as it adds them up in 64 bits.
+
+    It adds those of the score point first, then multiPoint's, even of plugins that are switched off for scoring. A sum
+    below zero makes its own test overflow, so that most negative weights are refused, but not all.
+    """
+    total = 0
+    seen: set[str] = set()
+    for entry in (*sets.get("score", PluginSet()).enabled, *sets.get(MULTI_POINT, PluginSet()).enabled):
+        if entry.name in seen or not _stands_at(entry.name, "score"):
+            continue
+        seen.add(entry.name)
+        points = (entry.weight or 1) * 100
+        if points > _wrapped(_LARGEST_TOTAL - total):
+            return True
+        total += points
+    return False
+
+
+def _wrapped(value: int) -> int:
+    """A number as 64 bits hold it."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def _weights(sets: Mapping[str, PluginSet], at: Mapping[str, tuple[str, ...]]) -> dict[str, int]:

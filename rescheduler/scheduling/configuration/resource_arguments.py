@@ -8,6 +8,7 @@ from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.plugins.scores import NodeResourcesBalancedAllocation, NodeResourcesFit
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted, shown
+from rescheduler.scheduling.configuration.names import is_qualified_name
 
 LEAST, MOST, RATIO = "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"
 _STRATEGIES = [LEAST, MOST, RATIO]
@@ -26,10 +27,13 @@ class FitSettings(NamedTuple):
 
 def fit_settings(fields: Fields, *, has_strategy: bool) -> FitSettings:
     """NodeResourcesFitArgs; v1beta1 has no ``scoringStrategy``."""
-    ignored = [name for _, name in fields.names("ignoredResources")]
-    groups = []
+    ignored, groups = [], []
+    for path, name in fields.names("ignoredResources"):
+        if not is_qualified_name(name):
+            fields.findings.refuse(path, f"found {quoted(name)}; wanted the name of a resource: DOMAIN/NAME")
+        ignored.append(name)
     for path, name in fields.names("ignoredResourceGroups"):
-        if "/" in name:
+        if "/" in name or not is_qualified_name(name):
             fields.findings.refuse(path, f"found {quoted(name)}; a group is what stands before the slash")
         groups.append(name)
     score = NodeResourcesFit()
@@ -90,8 +94,7 @@ def weighed_resources(fields: Fields) -> tuple[tuple[str, int], ...]:
     for item in fields.children("resources"):
         name = item.text("name")
         if not name:
-            fields.findings.refuse(item.path, "name is missing; write the resource as nodes list it")
-            continue
+            fields.findings.warn(item.path, "name is missing, so no node offers it; write the resource's name")
         weight = item.integer("weight", 1)
         if weight == 0:
             fields.findings.warn(item.at("weight"), f"a weight of 0 for {quoted(name)} counts as 1; leave it out")
@@ -101,7 +104,7 @@ def weighed_resources(fields: Fields) -> tuple[tuple[str, int], ...]:
         if name in [known for known, _ in found]:
             fields.findings.warn(item.at("name"), f"{quoted(name)} is given twice, so both of its weights count")
         item.refuse_unread()
-        found.append((name, weight))
+        found += [(name, weight)] if name else []
     return tuple(found) or _DEFAULT_RESOURCES
 
 

@@ -38,17 +38,14 @@ class PodConversion:
 
     def convert(self, found: PodObject) -> Pod:
         """One pod; uses up what was decoded. Raises ObjectError."""
-        meta, spec, status = found.metadata or _NO_META, found.spec, found.status or _NO_STATUS
-        name = name_of(meta)
+        meta, status, shared = found.metadata or _NO_META, found.status or _NO_STATUS, self._shared
+        name, owners, spec = name_of(meta), shared.owners(meta), found.spec
         if spec is None:
             raise ObjectError("spec", "is missing")
-        shared = self._shared
-        owners = shared.owners(meta)
         ready, scheduled, resize = pod_conditions(status.conditions)
         node_name = shared.name(spec.node_name) if spec.node_name else None
         phase = sys.intern(status.phase) if status.phase else "Running" if node_name else "Pending"
-        volumes = self._volumes.of(spec, name)
-        restarts = _restarts(status)
+        volumes, restarts = self._volumes.of(spec, name), _restarts(status)
         pod_spec, held = self._specs.of(
             spec,
             status,

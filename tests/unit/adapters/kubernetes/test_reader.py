@@ -151,22 +151,3 @@ def test_an_empty_list_may_be_null(tmp_path: Path) -> None:
     inner = cluster_of({NODES: [node_object()]})
     with serving(lambda asked: answer({"items": None}) if asked.path == PODS else inner(asked)) as server:
         assert reader(server, tmp_path).read().pods == ()
-
-
-def test_single_pods_are_read_as_they_stand_now(tmp_path: Path) -> None:
-    """One pod by name, None when it is gone; pods of a namespace by selector."""
-
-    def handle(request: Request) -> Answer:
-        if request.path.endswith("/pods"):
-            return answer({"metadata": {}, "items": [bare(pod_object("a")), bare(pod_object("b"))]})
-        return answer(pod_object("a")) if request.path.endswith("/a") else status(404, "not found")
-
-    with serving(handle) as server:
-        found = reader(server, tmp_path)
-        pod = found.read_pod("default", "a")
-        assert pod is not None
-        assert pod.uid == "uid-Pod-a"
-        assert found.read_pod("default", "../x") is None
-        assert [item.name for item in found.read_pods("default", {"labelSelector": "app=web"})] == ["a", "b"]
-    assert server.requests[1].path == "/api/v1/namespaces/default/pods/..%2Fx"
-    assert server.requests[2].params["labelSelector"] == "app=web"

@@ -132,6 +132,15 @@ def test_a_node_without_metrics_is_judged_by_its_limits() -> None:
     assert usages.scores(upstream, place, "new")["c"] == 0
 
 
+def test_requests_are_no_measure_of_load() -> None:
+    """Where the provider has failed limits alone count, on every node."""
+    old = limited("old", 1000, 7000, "n")
+    world = cluster(node("n", cpu="4"), limited("new", 1000, 1000), old)  # type: ignore[arg-type]
+    plugin, place = LowRiskOverCommitment(usages.usage(world, {"n": 90.0}, age=400.0)), usages.placement(world)
+    assert usages.scores(plugin, place, "new") == {"n": 67}
+    assert plugin.explain(usages.index(place, "new"), 0, place).count("load unknown") == 2
+
+
 def test_a_pod_that_asks_for_nothing_scores_nothing_anywhere() -> None:
     """The plugin abstains."""
     world = cluster(node("n"), pod("new", cpu="0", memory="0", containers=(ContainerResources(),)))

@@ -149,7 +149,7 @@ def read_or_refusal(text: str, name: str | None = None) -> tuple[Configuration |
         return None, str(error)
 
 
-@settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated(), st.sampled_from([None, "mine"]))
 def test_mutated_configurations(text: str, name: str | None) -> None:
     """A mutated configuration is read, told and made into profiles, or refused with places."""
@@ -166,7 +166,7 @@ TEXTS = [json.dumps(seed, indent=1) for seed in SEEDS] + [yaml.safe_dump(seed) f
 PIECES = ["...", "&a ", "*a", "<<: ", "- ", "{", "]", "\t", "\n---\n", "!!x "]
 
 
-@settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(TEXTS), st.data())
 def test_broken_texts(text: str, data: st.DataObject) -> None:
     """A text with pieces cut out or put in raises nothing else either."""

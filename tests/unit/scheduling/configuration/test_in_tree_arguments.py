@@ -71,7 +71,7 @@ def test_shapes_that_are_refused(shape: str, said: str) -> None:
         ("scoringStrategy: {type: RequestedToCapacityRatio}", "requestedToCapacityRatio is missing"),
         ("scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: -1}]}", "found -1; wanted 1 to 100"),
         ("scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 101}]}", "found 101; wanted 1 to 100"),
-        ("scoringStrategy: {type: MostAllocated, resources: [{weight: 1}]}", "name is missing"),
+        ("ignoredResources: ['a b']", 'found "a b"; wanted the name of a resource'),
         ("ignoredResourceGroups: [example.com/x]", "a group is what stands before the slash"),
         ("ignoredResources: [5]", "ignoredResources[0]: found 5; wanted a text"),
         ("hardPodAffinityWeight: 1", "a field that kube-scheduler does not know"),
@@ -230,6 +230,7 @@ def test_added_affinity() -> None:
         ("[n1]", "[n1, n2]", "NotIn takes exactly one value here"),
         ("nodeSelectorTerms", "nodeSelectorTerm", "did you mean nodeSelectorTerms?"),
         ("key: pool, ", "", "key is missing"),
+        ("key: pool", "key: a b", 'found "a b"; wanted a label\'s key'),
     ],
 )
 def test_added_affinity_that_is_refused(old: str, new: str, said: str) -> None:
@@ -242,4 +243,21 @@ def test_volume_binding() -> None:
     assert not read(configured("VolumeBinding", "bindTimeoutSeconds: 60")).warnings
     assert "found -1; wanted 0 or more" in refusal(configured("VolumeBinding", "bindTimeoutSeconds: -1"))
     (warning,) = read(configured("VolumeBinding", "shape: [{utilization: 0, score: 0}]")).warnings
-    assert "destinations are estimates" in warning
+    assert "kube-scheduler refuses it unless its gate StorageCapacityScoring is on" in warning
+
+
+def test_a_resource_without_a_name() -> None:
+    """kube-scheduler takes it; no node offers it."""
+    text = configured(
+        "NodeResourcesFit", "scoringStrategy: {type: MostAllocated, resources: [{weight: 1}, {name: cpu}]}"
+    )
+    assert argument(only(text), "NodeResourcesFit") == NodeResourcesFit("MostAllocated", (("cpu", 1),))
+    assert "name is missing, so no node offers it" in read(text).warnings[0]
+
+
+def test_default_preemption() -> None:
+    """It decides nothing here; what kube-scheduler refuses is refused."""
+    assert not read(configured("DefaultPreemption", "minCandidateNodesPercentage: 50")).warnings
+    assert "found 101; wanted 0 to 100" in refusal(configured("DefaultPreemption", "minCandidateNodesPercentage: 101"))
+    both = "minCandidateNodesPercentage: 0\nminCandidateNodesAbsolute: 0"
+    assert "wants one of them above 0" in refusal(configured("DefaultPreemption", both))

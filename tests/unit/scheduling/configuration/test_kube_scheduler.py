@@ -6,6 +6,14 @@ import pytest
 
 from tests.unit.scheduling.configuration.reading import kube, only, read, refusal, weights
 
+# As kube-scheduler 1.36 writes its defaults out.
+_TODAY = {
+    "SchedulingGates": 0, "PrioritySort": 0, "NodeUnschedulable": 0, "NodeName": 0, "TaintToleration": 3,
+    "NodeAffinity": 2, "NodePorts": 0, "NodeResourcesFit": 1, "VolumeRestrictions": 0, "NodeVolumeLimits": 0,
+    "VolumeBinding": 0, "VolumeZone": 0, "PodTopologySpread": 2, "InterPodAffinity": 2, "DynamicResources": 2,
+    "DefaultPreemption": 0, "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "DefaultBinder": 0,
+    "NodeDeclaredFeatures": 0,
+}  # fmt: skip
 EVERYTHING_ELSE = """\
 leaderElection: {leaderElect: false, leaseDuration: 15s}
 clientConnection: {kubeconfig: /etc/x, qps: 50}
@@ -68,7 +76,6 @@ def test_share_of_nodes() -> None:
         ("profiles: [x]", "profiles[0]: found 'x'; wanted a map"),
         ("profiles: [{schedulerName: a, schedulername: b}]", "did you mean schedulerName?"),
         ("profiles: [{pluginConfig: [{name: NodeAffinity}, {name: NodeAffinity}]}]", "a second configuration of"),
-        ("profiles: [{pluginConfig: [{args: {}}]}]", "name is missing; write the plugin's name"),
         ("profiles: [{pluginConfig: [{name: NodeLabel, args: {}}]}]", "NodeLabel was removed before v1"),
         (
             "profiles: [{schedulerName: a}, {schedulerName: b, plugins: {queueSort: {disabled: [{name: '*'}]}}}]",
@@ -80,7 +87,7 @@ def test_share_of_nodes() -> None:
         ),
         (
             "profiles: [{pluginConfig: [{name: NodeAffinity, args: {apiVersion: v1}}]}]",
-            "wanted the apiVersion of the whole file, or leave it out",
+            "write the apiVersion of the whole file, or leave it out",
         ),
     ],
 )
@@ -115,6 +122,24 @@ def test_arguments_of_unknown_plugins() -> None:
     """They are not looked into."""
     (warning,) = read(kube("profiles: [{pluginConfig: [{name: Mine, args: {a: [1]}}]}]")).warnings
     assert "no plugin that is known" in warning
+
+
+def test_arguments_of_no_plugin() -> None:
+    """kube-scheduler takes an entry without a name, which configures nothing."""
+    (warning,) = read(kube("profiles: [{pluginConfig: [{args: {}}]}]")).warnings
+    assert "name is missing, so it configures nothing" in warning
+
+
+def test_what_the_scheduler_writes_itself() -> None:
+    """A file with every default written out says the same as one that leaves them out."""
+    written = (
+        "plugins: {multiPoint: {enabled: ["
+        + ", ".join(f"{{name: {name}, weight: {weight}}}" for name, weight in _TODAY.items())
+        + "]}, placementGenerate: {}, placementScore: {}}"
+    )
+    found = read(kube(f"profiles: [{{{written}}}]"))
+    assert found.profiles == read(kube("")).profiles
+    assert not found.warnings
 
 
 def test_first_alpha() -> None:

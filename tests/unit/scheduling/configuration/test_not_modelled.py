@@ -65,9 +65,12 @@ def test_a_known_plugin_beside_the_schedulers_own() -> None:
     assert not read(text).warnings
 
 
+COSCHEDULING = "multiPoint:\n  enabled: [{name: Coscheduling}]\n  disabled: [{name: PrioritySort}]"
+
+
 def test_coscheduling_concerns_members_of_groups() -> None:
     """Pods that belong to no group are foretold as ever."""
-    found = notes(with_plugins("multiPoint:\n  enabled: [{name: Coscheduling}]"))["Coscheduling"]
+    found = notes(with_plugins(COSCHEDULING))["Coscheduling"]
     assert found.effect is Effect.UNKNOWN
     assert "scheduling.x-k8s.io/pod-group" in found.pod_labels
 
@@ -115,6 +118,7 @@ def test_resources_that_an_extender_takes_over() -> None:
         ("  prioritizeVerb: p\n", "extenders[0].weight: found 0; an extender that scores needs a weight of 1 or more"),
         ("  prioritizeVerb: p\n  weight: -1\n", "found -1"),
         ("  managedResources: [{name: cpu}]\n", 'found "cpu"; wanted an extended resource'),
+        ("  managedResources: [{name: requests.a.b/c}]\n", 'found "requests.a.b/c"; wanted an extended resource'),
         ("  managedResources: [{name: a.b/c}, {name: a.b/c}]\n", '"a.b/c" is managed twice'),
         ("  bindVerb: b\n- urlPrefix: http://other\n  bindVerb: b\n", "2 extenders bind pods; only one can"),
         ("  filterVerbs: f\n", "did you mean filterVerb?"),

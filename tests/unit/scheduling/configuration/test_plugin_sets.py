@@ -67,8 +67,8 @@ def test_a_default_switched_off_at_one_point() -> None:
 
 def test_multi_point_alone() -> None:
     """With ``*`` switched off for all points, only what multiPoint names runs, where it can stand."""
-    plugins = "multiPoint:\n  disabled: [{name: '*'}]\n  enabled: [{name: NodeName}, {name: NodeAffinity, weight: 4}]"
-    profile = only(with_plugins(plugins))
+    named = "{name: PrioritySort}, {name: NodeName}, {name: NodeAffinity, weight: 4}, {name: DefaultBinder}"
+    profile = only(with_plugins(f"multiPoint:\n  disabled: [{{name: '*'}}]\n  enabled: [{named}]"))
     assert profile.filters == ("NodeName", "NodeAffinity")
     assert weights(profile) == {"NodeAffinity": 4}
 
@@ -110,12 +110,40 @@ def test_no_weight_is_no_mistake() -> None:
     assert not configuration.warnings
 
 
-def test_negative_weight() -> None:
-    """kube-scheduler takes a negative weight, which turns the score round; so do we, and say so."""
-    configuration = read(with_plugins("score:\n  enabled: [{name: ImageLocality, weight: -2}]"))
+@pytest.mark.parametrize(
+    "plugins",
+    [
+        "score:\n  disabled: [{name: '*'}]\n  enabled: [{name: NodeAffinity, weight: 5}, {name: ImageLocality, weight: -2}]",
+        "score:\n  enabled: [{name: NodeAffinity, weight: 2}, {name: ImageLocality, weight: -2}]",
+        "multiPoint:\n  enabled: [{name: ImageLocality, weight: -2}]",
+    ],
+)
+def test_a_negative_weight_that_is_taken(plugins: str) -> None:
+    """kube-scheduler takes a negative weight, which turns the score round, while the sum so far is not below 0."""
+    configuration = read(with_plugins(plugins))
     assert weights(configuration.profiles["default-scheduler"])["ImageLocality"] == -2
     (warning,) = configuration.warnings
     assert "makes ImageLocality prefer the nodes that it scores lowest" in warning
+
+
+@pytest.mark.parametrize(
+    "plugins",
+    [
+        "score:\n  enabled: [{name: ImageLocality, weight: -2}]",
+        "score:\n  disabled: [{name: '*'}]\n  enabled: [{name: ImageLocality, weight: -2}]",
+        "score:\n  enabled: [{name: NodeAffinity, weight: 1}, {name: ImageLocality, weight: -2}]",
+    ],
+)
+def test_a_negative_weight_that_is_refused(plugins: str) -> None:
+    """Below 0, kube-scheduler's own test of the sum overflows, so that it does not start."""
+    assert "weight: found -2; kube-scheduler takes a sum below 0 for an overflow" in refusal(with_plugins(plugins))
+
+
+def test_one_queue_sort_and_a_binding() -> None:
+    """A profile needs one plugin that sorts the queue and one that binds."""
+    assert "0 plugins sort the queue" in refusal(with_plugins("queueSort:\n  disabled: [{name: '*'}]"))
+    assert "2 plugins sort the queue" in refusal(with_plugins("queueSort:\n  enabled: [{name: QOSSort}]"))
+    assert "no plugin binds pods" in refusal(with_plugins("bind:\n  disabled: [{name: '*'}]"))
 
 
 @pytest.mark.parametrize(

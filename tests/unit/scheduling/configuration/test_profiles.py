@@ -70,7 +70,8 @@ def test_strategy_decides() -> None:
 
 def test_a_weight_turns_a_decision() -> None:
     """A negative weight prefers what scores lowest, as in kube-scheduler."""
-    text = with_plugins("score:\n  disabled: [{name: '*'}]\n  enabled: [{name: NodeResourcesFit, weight: -1}]")
+    both = "{name: ImageLocality, weight: 2}, {name: NodeResourcesFit, weight: -1}"
+    text = with_plugins(f"score:\n  disabled: [{{name: '*'}}]\n  enabled: [{both}]")
     assert best(model(text, pod("p", "2", "1Gi"))) == ["a"]
 
 

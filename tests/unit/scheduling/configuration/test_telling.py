@@ -64,7 +64,10 @@ def test_what_predictions_hold(text: str, sentence: str) -> None:
         (kube(""), "of 100 nodes or more, looks at a part only: there a destination is one of several"),
         (with_plugins("score:\n  enabled: [{name: Mine}]"), "Mine: not modelled: its score is unknown"),
         (with_plugins("score:\n  disabled: [{name: '*'}]"), "scores no nodes"),
-        (with_plugins("multiPoint:\n  disabled: [{name: '*'}]"), "filters no nodes"),
+        (
+            with_plugins("filter:\n  disabled: [{name: '*'}]\npreEnqueue:\n  disabled: [{name: '*'}]"),
+            "filters no nodes",
+        ),
         (
             configured("NodeResourcesFit", "ignoredResourceGroups: [a.b]"),
             "does not look whether nodes have room for a.b/*",
