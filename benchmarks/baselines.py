@@ -61,7 +61,7 @@ class Baseline:
         return BaselineResult(self.evictions, self.helped)
 
     def preemption_style(self) -> BaselineResult:
-        """The node with the fewest victims once all that can stay are reprieved, if they find new places; else the next."""
+        """The node with the fewest victims, once all that can stay are reprieved; the next if they find no place."""
         for pod in self.pending:
             if not self._place_directly(pod):
                 options = []

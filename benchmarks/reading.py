@@ -51,6 +51,7 @@ def _beside(server: str, pods: int) -> dict[str, Any]:
         "officialModelsOnATenth": models,
         "officialModelsRatio": round(models["seconds"] / ours["seconds"], 1),
         "jsonLoadsSeconds": round(loads["seconds"], 3),
+        "jsonLoadsCpuSeconds": round(loads["cpuSeconds"], 3),
         "jsonLoadsPeakMegabytes": loads["peakMegabytes"],
     }
 

@@ -7,7 +7,7 @@ carries a plan out is ``execution/executor.py``, put together in ``wiring.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.extension_points import Clock, Progress, no_progress
@@ -28,7 +28,7 @@ class CycleOptions:
     """What one cycle needs besides cluster and policy."""
 
     clock: Clock
-    selection: Selection = Selection()
+    selection: Selection = field(default_factory=Selection)
     seed: int = 0
     progress: Progress = no_progress
 

@@ -53,7 +53,7 @@ class Evictor:
         self._target = target
         self._waiter = waiter
         self.in_flight: Move | None = None
-        """The move whose eviction was sent and not answered yet."""
+        """The move whose eviction was sent and has had no definite answer; whoever has noted its answer resets it."""
 
     def evict(self, move: Move, expected: Pod, still_allowed: Callable[[], str | None]) -> Eviction:
         """Evict the pod of a move if it still is as ``expected``.
@@ -87,7 +87,8 @@ class Evictor:
     def _send(self, move: Move, live: Pod) -> EvictionAnswer:
         self.in_flight = move
         answer = self._target.evict(move.pod, live.resource_version, dry_run=False)
-        self.in_flight = None
+        if answer.kind not in ("Accepted", "Failed"):
+            self.in_flight = None
         return answer
 
     def _back_off(self, move: Move, answer: EvictionAnswer, attempt: int) -> None:

@@ -98,7 +98,7 @@ class PlanRun:
     def tell_open_departures(self, *, is_interrupted: bool) -> None:
         """After a stop: see where the pods that left have gone, and tell of an eviction whose answer is not known."""
         flying = self._sender.evictor.in_flight
-        if flying is not None:
+        if flying is not None and not self.outcomes.is_told(flying):
             try:
                 left = is_leaving(self._target.read_pod(flying.pod.namespace, flying.pod.name), flying)
                 said = "the pod has left" if left else "the pod still stands"

@@ -70,7 +70,7 @@ class WaveSender:
         blocked = {move.pod: self._holds.in_the_way(self._pod(move), move.to_node, self._fresh.now) for move in moves}
         order = sorted(moves, key=lambda move: not blocked[move.pod])
         for move in order:
-            in_the_way = blocked[move.pod]
+            in_the_way = [hold for hold in blocked[move.pod] if self._holds.of(hold.pod) is not None]
             self._holds.release(hold.pod for hold in in_the_way)
             departure = self._send(move, departures)
             has_more = move is not order[-1]
@@ -98,6 +98,7 @@ class WaveSender:
             raise PlanStoppedError(eviction.message)
         departures.all.append(departure)
         self.sent.append(move.pod)
+        self.evictor.in_flight = None
         if self._leader.is_guided:
             self._target.record(
                 move.pod, "Moved", f"from {move.from_node}, to {move.to_node} if the scheduler agrees: {move.reason}"
@@ -115,7 +116,11 @@ class WaveSender:
         return f"{verdict.rule}: {verdict.message}" if isinstance(verdict, Refusal) else None
 
     def _pod(self, move: Move) -> Pod:
-        return self._fresh.now.pod_by_key[move.pod.key]
+        """The pod of a move in the newest snapshot, which may be newer than the wave's beginning."""
+        pod = self._fresh.now.pod_by_key.get(move.pod.key)
+        if pod is None or pod.uid != move.pod.uid:
+            raise PlanStoppedError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
+        return pod
 
 
 def can_preempt(pod: Pod, cluster: Cluster) -> bool:

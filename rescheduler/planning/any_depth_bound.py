@@ -17,7 +17,7 @@ from rescheduler.planning.placeability import placeable_rows
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector
 from rescheduler.planning.ranking import help_vector
-from rescheduler.planning.solvers.master import Column, HelpAtLeast, solve_master
+from rescheduler.planning.solvers.master import Column, Conditions, HelpAtLeast, solve_master
 from rescheduler.planning.waiting import Waiting
 
 EXACT_STEPS = 600
@@ -34,7 +34,7 @@ def least_evictions(problem: Problem, waiting: Waiting, for_help: HelpVector, de
     columns = [column for multiset in waiting.multisets for column in _columns(problem, waiting, everything, multiset)]
     columns += _overflow_columns(problem, waiting, everything)
     answer = solve_master(
-        columns, waiting.counts, (), deadline, seed, at_least=help_of_waiting(problem, waiting, for_help)
+        columns, waiting.counts, (), deadline, seed, Conditions(at_least=help_of_waiting(problem, waiting, for_help))
     )
     bound = 0 if answer is None else answer.bound
     if len(waiting.pods) == 1 and len(problem.pending) == 1 and for_help == (1,):
@@ -81,7 +81,7 @@ def _gain(problem: Problem, size: IntArray, pods: list[int], number: int, deadli
         deficit = np.where(demand[:, None] > 0, demand[:, None] - problem.free, 0)
         counts = (number if together == MOST_GAIN else together,)
         columns += cheapest_nodes(covers, deficit, possible, number, counts)
-    answer = solve_master(columns, (number,), (), deadline, seed, at_least=[HelpAtLeast((0,), number)])
+    answer = solve_master(columns, (number,), (), deadline, seed, Conditions(at_least=[HelpAtLeast((0,), number)]))
     return 0 if answer is None else answer.bound
 
 

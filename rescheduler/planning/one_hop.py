@@ -25,7 +25,7 @@ from rescheduler.planning.ranking import helped_by, rank
 from rescheduler.planning.replacement import Replacement, assume_all, replace_rows
 from rescheduler.planning.scarcity import Scarcity, at_least_as_hard
 from rescheduler.planning.sequencing import sequence
-from rescheduler.planning.solvers.master import AtMost, Column, solve_master
+from rescheduler.planning.solvers.master import AtMost, Column, Conditions, solve_master
 from rescheduler.planning.waiting import Waiting
 
 DEAREST_FACTOR = 64.0
@@ -66,6 +66,7 @@ class OneHop:
         self.seed = seed
         self.deadline: Deadline
         self._failures = 0
+        self._ceiling: int | None = None
         self._covers = Covers(problem.held, problem.origin, problem.node_count, placeable)
         self._factor: FloatArray = np.ones(len(problem.movable))
         self._pool: dict[tuple[int, Multiset, tuple[int, ...]], Column] = {}
@@ -74,12 +75,15 @@ class OneHop:
         self._most = min((cap for cap in caps if cap is not None), default=10**6)
         self._ranked: dict[Multiset, Ranked] = {}
 
-    def run(self, proven: Proven, deadline: Deadline, rounds: int = MOST_ROUNDS) -> None:
+    def run(
+        self, proven: Proven, deadline: Deadline, rounds: int = MOST_ROUNDS, most_helped: int | None = None
+    ) -> None:
         """Choose, replace, bar what failed; after a success ask for fewer evictions, until ``proven`` says enough.
 
-        May be called again to go on.
+        May be called again to go on. ``most_helped``: a proven ceiling of the number of helped pods.
         """
         self.deadline = deadline
+        self._ceiling = most_helped
         for _ in range(rounds):
             if self.deadline.is_over() or self._failures > MOST_FAILURES:
                 return
@@ -114,7 +118,12 @@ class OneHop:
             at_most.append(AtMost(tuple(len(column.rows) for column in columns), self.best.evictions - 1))
         waiting = self.waiting
         answer = solve_master(
-            columns, waiting.counts, waiting.stages, self.deadline.part(0.3), self.seed, at_most=at_most
+            columns,
+            waiting.counts,
+            waiting.stages,
+            self.deadline.part(0.3),
+            self.seed,
+            Conditions(at_most=at_most, most_helped=self._ceiling),
         )
         if answer is None or (at_most and answer.helped != waiting.counts and self._helps_all()):
             return None

@@ -19,7 +19,7 @@ from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector
 from rescheduler.planning.scarcity import Scarcity, is_confined
-from rescheduler.planning.solvers.master import Column, GainAtLeast, solve_master
+from rescheduler.planning.solvers.master import Column, Conditions, GainAtLeast, solve_master
 from rescheduler.planning.waiting import Waiting
 
 MOST_MISSING = 4
@@ -60,8 +60,10 @@ def least_by_slots(
         (),
         deadline,
         seed,
-        at_least=help_of_waiting(problem, waiting, for_help),
-        gain=GainAtLeast(tuple(gains), tuple(of_class), int(free_slots.sum())),
+        Conditions(
+            at_least=help_of_waiting(problem, waiting, for_help),
+            gain=GainAtLeast(tuple(gains), tuple(of_class), int(free_slots.sum())),
+        ),
     )
     return 0 if answer is None else answer.bound
 

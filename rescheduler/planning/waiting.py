@@ -69,12 +69,13 @@ class Waiting:
                     found.append(counts)
         return tuple(found)
 
-    def largest_first(self) -> list[int]:
-        """The waiting pods, most important first, then the largest."""
+    def by_size(self, *, largest_first: bool) -> list[int]:
+        """The waiting pods, most important first, then by the largest share of a node that they ask for."""
         pods = self.problem.columns.cluster.pods
         capacity = np.maximum(1, self.problem.columns.allocatable.max(axis=1, initial=1))
-        size = {pod: float((self.problem.request_of(pod) / capacity).max()) for pod in self.pods}
-        return sorted(self.pods, key=lambda pod: (-pods[pod].spec.priority, -size[pod], pod))
+        sign = -1 if largest_first else 1
+        size = {pod: sign * float((self.problem.request_of(pod) / capacity).max()) for pod in self.pods}
+        return sorted(self.pods, key=lambda pod: (-pods[pod].spec.priority, size[pod], pod))
 
     def demand(self, multiset: Sequence[int]) -> IntArray:
         """What the pods of a multiset ask for together, int64[R]."""

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path as FilePath
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
+from rescheduler.model.printable import printable
 from rescheduler.policy.document import Document
 from rescheduler.policy.policy_model import PolicyModel
 
-_CONFIG_MAP = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$"
+_CONFIG_MAP = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?"
+
+
+def _namespace_and_name(text: str) -> str:
+    if re.fullmatch(_CONFIG_MAP, text) is None:
+        found = repr(printable(text, 60))
+        raise PydanticCustomError("config_map", "found {found}; wanted NAMESPACE/NAME", {"found": found})
+    return text
+
+
+ConfigMapName: TypeAlias = Annotated[
+    str, AfterValidator(_namespace_and_name), WithJsonSchema({"type": "string", "pattern": f"^{_CONFIG_MAP}$"})
+]
+"""A ConfigMap by its namespace and name."""
 
 
 class SchedulerSource(PolicyModel):
@@ -19,7 +34,7 @@ class SchedulerSource(PolicyModel):
 
     file: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     """A KubeSchedulerConfiguration, Volcano's scheduler configuration, or a legacy Policy; relative to this file."""
-    config_map: Annotated[str, StringConstraints(pattern=_CONFIG_MAP, max_length=317)] | None = None
+    config_map: ConfigMapName | None = None
     """NAMESPACE/NAME of a ConfigMap that holds one of them."""
     scheduler_name: Annotated[str, Field(min_length=1, max_length=253)] | None = None
     """The name that pods give, where the configuration names none itself (Volcano's, the legacy Policy)."""

@@ -55,7 +55,10 @@ def item_of(raw: bytes, list_kind: str | None, where: str) -> Item | None:
 
 def head_of(raw: bytes, where: str) -> tuple[str, str]:
     """``kind`` and ``apiVersion`` of a JSON object, empty where absent. Raises ObjectError."""
-    head = msgspec.json.decode(raw, type=_Head)
+    try:
+        head = msgspec.json.decode(raw, type=_Head)
+    except UnicodeDecodeError as error:
+        raise ObjectError("", "holds text that is not UTF-8", where) from error
     for name, value in (("kind", head.kind), ("apiVersion", head.api_version)):
         if value is not None and not isinstance(value, str):
             raise ObjectError(name, "is no text", where)

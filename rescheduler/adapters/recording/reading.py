@@ -117,7 +117,7 @@ class _Recording:
         try:
             marks: Any = msgspec.json.decode(envelope.raw)["metadata"]["annotations"]
             taken_at, version = marks.get(TAKEN_AT), marks.get(SERVER_VERSION)
-        except (KeyError, TypeError, AttributeError):
+        except (KeyError, TypeError, AttributeError, UnicodeDecodeError):
             return
         if isinstance(taken_at, str):
             seconds = parse_time(taken_at)

@@ -64,9 +64,7 @@ class Search:
             return self.outcome
         self.progress("looking for plans without chains")
         self._without_chains()
-        if not self._is_done():
-            self.progress("proving what no rearrangement can do")
-            self._certify()
+        self._apply_certificate()
         if not self._is_done() and not self.deadline.is_over():
             self.progress("looking for chains of moves")
             self._any_depth()
@@ -92,10 +90,15 @@ class Search:
         floor = self._least_for(self.everybody)
         goal = Proven(self.everybody, floor, self.everybody)
         search = OneHop(problem, waiting, placeable, self.outcome.best, self.seed)
-        search.run(goal, self.deadline.part(0.4), rounds=FIRST_ROUNDS)
+        search.run(goal, self.deadline.part(0.25), rounds=FIRST_ROUNDS)
+        for largest_first in (True, False):
+            if helped_by(problem, search.best) != self.everybody:
+                part = self.deadline.part(0.5)
+                search.offer(plan_one_by_one(problem, waiting, placeable, part, largest_first=largest_first))
         if helped_by(problem, search.best) != self.everybody:
-            search.offer(plan_one_by_one(problem, waiting, placeable, self.deadline.part(0.5)))
-        search.run(goal, self.deadline.part(0.5))
+            self._certify()
+        ceiling = self.outcome.certificate.helpable if self.outcome.certificate else len(problem.pending)
+        search.run(goal, self.deadline.part(0.5), most_helped=ceiling)
         self._offer(search.best)
         helped = self._helped()
         most = helped if helped == self.everybody else None
@@ -113,15 +116,17 @@ class Search:
         return least_evictions(self.problem, self.waiting, helped, self.deadline.part(0.3), self.seed)
 
     def _certify(self) -> None:
-        """A ceiling on help; with one priority it proves the best plan's help where they meet."""
+        """A ceiling on help that no rearrangement exceeds, kept if it is below what is wanted."""
+        self.progress("proving what no rearrangement can do")
         certificate = certify(self.problem, self.deadline)
-        if certificate is None or certificate.helpable >= len(self.problem.pending):
-            return
-        self.outcome.certificate = certificate
-        helped = self._helped()
-        if len(helped) == 1 and certificate.helpable <= helped[0]:
-            proven = self.outcome.proven
-            self.outcome.proven = Proven(helped, proven.bound_for(helped), helped)
+        if certificate is not None and certificate.helpable < len(self.problem.pending):
+            self.outcome.certificate = certificate
+
+    def _apply_certificate(self) -> None:
+        """With one priority the ceiling proves the best plan's help where they meet."""
+        certificate, helped = self.outcome.certificate, self._helped()
+        if certificate is not None and len(helped) == 1 and certificate.helpable <= helped[0]:
+            self.outcome.proven = Proven(helped, self.outcome.proven.bound_for(helped), helped)
 
     def _any_depth(self) -> None:
         problem = self.problem

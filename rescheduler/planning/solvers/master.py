@@ -60,51 +60,37 @@ class MasterAnswer:
     is_help_proven: bool
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """What an answer must meet besides the columns' own rules.
+
+    ``at_least``: help that is asked for whatever it costs; ``at_most``: bars on columns; ``most_helped``: a ceiling on
+    the number of helped pods.
+    """
+
+    at_least: Sequence[HelpAtLeast] = ()
+    at_most: Sequence[AtMost] = ()
+    gain: GainAtLeast | None = None
+    most_helped: int | None = None
+
+
 def solve_master(
     columns: Sequence[Column],
     wanted: Sequence[int],
     stages: Sequence[Mapping[int, int]],
     deadline: Deadline,
     seed: int,
-    *,
-    at_least: Sequence[HelpAtLeast] = (),
-    at_most: Sequence[AtMost] = (),
-    gain: GainAtLeast | None = None,
+    conditions: Conditions | None = None,
 ) -> MasterAnswer | None:
     """Help as much as can be by the weighted ``stages`` (weight by class, most important stage first), then cheaply.
 
-    ``wanted``: pods of each class; ``at_least``: help that is asked for whatever it costs.
-    None if no answer was found in time.
+    ``wanted``: pods of each class. None if no answer was found in time, or if there is none.
     """
     model = cp_model.CpModel()
     use = [model.new_bool_var("") for _ in columns]
-    by_node: dict[tuple[int, bool], list[cp_model.IntVar]] = defaultdict(list)
-    for column, variable in zip(columns, use, strict=True):
-        by_node[column.node, bool(column.counts)].append(variable)
-    for variables in by_node.values():
-        if len(variables) > 1:
-            model.add_at_most_one(variables)
-    helped = []
-    for number, count in enumerate(wanted):
-        taken = [
-            (column.counts[number], v)
-            for column, v in zip(columns, use, strict=True)
-            if column.counts and column.counts[number]
-        ]
-        offered = cp_model.LinearExpr.weighted_sum([v for _, v in taken], [c for c, _ in taken]) if taken else 0
-        total = model.new_int_var(0, count, "")
-        model.add(total <= offered)
-        helped.append(total)
-    for classes, number in at_least:
-        model.add(sum(helped[item] for item in classes) >= number)
-    if any(column.total for column in columns):
-        totals = [column.total or sum(column.counts) for column in columns]
-        model.add(sum(helped) <= cp_model.LinearExpr.weighted_sum(use, totals))
-    if gain is not None:
-        needed = sum(need * total for need, total in zip(gain.needs, helped, strict=True))
-        model.add(cp_model.LinearExpr.weighted_sum(use, gain.gains) + gain.given >= needed)
-    for uses, limit in at_most:
-        model.add(cp_model.LinearExpr.weighted_sum(use, uses) <= limit)
+    _one_column_per_node(model, columns, use)
+    helped = _helped(model, columns, use, wanted)
+    _impose(model, use, helped, conditions or Conditions())
     solver = LexicographicSolver(model, [*use, *helped], seed)
     is_help_proven = True
     for weights in stages:
@@ -126,3 +112,45 @@ def solve_master(
         bound=stage.bound or 0,
         is_help_proven=is_help_proven,
     )
+
+
+def _one_column_per_node(model: cp_model.CpModel, columns: Sequence[Column], use: Sequence[cp_model.IntVar]) -> None:
+    """At most one column that hosts pods, and one that only gains, for each node."""
+    by_node: dict[tuple[int, bool], list[cp_model.IntVar]] = defaultdict(list)
+    for column, variable in zip(columns, use, strict=True):
+        by_node[column.node, bool(column.counts)].append(variable)
+    for variables in by_node.values():
+        if len(variables) > 1:
+            model.add_at_most_one(variables)
+
+
+def _helped(
+    model: cp_model.CpModel, columns: Sequence[Column], use: Sequence[cp_model.IntVar], wanted: Sequence[int]
+) -> list[cp_model.IntVar]:
+    """Helped pods of each class: no more than wait, and than the chosen columns take."""
+    helped = []
+    for number, count in enumerate(wanted):
+        hosts = [(c.counts[number], v) for c, v in zip(columns, use, strict=True) if c.counts and c.counts[number]]
+        offered = cp_model.LinearExpr.weighted_sum([v for _, v in hosts], [n for n, _ in hosts]) if hosts else 0
+        total = model.new_int_var(0, count, "")
+        model.add(total <= offered)
+        helped.append(total)
+    if any(column.total for column in columns):
+        totals = [column.total or sum(column.counts) for column in columns]
+        model.add(sum(helped) <= cp_model.LinearExpr.weighted_sum(use, totals))
+    return helped
+
+
+def _impose(
+    model: cp_model.CpModel, use: Sequence[cp_model.IntVar], helped: list[cp_model.IntVar], conditions: Conditions
+) -> None:
+    for classes, number in conditions.at_least:
+        model.add(sum(helped[item] for item in classes) >= number)
+    for uses, limit in conditions.at_most:
+        model.add(cp_model.LinearExpr.weighted_sum(use, uses) <= limit)
+    if conditions.most_helped is not None:
+        model.add(sum(helped) <= conditions.most_helped)
+    if conditions.gain is not None:
+        gain = conditions.gain
+        needed = sum(need * total for need, total in zip(gain.needs, helped, strict=True))
+        model.add(cp_model.LinearExpr.weighted_sum(use, gain.gains) + gain.given >= needed)

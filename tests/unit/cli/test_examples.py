@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "docs" / "examples"
 SMALL = str(EXAMPLES / "small.json")
+RECORDINGS = ("chain.yaml", "infeasible.json", "small.json")
 
 
 def run(*arguments: str, given: bytes | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
@@ -57,7 +58,7 @@ def test_a_recording_may_come_from_standard_input() -> None:
     assert piped["moves"] == document("plan", "-f", SMALL)["moves"]
 
 
-@pytest.mark.parametrize("name", sorted(file.name for file in EXAMPLES.iterdir()))
+@pytest.mark.parametrize("name", RECORDINGS)
 def test_every_example_has_an_answer(name: str) -> None:
     """An answer that nothing helps is one too, and comes with its reason."""
     plan = document("plan", "-f", str(EXAMPLES / name))

@@ -179,3 +179,19 @@ def test_an_unready_pod_is_not_what_was_planned_for() -> None:
     assert "n1" in (what_changed(pod("web-0", node="n1"), planned) or "")
     assert "way out" in (what_changed(pod("web-0", node="n0", deletion_at=1.0), planned) or "")
     assert "way out" in (what_changed(pod("web-0", node="n0", phase="Failed"), planned) or "")
+
+
+def test_a_pod_that_vanishes_during_a_long_pause_stops_the_plan() -> None:
+    """The snapshot taken after the pause does not hold the next pod any more: said so, nothing crashes."""
+    start = fragmented()
+    world = World(start)
+
+    def vanish(_reference: PodReference, _dry_run: bool) -> EvictionAnswer:
+        world.put(pod("web-01", "1", "1Gi", node="n0", owner="web", uid="another"))
+        return EXHAUSTED
+
+    world.script = [vanish]
+    result = executor(world).carry_out(two_moves(start))
+    assert world.evicted == ["web-00"]
+    assert "web-01" in result.message
+    assert outcomes(result)["web-01"][0] in ("Refused", "NotAttempted")

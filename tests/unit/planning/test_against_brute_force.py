@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
+
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from rescheduler.model.plan import Status
 from rescheduler.planning.draft import Schedule
@@ -26,7 +30,7 @@ def problem_of(request: MakeRoomRequest) -> Problem:
     return Problem(request.prediction, request.placement, request.eligibility)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tiny_clusters())
 def test_help_and_evictions_are_those_of_an_exhaustive_search(tiny: TinyCluster) -> None:
     """As many pods are helped as can be, the most important first, with the fewest evictions; all of it proven."""
@@ -40,3 +44,32 @@ def test_help_and_evictions_are_those_of_an_exhaustive_search(tiny: TinyCluster)
     expected = Status.OPTIMAL if sum(helped) == answer.wanted else Status.INFEASIBLE
     assert answer.status is expected
     assert replay(problem, schedule_of(answer)) == []
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tiny_clusters(), st.randoms(use_true_random=False))
+def test_names_and_order_of_nodes_do_not_matter(tiny: TinyCluster, shuffler: Random) -> None:
+    """The same cluster with its nodes in another order has as good a plan."""
+    order = list(range(len(tiny.nodes)))
+    shuffler.shuffle(order)
+    pods = tuple(replace(item, node=None if item.node is None else order.index(item.node)) for item in tiny.pods)
+    other = replace(tiny, nodes=tuple(tiny.nodes[number] for number in order), pods=pods)
+    first, second = plan_make_room(request_for(tiny)), plan_make_room(request_for(other))
+    assert (first.helped, first.value, first.bound, first.status) == (
+        second.helped,
+        second.value,
+        second.bound,
+        second.status,
+    )
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tiny_clusters())
+def test_a_looser_limit_never_makes_a_plan_worse(tiny: TinyCluster) -> None:
+    """With more evictions allowed at least as many pods are helped, the most important first."""
+    vectors = []
+    for cap in (0, 1, 2, None):
+        request = request_for(replace(tiny, max_evictions=cap))
+        answer = plan_make_room(request)
+        vectors.append(help_vector(problem_of(request), (place.pod for place in answer.placements)))
+    assert vectors == sorted(vectors)

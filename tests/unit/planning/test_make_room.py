@@ -73,7 +73,8 @@ def test_two_full_nodes_cannot_swap_pods() -> None:
 def test_two_pending_pods_of_different_shapes_are_helped_together() -> None:
     """The joint optimum counts: the pod that fits already leaves its room to the one that fits nowhere else."""
     state = cluster(
-        node("n1", cpu="4"), node("n2", cpu="4"), pod("a-1", cpu="2", node="n2"), pod("x-1", cpu="2"), pod("y-1", cpu="4"),
+        node("n1", cpu="4"), node("n2", cpu="4"), pod("a-1", cpu="2", node="n2"),
+        pod("x-1", cpu="2"), pod("y-1", cpu="4"),
     )  # fmt: skip
     answer = plan_make_room(request_of(state))
     assert (answer.status, answer.value) == (Status.OPTIMAL, 0)
@@ -150,7 +151,8 @@ def test_a_budget_without_allowance_is_planned_around() -> None:
     """Pods of a group that allows nothing stay; another pod moves, though that costs more."""
     state = cluster(
         node("n1"), node("n2"), node("n3"), pod("a-1", cpu="2", node="n1"), pod("b-1", cpu="1", node="n2"),
-        pod("b-2", cpu="1", node="n2"), pod("c-1", cpu="1", node="n2"), pod("d-1", cpu="2", node="n3"), pod("x-1", cpu="4"),
+        pod("b-2", cpu="1", node="n2"), pod("c-1", cpu="1", node="n2"),
+        pod("d-1", cpu="2", node="n3"), pod("x-1", cpu="4"),
     )  # fmt: skip
     group = DisruptionGroup("PodDisruptionBudget", "default/a", 0, (index(state, "a-1"), index(state, "d-1")))
     answer = plan_make_room(request_of(state, groups=[group]))
@@ -177,7 +179,8 @@ def test_anti_affinity_decides_who_moves_and_where() -> None:
     apart = (PodAffinityTerm(HOST, selector(app="a")),)
     state = cluster(
         node("n1"), node("n2"), node("n3"), pod("a-1", cpu="1", node="n1", anti_affinity=apart),
-        pod("big-1", cpu="3", node="n1"), pod("a-2", cpu="1", node="n2", anti_affinity=apart), pod("c-1", cpu="2", node="n3"),
+        pod("big-1", cpu="3", node="n1"),
+        pod("a-2", cpu="1", node="n2", anti_affinity=apart), pod("c-1", cpu="2", node="n3"),
         pod("d-1", cpu="2", node="n2"),
         pod("x-1", cpu="1", node_selector=((HOST, "n1"),)),
     )  # fmt: skip

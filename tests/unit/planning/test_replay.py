@@ -9,7 +9,8 @@ from tests.builders import cluster, node, pod, taint
 from tests.unit.planning.planning_requests import index, problem_of, request_of
 
 STATE = cluster(
-    node("n1"), node("n2"), node("n3", taints=[taint("own")]), pod("a-1", cpu="3", node="n1"), pod("b-1", cpu="2", node="n2"),
+    node("n1"), node("n2"), node("n3", taints=[taint("own")]),
+    pod("a-1", cpu="3", node="n1"), pod("b-1", cpu="2", node="n2"),
     pod("c-1", cpu="1", node="n1"), pod("x-1", cpu="3"),
 )  # fmt: skip
 A, B, C, X = (index(STATE, name) for name in ("a-1", "b-1", "c-1", "x-1"))

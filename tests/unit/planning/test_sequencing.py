@@ -16,7 +16,8 @@ HOST = "kubernetes.io/hostname"
 def test_a_move_waits_for_the_room_that_another_leaves() -> None:
     """The first wave ends before its room counts; the pending pod's place is free at the end of the last."""
     state = cluster(
-        node("n1"), node("n2"), node("n3"), pod("a-1", cpu="3", node="n1"), pod("b-1", cpu="2", node="n2"), pod("x-1", cpu="4"),
+        node("n1"), node("n2"), node("n3"), pod("a-1", cpu="3", node="n1"),
+        pod("b-1", cpu="2", node="n2"), pod("x-1", cpu="4"),
     )  # fmt: skip
     problem = problem_of(request_of(state))
     a, b, x = (index(state, name) for name in ("a-1", "b-1", "x-1"))

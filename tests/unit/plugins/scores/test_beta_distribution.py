@@ -66,8 +66,8 @@ def test_every_answer_is_a_probability(mean: float, deviation: float, threshold:
 
 def test_steady_load_is_below_or_not() -> None:
     """No load is below anything; without deviation the mean decides."""
-    mean, threshold = np.array([0.0, 0.4, 0.4]), np.array([0.0, 0.4, 0.3])
-    assert probability_below(mean, np.zeros(3), threshold).tolist() == [1.0, 1.0, 0.0]
+    mean, deviation, threshold = np.array([0.0, 0.4, 0.4]), np.array([0.2, 0.0, 0.0]), np.array([0.0, 0.4, 0.3])
+    assert probability_below(mean, deviation, threshold).tolist() == [1.0, 1.0, 0.0]
 
 
 def test_the_third_moment() -> None:

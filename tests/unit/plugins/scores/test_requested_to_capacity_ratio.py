@@ -24,7 +24,7 @@ from tests.unit.plugins.plain_world import world_without
 from tests.unit.plugins.random_clusters import placements
 from tests.unit.plugins.scores import usages
 
-RANDOM = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+RANDOM = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 FOO = "intel.com/foo"
 LINE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
 WEIGHTS = [{"name": FOO, "weight": 5}, {"name": "memory", "weight": 1}, {"name": "cpu", "weight": 3}]

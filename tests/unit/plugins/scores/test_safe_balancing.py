@@ -14,7 +14,7 @@ from tests.unit.plugins.scores import usages
 from tests.unit.plugins.scores.plain_loads import MEASURED, PlainLoads, amount_of, rounded, share
 from tests.unit.plugins.scores.random_usage import Measured, measured
 
-RANDOM = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+RANDOM = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def arguments(**fields: object) -> SafeBalancingArguments:

@@ -22,7 +22,7 @@ from tests.unit.plugins.scores import usages
 from tests.unit.plugins.scores.plain_loads import PlainLoads, predicted, rounded
 from tests.unit.plugins.scores.random_usage import Measured, measured
 
-RANDOM = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+RANDOM = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 IDLE = (usages.container(limit=0),)
 """Containers that are predicted to use nothing."""
 
