@@ -25,6 +25,8 @@ from rescheduler.model.plan import OutcomeKind, Plan
 HOLD = "Hold"
 SURE_DEATH_SECONDS = 5.0
 """A placeholder is gone this long after its deadline at the latest."""
+RECOUNT_SECONDS = 5.0
+"""After a wave the disruption controller is given this long to count replacements that are Ready."""
 
 
 class RunSettings(NamedTuple):
@@ -178,12 +180,16 @@ class PlanRun:
         return rest_of(rest, rest.moves, [item for item in rest.placements if item.wave > 0])
 
     def _look_again(self, rest: Plan) -> Plan:
-        """Take a fresh snapshot and prove what is left of the plan on it."""
-        cluster = self._fresh.read()
-        moves, placements = still_needed(self._plan, rest.moves, rest.placements, cluster, self.outcomes)
-        rest = rest_of(rest, moves, placements)
-        self._prove(rest)
-        return rest
+        """Take a fresh snapshot and prove what is left of the plan on it; counts that lag behind may catch up."""
+        left = rest
+        for _ in self._waiter.polls(RECOUNT_SECONDS):
+            cluster = self._fresh.read()
+            moves, placements = still_needed(self._plan, rest.moves, rest.placements, cluster, self.outcomes)
+            left = rest_of(rest, moves, placements)
+            if not self._settings.proof(cluster, left):
+                return left
+        self._prove(left)
+        return left
 
     def _prove(self, rest: Plan) -> None:
         objections = self._settings.proof(self._fresh.now, rest)

@@ -13,7 +13,6 @@ import numpy as np
 from rescheduler.model.columns import BoolArray, IntArray
 from rescheduler.planning.covers import IMPOSSIBLE, Covers
 from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.placeability import placeable_rows
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector
 from rescheduler.planning.ranking import help_vector
@@ -30,14 +29,14 @@ def least_evictions(problem: Problem, waiting: Waiting, for_help: HelpVector, de
     """No plan that helps as many pods of each priority as ``for_help`` takes fewer evictions than this."""
     if not waiting.pods:
         return 0
-    everything = Covers(problem.held, problem.origin, problem.node_count)
+    everything = problem.covers
     columns = [column for multiset in waiting.multisets for column in _columns(problem, waiting, everything, multiset)]
     columns += _overflow_columns(problem, waiting, everything)
     answer = solve_master(
         columns, waiting.counts, (), deadline, seed, Conditions(at_least=help_of_waiting(problem, waiting, for_help))
     )
     bound = 0 if answer is None else answer.bound
-    if len(waiting.pods) == 1 and len(problem.pending) == 1 and for_help == (1,):
+    if len(waiting.pods) == len(problem.pending) == 1 and for_help == (1,):
         bound = max(bound, _with_one_more(problem, waiting, bound))
     return bound
 
@@ -154,6 +153,6 @@ def help_of_waiting(problem: Problem, waiting: Waiting, for_help: HelpVector) ->
 
 def _with_one_more(problem: Problem, waiting: Waiting, bound: int) -> int:
     """For a single pod: evicting one that fits nowhere today costs at least one eviction more."""
-    covers = Covers(problem.held, problem.origin, problem.node_count, placeable_rows(problem, problem.free))
+    covers = Covers(problem.held, problem.origin, problem.node_count, waiting.placeable)
     columns = _columns(problem, waiting, covers, (1,))
     return min(bound + 1, min((column.cost for column in columns), default=bound + 1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rescheduler.model.columns import BoolArray
 from rescheduler.model.placement import Placement
-from rescheduler.planning.problem import Problem, fits
+from rescheduler.planning.fitting import fits
+from rescheduler.planning.problem import Problem
 
 
 class Arrivals:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rescheduler.model.columns import IntArray
-from rescheduler.planning.covers import IMPOSSIBLE, Covers
+from rescheduler.planning.covers import IMPOSSIBLE
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.waiting import Waiting
@@ -16,7 +16,7 @@ def candidate_nodes(problem: Problem, waiting: Waiting, best: Schedule, number: 
     chosen = {node for wave in best.waves for pod, node in wave}
     chosen |= {int(problem.start.node_of[pod]) for wave in best.waves for pod, _ in wave}
     chosen |= {node for _, node, _ in best.places}
-    covers = Covers(problem.held, problem.origin, problem.node_count)
+    covers = problem.covers
     least = np.full(problem.node_count, IMPOSSIBLE, dtype=np.int64)
     for multiset in waiting.multisets:
         if sum(multiset) == 1:

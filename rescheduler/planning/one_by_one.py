@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rescheduler.model.columns import BoolArray
 from rescheduler.planning.covers import IMPOSSIBLE, Covers
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Draft, Schedule
@@ -13,14 +12,12 @@ from rescheduler.planning.sequencing import sequence
 from rescheduler.planning.waiting import Waiting
 
 
-def plan_one_by_one(
-    problem: Problem, waiting: Waiting, placeable: BoolArray, deadline: Deadline, *, largest_first: bool
-) -> Schedule | None:
+def plan_one_by_one(problem: Problem, waiting: Waiting, deadline: Deadline, *, largest_first: bool) -> Schedule | None:
     """Help as many waiting pods as this greedy way can, the most important first, then by size.
 
     Large pods first succeeds more often in helping all; where that cannot be, small ones first helps more.
     """
-    covers = Covers(problem.held, problem.origin, problem.node_count, placeable)
+    covers = Covers(problem.held, problem.origin, problem.node_count, waiting.placeable)
     ranking = HoleRanking(problem, covers)
     state = waiting.state.copy()
     moves: dict[int, int] = {}

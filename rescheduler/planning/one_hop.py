@@ -51,15 +51,8 @@ class Ranked:
 class OneHop:
     """One search over plans without chains, for the pods of ``waiting``; ``best`` is the best one so far."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        waiting: Waiting,
-        placeable: BoolArray,
-        best: Schedule,
-        seed: int,
-    ) -> None:
-        """``placeable``: movable pods, bool[M], that would find a place; only these are evicted."""
+    def __init__(self, problem: Problem, waiting: Waiting, best: Schedule, seed: int) -> None:
+        """``best``: a plan to begin with. Only pods that would find a place are evicted."""
         self.problem = problem
         self.waiting = waiting
         self.best = best
@@ -67,7 +60,7 @@ class OneHop:
         self.deadline: Deadline
         self._failures = 0
         self._ceiling: int | None = None
-        self._covers = Covers(problem.held, problem.origin, problem.node_count, placeable)
+        self._covers = Covers(problem.held, problem.origin, problem.node_count, waiting.placeable)
         self._factor: FloatArray = np.ones(len(problem.movable))
         self._pool: dict[tuple[int, Multiset, tuple[int, ...]], Column] = {}
         self._bars: dict[Scarcity, tuple[BoolArray, int]] = {}

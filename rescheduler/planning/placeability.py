@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rescheduler.model.columns import BoolArray, IntArray
-from rescheduler.planning.problem import Problem, fits
+from rescheduler.planning.fitting import fits
+from rescheduler.planning.problem import Problem
 
 ROOMIEST = 24
 _CHUNK = 4096

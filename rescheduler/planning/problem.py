@@ -14,6 +14,7 @@ from rescheduler.extension_points import SchedulerPrediction
 from rescheduler.model.columns import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.model.placement import Placement
+from rescheduler.planning.covers import Covers
 from rescheduler.planning.entanglement import Entanglement
 from rescheduler.planning.prices import price_of_move, tightest_allowances
 from rescheduler.plugins.filters.node_resources_fit import checked_rows
@@ -115,6 +116,11 @@ class Problem:
             found = self._masks[id(mask)] = (len(self._masks), mask)  # keeping the mask keeps its id its own
         return found
 
+    @cached_property
+    def covers(self) -> Covers:
+        """Covers by all movable pods; do not remove pods from it."""
+        return Covers(self.held, self.origin, self.node_count)
+
     @property
     def masks(self) -> tuple[BoolArray, ...]:
         """The masks handed out so far, by number."""
@@ -148,9 +154,3 @@ class Problem:
             if not rejection.reason.startswith(RESOURCE_REASONS):
                 refused = refused | rejection.nodes
         return refused
-
-
-def fits(request: IntArray, room: IntArray) -> BoolArray:
-    """Nodes whose ``room`` (int64[R, N]) covers a request (int64[R]), bool[N]; what is not asked for is not checked."""
-    asked = np.flatnonzero(request)
-    return np.asarray((room[asked] >= request[asked, None]).all(axis=0))

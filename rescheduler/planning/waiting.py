@@ -11,6 +11,7 @@ import numpy as np
 from rescheduler.model.columns import BoolArray, IntArray
 from rescheduler.planning.arrivals import Arrivals
 from rescheduler.planning.draft import Schedule
+from rescheduler.planning.placeability import placeable_rows
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.ranking import help_stages
 from rescheduler.planning.solvers.master import Column
@@ -45,6 +46,11 @@ class Waiting:
     def room(self) -> IntArray:
         """Room with the placed pods in, int64[R, N]."""
         return self.state.placement.free()
+
+    @cached_property
+    def placeable(self) -> BoolArray:
+        """Movable pods, bool[M], that would find a place on another node beside the placed pods."""
+        return placeable_rows(self.problem, self.room)
 
     @cached_property
     def most_together(self) -> int:

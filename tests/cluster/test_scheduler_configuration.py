@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rescheduler.scheduling.configuration import ConfigurationError, read_configuration
+from rescheduler.scheduling.configuration.known_plugins import IN_TREE, REMOVED
 
 from .binaries import locate
 
@@ -30,6 +31,8 @@ PLUGINS = (*SCORES, *FILTERS[:4], "PrioritySort", "DefaultBinder", "SchedulingGa
 POINTS = (
     "multiPoint", "score", "filter", "preFilter", "queueSort", "bind", "postFilter", "preEnqueue", "preScore", "permit",
 )  # fmt: skip
+# In no version that can be asked.
+GONE = (*REMOVED, "SelectorSpread", "EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits")
 WEIGHTS = (-3, -1, 0, 1, 2, 5, 2**31 - 1)
 
 
@@ -86,6 +89,21 @@ def test_random_plugin_sets(scheduler: Scheduler, seed: int) -> None:
     chance = random.Random(seed)
     for text in [plugins(chance) for _ in range(25)]:
         assert is_taken(text) == (scheduler.written(text) is not None), text
+
+
+@pytest.mark.parametrize("plugin", [name for name in IN_TREE if name not in GONE])
+def test_points_of_plugins(scheduler: Scheduler, plugin: str) -> None:
+    """Each plugin stands at the points that we know, and at no other."""
+    others = {"queueSort": "PrioritySort", "bind": "DefaultBinder"}
+    for point in POINTS[1:]:
+        sets = {point: plugin, **{at: name for at, name in others.items() if name == plugin and at != point}}
+        written = ", ".join(f"{at}: {{enabled: [{{name: {name}}}]{_OFF.get(at, '')}}}" for at, name in sets.items())
+        text = f"{HEAD}profiles: [{{plugins: {{multiPoint: {{disabled: [{{name: {plugin}}}]}}, {written}}}}}]"
+        assert (point in IN_TREE[plugin]) == (scheduler.written(text) is not None), point
+
+
+# The queue is sorted by one plugin only.
+_OFF = {"queueSort": ", disabled: [{name: '*'}]"}
 
 
 def configured(plugin: str, arguments: str) -> str:

@@ -17,7 +17,6 @@ from rescheduler.planning.general import General
 from rescheduler.planning.instance_builder import build_instance
 from rescheduler.planning.one_by_one import plan_one_by_one
 from rescheduler.planning.one_hop import OneHop
-from rescheduler.planning.placeability import placeable_rows
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector, Proven
 from rescheduler.planning.ranking import help_vector, helped_by, rank
@@ -86,15 +85,14 @@ class Search:
     def _without_chains(self) -> None:
         """The search by covers, measured against the bound; where it cannot help all, a greedy plan beside it."""
         problem, waiting = self.problem, self.waiting
-        placeable = placeable_rows(problem, waiting.room)
         floor = self._least_for(self.everybody)
         goal = Proven(self.everybody, floor, self.everybody)
-        search = OneHop(problem, waiting, placeable, self.outcome.best, self.seed)
+        search = OneHop(problem, waiting, self.outcome.best, self.seed)
         search.run(goal, self.deadline.part(0.25), rounds=FIRST_ROUNDS)
         for largest_first in (True, False):
             if helped_by(problem, search.best) != self.everybody:
                 part = self.deadline.part(0.5)
-                search.offer(plan_one_by_one(problem, waiting, placeable, part, largest_first=largest_first))
+                search.offer(plan_one_by_one(problem, waiting, part, largest_first=largest_first))
         if helped_by(problem, search.best) != self.everybody:
             self._certify()
         ceiling = self.outcome.certificate.helpable if self.outcome.certificate else len(problem.pending)

@@ -4,6 +4,7 @@ from rescheduler.scheduling.configuration.applied import configured_cluster as c
 from rescheduler.scheduling.configuration.errors import ConfigurationError as ConfigurationError
 from rescheduler.scheduling.configuration.node_resources import resources_unknown as resources_unknown
 from rescheduler.scheduling.configuration.profiles import scheduling_profiles as scheduling_profiles
+from rescheduler.scheduling.configuration.recognise import configures_scheduler as configures_scheduler
 from rescheduler.scheduling.configuration.recognise import read_config_map as read_config_map
 from rescheduler.scheduling.configuration.recognise import read_configuration as read_configuration
 from rescheduler.scheduling.configuration.settings import Configuration as Configuration

@@ -28,17 +28,17 @@ def configured_cluster(cluster: Cluster, profiles: Mapping[str, ConfiguredProfil
     changes = {name: _change(profile) for name, profile in profiles.items()}
     if not any(changes.values()):
         return cluster
-    columns = columns_of(cluster)
+    columns = columns_of(cluster) if any(map(_binding, profiles.values())) else None
     kept: _Interned = {}
     pods = tuple(_changed(pod, changes.get(pod.spec.scheduler_name), columns, kept) for pod in cluster.pods)
     is_same = all(new is old for new, old in zip(pods, cluster.pods, strict=True))
     return cluster if is_same else replace(cluster, pods=pods)
 
 
-_Change: TypeAlias = Callable[[Pod, Columns], PodSpec]
+_Change: TypeAlias = Callable[[Pod, Columns | None], PodSpec]
 
 
-def _changed(pod: Pod, change: _Change | None, columns: Columns, kept: _Interned) -> Pod:
+def _changed(pod: Pod, change: _Change | None, columns: Columns | None, kept: _Interned) -> Pod:
     if change is None:
         return pod
     spec = change(pod, columns)
@@ -48,18 +48,23 @@ def _changed(pod: Pod, change: _Change | None, columns: Columns, kept: _Interned
 def _change(profile: ConfiguredProfile) -> _Change | None:
     """What a profile does to a pod's specification; None where it does nothing to any pod."""
     unknown = [note for note in profile.not_modelled if note.effect is Effect.UNKNOWN]
-    is_binding = any(rule.when_unsatisfiable == "DoNotSchedule" for rule in profile.default_constraints)
+    is_binding = _binding(profile)
     ignores = bool(profile.ignored_resources or profile.ignored_resource_groups)
     if not (unknown or is_binding or ignores):
         return None
 
-    def change(pod: Pod, columns: Columns) -> PodSpec:
+    def change(pod: Pod, columns: Columns | None) -> PodSpec:
         spec = _marked(pod, unknown)
-        if is_binding:
+        if is_binding and columns is not None:
             spec = _constrained(pod, spec, profile, columns)
         return _without_ignored(spec, profile) if ignores else spec
 
     return change
+
+
+def _binding(profile: ConfiguredProfile) -> bool:
+    """Whether default constraints decide where pods fit."""
+    return any(rule.when_unsatisfiable == "DoNotSchedule" for rule in profile.default_constraints)
 
 
 def _marked(pod: Pod, notes: list[NotModelled]) -> PodSpec:

@@ -19,11 +19,12 @@ from rescheduler.policy.errors import Problem
 from rescheduler.scheduling.configuration.errors import ConfigurationError
 from rescheduler.scheduling.configuration.scalars import plain_value
 
-MOST_CHARACTERS = 1024 * 1024
+MOST_CHARACTERS = 256 * 1024
 DEEPEST = 30
-MOST_ENTRIES = 20_000
+MOST_ENTRIES = 5_000
 _MOST_DOUBLED = 50
-_STRING_OR_TAB = re.compile(r'"(?:\\.|[^"\\])*"|\t')
+# A text without an end is taken to the end, so that each character is looked at once.
+_STRING_OR_TAB = re.compile(r'"(?:\\.|[^"\\])*"?|\t')
 
 
 @dataclass
@@ -90,7 +91,9 @@ class _Reader:
                     yield self._document
         except yaml.reader.ReaderError as error:
             line = self._text.count("\n", 0, error.position) + 1
-            raise unusable(self._where, f"the character {error.character!a} may not stand in YAML", line, 1) from None
+            raise unusable(
+                self._where, f"the character {chr(error.character)!a} may not stand in YAML", line, 1
+            ) from None
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)

@@ -112,13 +112,17 @@ class Fields:
 
     def refuse_unread(self, reader: str = "kube-scheduler") -> None:
         """Tell of fields that the scheduler, which reads strictly, does not know."""
-        for name in list(self.unread()):
+        for name in self.unread():
+            if not self.findings.takes_problems:
+                break
             advice = choices(name, sorted(self.asked)) if self.asked else "nothing may stand here"
             self.findings.refuse(self.at(name), f"a field that {reader} does not know; {advice}", at_key=True)
 
     def warn_unread(self, reader: str) -> None:
         """Tell of fields that the scheduler ignores."""
-        for name in list(self.unread()):
+        for name in self.unread():
+            if not self.findings.takes_warnings:
+                break
             advice = choices(name, sorted(self.asked))
             self.findings.warn(self.at(name), f"a field that {reader} does not read; {advice}", at_key=True)
 

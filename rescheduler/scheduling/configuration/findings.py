@@ -15,6 +15,7 @@ from rescheduler.scheduling.configuration.errors import ConfigurationError
 _LONGEST_SHOWN = 60
 _CREDENTIALS = re.compile(r"//[^/\s]*@")
 _MOST_CHOICES_TOLD = 20
+_MOST_KEPT = 100
 
 
 class Findings:
@@ -45,16 +46,29 @@ class Findings:
 
     def warning_lines(self) -> tuple[str, ...]:
         """The warnings as text, in the order of the file."""
-        return tuple(str(warning) for warning in sorted(self.warnings, key=_place))
+        told = [str(warning) for warning in sorted(self.warnings, key=_place)]
+        if len(told) == _MOST_KEPT:
+            told.append(f"{self.document.file}: there may be more warnings; only the first {_MOST_KEPT} are told")
+        return tuple(told)
 
     def raise_problems(self) -> None:
         """Raise ConfigurationError with everything that is wrong, in the order of the file, if anything is."""
         if self.problems:
             raise ConfigurationError(sorted(self.problems, key=_place))
 
+    @property
+    def takes_problems(self) -> bool:
+        """Whether a further problem would be kept; if not, looking for more is not worth it."""
+        return len(self.problems) < _MOST_KEPT
+
+    @property
+    def takes_warnings(self) -> bool:
+        """Whether a further warning would be kept."""
+        return len(self.warnings) < _MOST_KEPT
+
     @staticmethod
     def _add(place: list[Problem], problem: Problem) -> None:
-        if problem not in place:
+        if len(place) < _MOST_KEPT and problem not in place:
             place.append(problem)
 
 

@@ -38,6 +38,7 @@ from rescheduler.scheduling.configuration.plugin_sets import (
     merged,
     weights_overflow,
 )
+from rescheduler.scheduling.configuration.resource_arguments import RATIO
 from rescheduler.scheduling.configuration.settings import ConfiguredProfile, ConfiguredScore, NotModelled
 
 _MODELLED_FILTERS = frozenset(plugin.name for plugin in DEFAULT_FILTERS)
@@ -73,6 +74,8 @@ def read_profile(
     _refuse_doubled(fields, expansion)
     _check_weights(fields, expansion, sets)
     _refuse_missing(fields, expansion)
+    if RATIO in expansion.at["score"] and arguments.ratio is None:
+        fields.findings.refuse(fields.at("plugins"), f"{RATIO} scores without a shape; give it one in pluginConfig")
     queue = sets["queueSort"]
     sort = QueueSort(tuple(entry.name for entry in queue.enabled), queue.disabled)
     return profile_of(name, expansion, arguments, extenders, own_share), sort

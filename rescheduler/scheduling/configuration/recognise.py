@@ -18,8 +18,9 @@ _WANTED = "wanted a KubeSchedulerConfiguration, Volcano's (actions, tiers) or a 
 _LEGACY_FIELDS = ("predicates", "priorities")
 _LOOKS_LEGACY = re.compile(r'"(?:predicates|priorities)"\s*:')
 # Within a JSON text, outside quotes: dots that stand for entries left out of a sample.
-_STRING_OR_ELLIPSIS = re.compile(r'"(?:\\.|[^"\\\n])*"|(?:\.\.\.|\u2026)(?:[ \t\r\n]*,)?')
+_STRING_OR_ELLIPSIS = re.compile(r'"(?:\\.|[^"\\\n])*"?|(?:\.\.\.|\u2026)(?:[ \t\r\n]*,)?')
 _LONGEST_SAMPLE = 64 * 1024
+_MOST_LISTED = 10
 
 
 def read_configuration(text: str, where: str, *, scheduler_name: str | None) -> Configuration:
@@ -68,6 +69,22 @@ def form_of(data: Any) -> str | None:
     return volcano.FORM if kind is None and ("actions" in data or "tiers" in data) else None
 
 
+def configures_scheduler(text: str) -> bool:
+    """Whether a text is, or tries to be, the configuration of a scheduler, or a ConfigMap; a policy of ours is none."""
+    try:
+        documents = read_documents("", _without_ellipses(text))
+    except ConfigurationError:
+        return _looks_like_one(text)
+    return any(form_of(document.data) is not None for document in documents)
+
+
+def _looks_like_one(text: str) -> bool:
+    """For a text that cannot be read: whether words in it are those of such a configuration."""
+    return any(
+        word in text for word in (kube_scheduler.GROUP, "tiers:", "actions:", *map('"{}"'.format, _LEGACY_FIELDS))
+    )
+
+
 def _as_sample(configuration: Configuration) -> Configuration:
     """The configuration with a note that some of it is not known."""
     note = NotModelled("entries left out", Effect.ESTIMATE, "not known: destinations are estimates")
@@ -102,12 +119,18 @@ def read_config_map(entries: Mapping[str, str], where: str, *, scheduler_name: s
         name = candidates[0]
         return read_configuration(entries[name], f"{where}[{printable(name, 60)}]", scheduler_name=scheduler_name)
     if candidates:
-        listed = ", ".join(map(quoted, candidates))
+        listed = _listed(candidates)
         raise unusable(
             where, f"several entries of the ConfigMap configure schedulers: {listed}; keep one", 1, 1, "data"
         )
-    listed = ", ".join(map(quoted, entries)) or "nothing"
+    listed = _listed(list(entries)) or "nothing"
     raise unusable(where, f"the ConfigMap holds {listed}; {_WANTED}", 1, 1, "data")
+
+
+def _listed(names: list[str]) -> str:
+    """Names in quotes, the first few of many."""
+    more = ", ..." if len(names) > _MOST_LISTED else ""
+    return ", ".join(map(quoted, names[:_MOST_LISTED])) + more
 
 
 def _entries(document: ReadDocument) -> dict[str, str]:
@@ -120,9 +143,7 @@ def _is_one(text: str, where: str) -> bool:
     try:
         documents = read_documents(where, _without_ellipses(text))
     except ConfigurationError:
-        return any(
-            word in text for word in (kube_scheduler.GROUP, "tiers:", "actions:", '"priorities"', '"predicates"')
-        )
+        return _looks_like_one(text)
     return any(form_of(document.data) not in (None, "ConfigMap") for document in documents)
 
 

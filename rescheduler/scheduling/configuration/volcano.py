@@ -69,8 +69,8 @@ def read_volcano(document: ReadDocument, scheduler_name: str | None) -> Configur
 
 def _actions(fields: Fields) -> None:
     names = [name.strip() for name in fields.text("actions").split(",")]
-    for name in names:
-        if name not in _ACTIONS:
+    for name in dict.fromkeys(names):
+        if name not in _ACTIONS and fields.findings.takes_problems:
             text = (
                 f"found {quoted(name)}; {choices(name, _ACTIONS)}; Volcano rejects the whole file over an unknown one"
             )

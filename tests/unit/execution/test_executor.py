@@ -124,6 +124,21 @@ def test_the_rest_of_a_plan_is_proved_before_each_wave_with_waves_counted_afresh
     assert proved == [[("little-0", 1), ("mid-0", 2), ("big-0", 2)], [("mid-0", 1), ("big-0", 1)]]
 
 
+def test_counts_that_lag_behind_a_wave_are_waited_for() -> None:
+    """A budget whose recount comes a moment after the replacements are Ready does not stop the plan."""
+    start = chained()
+    world = World(start)
+    looks: list[int] = []
+
+    def proof(_fresh: Cluster, rest: Plan) -> list[str]:
+        looks.append(len(rest.moves))
+        return ["the budget allows no disruption"] if len(rest.moves) == 1 and looks.count(1) < 3 else []
+
+    result = executor(world, proof=proof).carry_out(chain(start))
+    assert world.evicted == ["little-0", "mid-0"]
+    assert outcomes(result)["big-0"][0] == "Landed"
+
+
 def test_a_surprise_between_waves_stops_before_the_next_eviction() -> None:
     """When the rest does not prove any more, what was done is told and the rest is not attempted."""
     start = chained()

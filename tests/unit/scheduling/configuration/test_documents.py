@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rescheduler.scheduling.configuration.documents import MOST_ENTRIES, read_documents
+from rescheduler.scheduling.configuration.documents import MOST_CHARACTERS, MOST_ENTRIES, read_documents
 from rescheduler.scheduling.configuration.errors import ConfigurationError
 from rescheduler.scheduling.configuration.scalars import plain_value
 
@@ -84,14 +84,14 @@ TOWER = "a0: &a0 [[[[[[[[[[x]]]]]]]]]]\n" + "".join(f"a{n}: &a{n} [[[[[*a{n - 1}
         (TOWER, "nested deeper than"),
         ("[" * 5000, "nested deeper than"),
         ("a: [" + "1," * (MOST_ENTRIES + 1) + "]", "entries"),
-        ("x" * (2**20 + 1), "larger than 1024 KiB"),
+        ("x" * (MOST_CHARACTERS + 1), "larger than 256 KiB"),
         ("a: *b\n", "*b names nothing that stands before it"),
         ("a: &x [*x]\n", "*x names nothing that stands before it"),
         ("? [a]\n: 1\n", "cannot be a key"),
         ("a: &x 1\n? *x\n: 1\n", "cannot be a key"),
         ("a: 1\n\tb: 2\n", "a tab stands where YAML wants spaces"),
         ("a: {", "neither YAML nor JSON"),
-        ("a: \x00", "may not stand in YAML"),
+        ("a: \x00", "the character '\\x00' may not stand in YAML"),
         ('a: "\\UFFFFFFFF"', "stands for no character"),
         ("\n".join("a: 1" for _ in range(60)), "fields are written twice"),
     ],

@@ -121,6 +121,12 @@ profiles:
     assert found == NodeResourcesFit("RequestedToCapacityRatio", (("a.b/c", 9),), ((0, 0), (100, 10)))
 
 
+def test_capacity_ratio_without_a_shape() -> None:
+    """The plugin of v1beta1 has no default shape."""
+    body = "profiles: [{plugins: {score: {enabled: [{name: RequestedToCapacityRatio}]}}}]"
+    assert "RequestedToCapacityRatio scores without a shape" in refusal(kube(body, "v1beta1"))
+
+
 def test_balanced_allocation() -> None:
     """Each resource counts once, with weight 1."""
     text = configured(

@@ -113,8 +113,10 @@ def test_no_weight_is_no_mistake() -> None:
 @pytest.mark.parametrize(
     "plugins",
     [
-        ("score:\n  disabled: [{name: '*'}]\n"
-        "  enabled: [{name: NodeAffinity, weight: 5}, {name: ImageLocality, weight: -2}]"),
+        (
+            "score:\n  disabled: [{name: '*'}]\n"
+            "  enabled: [{name: NodeAffinity, weight: 5}, {name: ImageLocality, weight: -2}]"
+        ),
         "score:\n  enabled: [{name: NodeAffinity, weight: 2}, {name: ImageLocality, weight: -2}]",
         "multiPoint:\n  enabled: [{name: ImageLocality, weight: -2}]",
     ],

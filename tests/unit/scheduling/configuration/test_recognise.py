@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.scheduling.configuration import read_config_map
+from rescheduler.scheduling.configuration import configures_scheduler, read_config_map
 from rescheduler.scheduling.configuration.settings import Effect
 from tests.unit.scheduling.configuration.reading import kube, only, read, refusal
 
@@ -69,6 +69,23 @@ def test_config_maps_in_each_other() -> None:
     assert "the ConfigMap holds" in refusal(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        *((text, True) for text, _ in FORMS),
+        ("kind: ConfigMap\ndata: {}\n", True),
+        ("actions: allocate\ntiers: [", True),
+        ("apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n", False),
+        ("kind: [", False),
+        ("", False),
+        ("hello", False),
+    ],
+)
+def test_which_texts_configure_a_scheduler(text: str, wanted: bool) -> None:
+    """A policy of ours, or anything else, is none; a broken text is one by its words."""
+    assert configures_scheduler(text) is wanted
+
+
 def test_several_documents() -> None:
     """The first that configures a scheduler is read, and that there are more is told."""
     configuration = read("kind: Namespace\n---\n" + VOLCANO)
@@ -94,6 +111,32 @@ def test_samples_with_dots(sample: str) -> None:
     assert [(score.plugin, score.weight) for score in profile.scores] == [("MostRequestedPriority", 5)]
     assert profile.not_modelled[-1].effect is Effect.ESTIMATE
     assert "dots stand for entries left out" in read(sample).warnings[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "actions: allocate\n" + "".join(f"speed{number}: 1\n" for number in range(500)),
+        "actions: allocate\ntiers:\n- plugins:\n" + "".join(f"  - {{name: p{number}}}\n" for number in range(500)),
+    ],
+)
+def test_warnings_are_bounded(text: str) -> None:
+    """Of very many warnings the first are told, and that there may be more."""
+    warnings = read(text).warnings
+    assert len(warnings) == 101
+    assert warnings[-1] == "conf: there may be more warnings; only the first 100 are told"
+
+
+def test_very_many_problems() -> None:
+    """An error stays readable."""
+    text = refusal(kube("".join(f"speed{number}: 1\n" for number in range(500))))
+    assert len(text.splitlines()) <= 101
+
+
+@pytest.mark.parametrize("tail", ['"\\' * 20_000, "... " * 10_000, '"' + '\\"' * 20_000])
+def test_samples_made_to_be_slow(tail: str) -> None:
+    """Quotes without an end are looked at once, and refused."""
+    assert "neither YAML nor JSON" in refusal(f'"predicates": [{tail}')
 
 
 def test_dots_in_texts_stay() -> None:
