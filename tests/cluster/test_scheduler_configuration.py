@@ -33,6 +33,8 @@ POINTS = (
 )  # fmt: skip
 # In no version that can be asked.
 GONE = (*REMOVED, "SelectorSpread", "EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits")
+# The queue is sorted by one plugin only.
+_OFF = {"queueSort": ", disabled: [{name: '*'}]"}
 WEIGHTS = (-3, -1, 0, 1, 2, 5, 2**31 - 1)
 
 
@@ -100,10 +102,6 @@ def test_points_of_plugins(scheduler: Scheduler, plugin: str) -> None:
         written = ", ".join(f"{at}: {{enabled: [{{name: {name}}}]{_OFF.get(at, '')}}}" for at, name in sets.items())
         text = f"{HEAD}profiles: [{{plugins: {{multiPoint: {{disabled: [{{name: {plugin}}}]}}, {written}}}}}]"
         assert (point in IN_TREE[plugin]) == (scheduler.written(text) is not None), point
-
-
-# The queue is sorted by one plugin only.
-_OFF = {"queueSort": ", disabled: [{name: '*'}]"}
 
 
 def configured(plugin: str, arguments: str) -> str:
