@@ -201,11 +201,6 @@ class OneHop:
         order = tuple(replacement.moves.items())
         self.offer(sequence(self.problem, Draft(replacement.moves, places), self.deadline, hint=order).schedule)
 
-    @property
-    def scarcities(self) -> list[Scarcity]:
-        """What evicted pods found no place for, the last ones first."""
-        return list(reversed(self._bars))
-
     def offer(self, schedule: Schedule | None) -> None:
         """Keep a plan from elsewhere if it is better than the best so far."""
         if schedule is not None and rank(self.problem, schedule) > rank(self.problem, self.best):

@@ -21,14 +21,12 @@ from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector, Proven
 from rescheduler.planning.ranking import help_vector, helped_by, rank
 from rescheduler.planning.replay import violated_limits
-from rescheduler.planning.slots_bound import least_by_slots
 from rescheduler.planning.waiting import Waiting
 from rescheduler.planning.zero_moves import place_without_moves
 
 LARGEST_MODEL = 30_000  # (kind of pod, node) pairs that a model may have
 MOST_PLACED_TOGETHER = 60  # so many pending pods are placed in one go, those that fit already among the others
 FIRST_ROUNDS = 3
-MOST_SIZES = 4
 SECONDS_PER_PAIR = 1e-4  # what building and presolving a model takes, a little overestimated
 
 
@@ -103,10 +101,6 @@ class Search:
         least = floor if most else self._least_for(helped)
         if self.outcome.best.evictions > least:
             least = max(least, least_by_net_gain(problem, helped, self.deadline.part(0.2), self.seed))
-        for scarcity in search.scarcities[:MOST_SIZES]:
-            if self.outcome.best.evictions > least and not self.deadline.is_over():
-                part = self.deadline.part(0.2)
-                least = max(least, least_by_slots(problem, waiting, scarcity, helped, part, self.seed))
         self.outcome.proven = Proven(most, least, helped)
 
     def _least_for(self, helped: HelpVector) -> int:

@@ -27,14 +27,6 @@ class Column:
     total: int = 0
 
 
-class GainAtLeast(NamedTuple):
-    """Gains of the chosen columns and ``given`` must reach what the helped pods of each class need."""
-
-    gains: tuple[int, ...]
-    needs: tuple[int, ...]
-    given: int
-
-
 class AtMost(NamedTuple):
     """Chosen columns together may use no more than ``limit``; ``use[i]`` is what column i uses."""
 
@@ -70,7 +62,6 @@ class Conditions:
 
     at_least: Sequence[HelpAtLeast] = ()
     at_most: Sequence[AtMost] = ()
-    gain: GainAtLeast | None = None
     most_helped: int | None = None
 
 
@@ -150,7 +141,3 @@ def _impose(
         model.add(cp_model.LinearExpr.weighted_sum(use, uses) <= limit)
     if conditions.most_helped is not None:
         model.add(sum(helped) <= conditions.most_helped)
-    if conditions.gain is not None:
-        gain = conditions.gain
-        needed = sum(need * total for need, total in zip(gain.needs, helped, strict=True))
-        model.add(cp_model.LinearExpr.weighted_sum(use, gain.gains) + gain.given >= needed)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 
 from rescheduler.planning.any_depth_bound import least_by_net_gain, least_evictions
 from rescheduler.planning.certificate import certify
 from rescheduler.planning.draft import Schedule
-from rescheduler.planning.scarcity import Scarcity
-from rescheduler.planning.slots_bound import least_by_slots
 from rescheduler.planning.waiting import Waiting
 from rescheduler.planning.zero_moves import place_without_moves
 from tests.builders import cluster, node, pod
@@ -21,7 +18,7 @@ from tests.unit.planning.tiny import request_for, tiny_clusters
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tiny_clusters())
 def test_no_bound_exceeds_the_truth(tiny: TinyCluster) -> None:
-    """Covers, net gain and slots bound the evictions from below; the certificate bounds the help from above."""
+    """Covers and net gain bound the evictions from below; the certificate bounds the help from above."""
     problem = problem_of(request_for(tiny))
     assume(len(problem.movable) > 0)
     helped, evictions = BruteForce(tiny).best()
@@ -29,10 +26,6 @@ def test_no_bound_exceeds_the_truth(tiny: TinyCluster) -> None:
     assert certificate is None or sum(helped) <= certificate.helpable
     for waiting in (Waiting(problem, place_without_moves(problem)), Waiting(problem, Schedule())):
         assert least_evictions(problem, waiting, helped, endless(), 0) <= evictions
-        sizes = np.unique(problem.requests, axis=1).T
-        for size in sizes:
-            scarcity = Scarcity(int(problem.mask_numbers[0]), tuple(size.tolist()))
-            assert least_by_slots(problem, waiting, scarcity, helped, endless(), 0) <= evictions
     assert least_by_net_gain(problem, helped, endless(), 0) <= evictions
 
 
