@@ -8,11 +8,13 @@ from typing import NamedTuple, Protocol
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import BoolArray, Columns, IntArray
 from rescheduler.model.constraints import HostPort, LabelSelector
+from rescheduler.model.node import Node
 from rescheduler.model.permit import Permit
 from rescheduler.model.placement import Placement
 from rescheduler.model.plan import Move, PlanResult, PodReference, Refusal
 from rescheduler.model.pod import Pod
 from rescheduler.model.resources import Resources
+from rescheduler.model.samples import MetricsSample, NodeSamples
 
 
 class ReschedulerError(Exception):
@@ -25,6 +27,14 @@ class SnapshotError(ReschedulerError):
 
 class ClusterError(ReschedulerError):
     """The API server cannot be reached, refuses, or answers something unusable."""
+
+
+class MetricsError(ReschedulerError):
+    """A metrics provider cannot be asked, refuses, or answers something unusable: names provider and address."""
+
+
+class StoreError(ReschedulerError):
+    """The usage store cannot be written (a full disk, say) or opened."""
 
 
 class ExecutionError(ReschedulerError):
@@ -57,6 +67,35 @@ class ClusterReader(Protocol):
 
     def read(self) -> Cluster:
         """Take a snapshot. Raises SnapshotError or ClusterError."""
+
+
+class MetricsProvider(Protocol):
+    """Where measured use comes from; one file each in ``adapters/metrics_providers``."""
+
+    name: str
+    """As the policy names it."""
+
+    def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
+        """The newest sample of these nodes, and of all pods if asked for. Raises MetricsError, never anything else.
+
+        What the source does not know is NaN, never 0.
+        """
+
+    def history(self, nodes: Sequence[Node], *, start: float, end: float, step_seconds: float) -> NodeSamples | None:
+        """Earlier samples at regular times, oldest first; None where the source keeps none. Raises MetricsError."""
+
+
+class UsageStore(Protocol):
+    """Keeps node samples over a restart."""
+
+    def append(self, samples: NodeSamples) -> None:
+        """Keep samples; on return they survive a kill. Raises StoreError; what was kept before stays."""
+
+    def restore(self, since: float) -> Sequence[NodeSamples]:
+        """Kept samples not older than ``since``, oldest first, one for each set of nodes in use at that time."""
+
+    def close(self) -> None:
+        """Let go of the file."""
 
 
 class Rejection(NamedTuple):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from rescheduler.model.arrays import BoolArray
 from rescheduler.model.pod import PodSpec
+from rescheduler.model.trust import Assessment
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -52,6 +53,8 @@ class Usage:
     is_valid: BoolArray
     pod_use: Mapping[str, FloatArray] = field(default_factory=dict)
     departures: tuple[Departure, ...] = ()
+    assessment: Assessment | None = None
+    """Why each node is valid or not; None for load that nobody assessed (a report of somebody else's)."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for arrays that do not cover the same nodes."""

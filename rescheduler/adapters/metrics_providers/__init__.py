@@ -1,0 +1,1 @@
+"""Metrics providers, one file each behind ``MetricsProvider``."""

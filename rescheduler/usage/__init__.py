@@ -1,0 +1,1 @@
+"""Windows of measured use, and what may be trusted of them; pure on arrays, through protocols only."""
