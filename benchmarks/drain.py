@@ -1,0 +1,123 @@
+"""Benchmark: the fewest moves that empty k nodes of a cluster, for several k.
+
+``python -m benchmarks.drain --data PATH --nodes 4,8,16 --deadline 10s --seed N -o RESULT.json``; the deadline is for
+each k. Without ``--nodes`` every tenth of the nodes that could be spared is asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.machine import MonotonicClock, peak_megabytes
+from benchmarks.result_file import write_result
+from benchmarks.snapshot_form import InstanceError, Snapshot, read_snapshots
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.empty_nodes.drainage import Drainage, drainage_of
+from rescheduler.planning.empty_nodes.fewest_moves import empty_nodes
+from rescheduler.planning.empty_nodes.ordering import ordered_moves
+from rescheduler.policy.values import parse_positive_duration
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        snapshots = read_snapshots(options.data)
+        if len(snapshots) != 1:
+            raise InstanceError(f"{options.data}: holds {len(snapshots)} clusters; drain takes one")
+        drainage = drainage_from(snapshots[0])
+    except (InstanceError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    counts = options.nodes or some_counts(drainage)
+    write_result(run(snapshots[0], drainage, counts, options.deadline, options.seed), options.output)
+    return 0
+
+
+def drainage_from(snapshot: Snapshot) -> Drainage:
+    """The instance as arrays. Raises InstanceError for pods without a node."""
+    homes = [-1 if home is None else home for home in snapshot.homes]
+    if -1 in homes:
+        pod = snapshot.pod_names[homes.index(-1)]
+        raise InstanceError(f"{snapshot.name}: pod {pod!r} has no node; only running pods can be moved off nodes")
+    width = len(snapshot.resources)
+    return drainage_of(
+        np.array(snapshot.capacities, dtype=np.int64).reshape(-1, width),
+        np.array(snapshot.requests, dtype=np.int64).reshape(-1, width),
+        np.array(homes, dtype=np.int64),
+    )
+
+
+def run(
+    snapshot: Snapshot, drainage: Drainage, counts: Sequence[int], deadline_seconds: float, seed: int
+) -> dict[str, Any]:
+    """Plan for each k; value and bound are sums over the k that were reached."""
+    results: list[dict[str, Any]] = []
+    seconds = 0.0
+    value = bound = 0
+    for count in counts:
+        started = time.perf_counter()
+        entry, least = _plan(snapshot, drainage, count, deadline_seconds, seed)
+        seconds += time.perf_counter() - started
+        if entry["drained"] is not None:
+            value += len(entry["moves"])
+            bound += least
+        results.append(entry)
+    return {
+        "instance": snapshot.name,
+        "seconds": round(seconds, 4),
+        "peakMegabytes": peak_megabytes(),
+        "value": value,
+        "bound": bound,
+        "result": results,
+    }
+
+
+def some_counts(drainage: Drainage) -> list[int]:
+    """Tenths of the nodes that could be spared if pods were as fine as sand."""
+    spare = 1.0 - drainage.request.sum(axis=0) / np.maximum(1, drainage.capacity.sum(axis=0))
+    most = int(spare.min() * drainage.node_count)
+    return sorted({max(1, most * tenth // 10) for tenth in range(1, 11)})
+
+
+def _plan(
+    snapshot: Snapshot, drainage: Drainage, count: int, deadline_seconds: float, seed: int
+) -> tuple[dict[str, Any], int]:
+    answer = empty_nodes(drainage, count, Deadline(MonotonicClock(), deadline_seconds), seed)
+    moves = None if answer.best is None else ordered_moves(drainage, answer.best.node_of)
+    if answer.best is None or moves is None:
+        return {"k": count, "drained": None, "moves": [], "bound": answer.bound}, answer.bound
+    return {
+        "k": count,
+        "drained": [snapshot.node_names[node] for node in answer.best.emptied],
+        "moves": [[snapshot.pod_names[pod], snapshot.node_names[node]] for pod, node in moves],
+        "bound": answer.bound,
+    }, answer.bound
+
+
+def _counts(text: str) -> list[int]:
+    counts = [int(part) for part in text.split(",")]
+    if min(counts) < 0:
+        raise ValueError(text)
+    return counts
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.drain", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="one file in the snapshot form, plain or xz")
+    parser.add_argument("--nodes", type=_counts, help="k1,k2,…: how many nodes shall be empty at the end")
+    parser.add_argument("--deadline", type=parse_positive_duration, default=10.0, help="planning time for each k")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-o", "--output", type=Path, help="file for the result (default: standard output)")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

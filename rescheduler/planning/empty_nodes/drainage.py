@@ -1,0 +1,49 @@
+"""The problem of emptying nodes as arrays: pods, where they are, and what each node offers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rescheduler.model.arrays import BoolArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Drainage:
+    """Pods that may move, and nodes that may take them or be emptied.
+
+    ``capacity``: int64[N, R], what each node offers these pods together (the room of what never moves is taken off).
+    ``request``: int64[P, R]. ``home``: int64[P], where each pod is. ``class_of``: int64[P] and ``open_to``: bool[C, N],
+    the nodes that a class of pods may use at all. ``can_be_emptied``: bool[N].
+    """
+
+    capacity: IntArray
+    request: IntArray
+    home: IntArray
+    class_of: IntArray
+    open_to: BoolArray
+    can_be_emptied: BoolArray
+
+    @property
+    def node_count(self) -> int:
+        """N."""
+        return len(self.capacity)
+
+    @property
+    def pods_on(self) -> IntArray:
+        """Pods on each node, int64[N]."""
+        return np.bincount(self.home, minlength=self.node_count)
+
+
+def drainage_of(capacity: IntArray, request: IntArray, home: IntArray) -> Drainage:
+    """A problem of resources alone: every pod may use every node, every node may be emptied."""
+    pods, nodes = len(request), len(capacity)
+    return Drainage(
+        capacity,
+        request,
+        home,
+        np.zeros(pods, dtype=np.int64),
+        np.ones((1, nodes), dtype=np.bool_),
+        np.ones(nodes, dtype=np.bool_),
+    )
