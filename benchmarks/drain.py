@@ -29,26 +29,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        snapshots = read_snapshots(options.data)
-        if len(snapshots) != 1:
-            raise InstanceError(f"{options.data}: holds {len(snapshots)} clusters; drain takes one")
-        drainage = drainage_from(snapshots[0])
+        snapshot, drainage = read_drainage(options.data)
     except (InstanceError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     counts = options.nodes or some_counts(drainage)
-    write_result(run(snapshots[0], drainage, counts, options.deadline, options.seed), options.output)
+    write_result(run(snapshot, drainage, counts, options.deadline, options.seed), options.output)
     return 0
 
 
-def drainage_from(snapshot: Snapshot) -> Drainage:
-    """The instance as arrays. Raises InstanceError for pods without a node."""
+def read_drainage(path: Path) -> tuple[Snapshot, Drainage]:
+    """One instance, as it is and as arrays. Raises InstanceError for several, and for pods without a node."""
+    snapshots = read_snapshots(path)
+    if len(snapshots) != 1:
+        raise InstanceError(f"{path}: holds {len(snapshots)} clusters; wanted one")
+    snapshot = snapshots[0]
     homes = [-1 if home is None else home for home in snapshot.homes]
     if -1 in homes:
         pod = snapshot.pod_names[homes.index(-1)]
         raise InstanceError(f"{snapshot.name}: pod {pod!r} has no node; only running pods can be moved off nodes")
     width = len(snapshot.resources)
-    return drainage_of(
+    return snapshot, drainage_of(
         np.array(snapshot.capacities, dtype=np.int64).reshape(-1, width),
         np.array(snapshot.requests, dtype=np.int64).reshape(-1, width),
         np.array(homes, dtype=np.int64),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,6 +35,13 @@ class Drainage:
     def pods_on(self) -> IntArray:
         """Pods on each node, int64[N]."""
         return np.bincount(self.home, minlength=self.node_count)
+
+    @cached_property
+    def kind_of(self) -> IntArray:
+        """Pods of one number ask for the same and may use the same nodes, int64[P]."""
+        looks = np.hstack((self.request, self.class_of[:, None]))
+        kinds: IntArray = np.unique(looks, axis=0, return_inverse=True)[1].reshape(-1)
+        return kinds
 
 
 def drainage_of(capacity: IntArray, request: IntArray, home: IntArray) -> Drainage:

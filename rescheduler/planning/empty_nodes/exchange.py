@@ -34,9 +34,7 @@ class _Step(NamedTuple):
     price: int
 
 
-def make_room(
-    seating: Seating, pod: int, node: int, *, may_displace: bool, random: np.random.Generator
-) -> Room | None:
+def make_room(seating: Seating, pod: int, node: int, *, may_displace: bool, random: np.random.Generator) -> Room | None:
     """Exchange pods until ``pod`` fits on ``node``; None, and nothing changed, where that is not reached.
 
     ``may_displace``: whether pods may leave kept nodes that are their home; else only such as must move anyway do.
@@ -113,9 +111,7 @@ def _best_departure(seating: Seating, pod: int, node: int, mine: IntArray, short
     fits &= drainage.open_to[drainage.class_of[mine]][:, goals]
     prices = _prices(seating, mine, goals)
     after = _shortages_after(seating, pod, seating.free[node] + leaving)[:, None]
-    value = np.where(
-        fits & (after < shortage - _SMALLEST_GAIN), after + _PRICE_OF_A_MOVE * shortage * prices, np.inf
-    )
+    value = np.where(fits & (after < shortage - _SMALLEST_GAIN), after + _PRICE_OF_A_MOVE * shortage * prices, np.inf)
     if not value.size or not np.isfinite(value.min()):
         return None
     row, column = np.unravel_index(int(value.argmin()), value.shape)

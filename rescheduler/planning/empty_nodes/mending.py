@@ -1,4 +1,4 @@
-"""Seats the pods for which best fit found no room, by exchanges, the cheapest first; then brings displaced pods home."""
+"""Seats pods for which no room was left, by exchanges, the cheapest first; then brings displaced pods home."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mend(seating: Seating, most_displaced: int, deadline: Deadline, random: np.r
             failures = 0
         else:
             failures += 1
-    _bring_home(seating, deadline, random)
+    bring_home(seating, deadline, random)
     return seating.displaced <= most_displaced
 
 
@@ -65,7 +65,7 @@ def _nearly_fitting(seating: Seating, pod: int, most: int) -> list[int]:
     return [int(node) for node in nodes[order]]
 
 
-def _bring_home(seating: Seating, deadline: Deadline, random: np.random.Generator) -> None:
+def bring_home(seating: Seating, deadline: Deadline, random: np.random.Generator) -> None:
     """Give displaced pods their seat at home back where pods that must move anyway can make room for them."""
     home = seating.drainage.home
     for pod in np.flatnonzero(seating.is_native & (seating.node_of != home)).tolist():

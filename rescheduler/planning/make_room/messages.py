@@ -51,11 +51,12 @@ def _not_helped(problem: Problem, left: list[int]) -> str:
 
 
 def _why(problem: Problem, pod: int) -> str:
-    """The reasons against most nodes, in the scheduler's words."""
+    """The reasons against most nodes, in the scheduler's words and counted as it counts."""
     counts: Counter[str] = Counter()
+    for refusal in problem.prediction.refusals(pod, problem.start):
+        counts[refusal.reason] += int(refusal.nodes.sum())
     hopeless = 0
     for rejection in problem.prediction.reasons(pod, problem.start):
-        counts[rejection.reason] += int(rejection.nodes.sum())
         if rejection.reason.startswith(RESOURCE_REASONS) and not rejection.is_resolvable:
             hopeless = max(hopeless, int(rejection.nodes.sum()))
     told = ", ".join(f"{count} {reason}" for reason, count in counts.most_common(3))

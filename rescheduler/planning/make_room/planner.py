@@ -13,6 +13,7 @@ from rescheduler.planning.make_room.request import MakeRoomAnswer, MakeRoomReque
 from rescheduler.planning.make_room.search import Outcome, Search
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.proof_state import HelpVector
+from rescheduler.planning.queue_places import as_the_scheduler_places
 from rescheduler.planning.ranking import helped_by
 from rescheduler.planning.reasons import reasons_of_moves
 from rescheduler.planning.replay import replay
@@ -33,6 +34,8 @@ def plan_make_room(request: MakeRoomRequest) -> MakeRoomAnswer:
         schedule, guided = predict_with_holds(problem, schedule, deadline)
     elif schedule.waves:
         schedule, notes = keep_what_needs_no_hold(problem, schedule)
+    else:
+        schedule = as_the_scheduler_places(problem, schedule, deadline)
     limits = BindingLimits()
     if len(schedule.places) < len(problem.pending):
         limits = find_binding_limits(request, outcome, outcome.best, deadline.part(0.8))
