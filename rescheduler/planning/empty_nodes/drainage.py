@@ -15,8 +15,8 @@ class Drainage:
     """Pods that may move, and nodes that may take them or be emptied.
 
     ``capacity``: int64[N, R], what each node offers these pods together (the room of what never moves is taken off).
-    ``request``: int64[P, R]. ``home``: int64[P], where each pod is. ``class_of``: int64[P] and ``open_to``: bool[C, N],
-    the nodes that a class of pods may use at all. ``can_be_emptied``: bool[N].
+    ``request``: int64[P, R]. ``home``: int64[P], where each pod is (NOWHERE: it waits). ``class_of``: int64[P] and
+    ``open_to``: bool[C, N], the nodes that a class of pods may use at all. ``can_be_emptied``: bool[N].
     """
 
     capacity: IntArray
@@ -34,7 +34,7 @@ class Drainage:
     @property
     def pods_on(self) -> IntArray:
         """Pods on each node, int64[N]."""
-        return np.bincount(self.home, minlength=self.node_count)
+        return np.bincount(self.home[self.home >= 0], minlength=self.node_count)
 
     @cached_property
     def kind_of(self) -> IntArray:

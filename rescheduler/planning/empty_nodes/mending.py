@@ -21,7 +21,7 @@ def mend(seating: Seating, most_displaced: int, deadline: Deadline, random: np.r
         if deadline.is_over() or failures > _MOST_FAILURES or seating.displaced > most_displaced:
             return False
         pod = waiting[0] if failures == 0 else waiting[int(random.integers(len(waiting)))]
-        if _seat(seating, pod, _TARGETS + failures, random):
+        if seat_or_make_room(seating, pod, _TARGETS + failures, random):
             waiting.remove(pod)
             failures = 0
         else:
@@ -30,7 +30,8 @@ def mend(seating: Seating, most_displaced: int, deadline: Deadline, random: np.r
     return seating.displaced <= most_displaced
 
 
-def _seat(seating: Seating, pod: int, targets: int, random: np.random.Generator) -> bool:
+def seat_or_make_room(seating: Seating, pod: int, targets: int, random: np.random.Generator) -> bool:
+    """Seat a pod where it fits, else on one of the ``targets`` nodes that lack least for it, after exchanges."""
     fits = np.flatnonzero(seating.fits(pod))
     if fits.size:
         seating.seat(pod, int(fits[0]))

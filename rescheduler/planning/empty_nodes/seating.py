@@ -19,12 +19,12 @@ class Seating:
     """
 
     def __init__(self, drainage: Drainage, emptied: Sequence[int]) -> None:
-        """Take the pods of ``emptied`` off; the others sit at home."""
+        """Take the pods of ``emptied`` off; the others sit at home, if they have one."""
         self.drainage = drainage
         self.is_emptied: BoolArray = np.zeros(drainage.node_count, dtype=np.bool_)
         self.is_emptied[list(emptied)] = True
         self.kept: IntArray = np.flatnonzero(~self.is_emptied)
-        self.is_native: BoolArray = ~self.is_emptied[drainage.home]
+        self.is_native: BoolArray = (drainage.home != NOWHERE) & ~self.is_emptied[drainage.home]
         self.node_of: IntArray = np.where(self.is_native, drainage.home, NOWHERE)
         self.free: IntArray = drainage.capacity.copy()
         native = np.flatnonzero(self.is_native)
