@@ -1,0 +1,107 @@
+"""Benchmark: the share of free cores that no 16-core VM can use, after a limited number of moves.
+
+``python -m benchmarks.fragment_rate --data PATH --max-moves 50 --deadline 5s --seed N -o RESULT.json``. The rate is
+(free cores - 16 * sum over NUMA nodes of floor(free / 16)) / free cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.machine import MonotonicClock, peak_megabytes
+from benchmarks.result_file import write_result
+from benchmarks.snapshot_form import InstanceError
+from benchmarks.vm_mapping import CORES, VmMapping, read_mapping
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.defragment.bounds import most_gain, most_gain_of_anything
+from rescheduler.planning.defragment.fragmented import blocks_of
+from rescheduler.planning.defragment.item_moves import ItemMove, item_moves
+from rescheduler.planning.defragment.most_worth import ChosenChanges, most_worth
+from rescheduler.policy.values import parse_positive_duration
+
+BLOCK = 16
+_SHARE_OF_DEADLINE = 0.75
+"""The rest is for ordering moves, for the bound, and for the overshoot of the solver."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        mapping = read_mapping(options.data)
+    except (InstanceError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    write_result(run(mapping, options.max_moves, options.deadline), options.output)
+    return 0
+
+
+def run(mapping: VmMapping, most_moves: int, deadline_seconds: float) -> dict[str, Any]:
+    """Plan once; value and bound are fragment rates after the moves."""
+    started = time.perf_counter()
+    deadline = Deadline(MonotonicClock(), deadline_seconds)
+    shape = np.array([BLOCK, 0])
+    chosen, columns = most_worth(mapping.problem, blocks_of(shape), most_moves, deadline.part(_SHARE_OF_DEADLINE))
+    moves = item_moves(mapping.problem, columns, chosen.changes, mapping.items)
+    bound = _largest_gain(mapping, chosen, most_moves, deadline)
+    seconds = time.perf_counter() - started
+    return {
+        "instance": mapping.name,
+        "seconds": round(seconds, 4),
+        "peakMegabytes": peak_megabytes(),
+        "value": rate_after(mapping, moves),
+        "bound": _rate(mapping.problem.free[..., CORES], bound),
+        "result": {
+            "moves": [[mapping.vm_names[move.item], mapping.host_names[move.host], move.compartment] for move in moves]
+        },
+    }
+
+
+def rate_after(mapping: VmMapping, moves: Sequence[ItemMove]) -> float:
+    """Carry the moves out and compute the rate anew."""
+    cores = mapping.problem.free[..., CORES].copy()
+    items = {item.number: item for item in mapping.items}
+    for move in moves:
+        item = items[move.item]
+        size = mapping.problem.request[item.kind, CORES]
+        cores[item.host, _index(item.compartment)] += size
+        cores[move.host, _index(move.compartment)] -= size
+    return _rate(cores, 0)
+
+
+def _index(compartment: int) -> int | slice:
+    return slice(None) if compartment < 0 else compartment
+
+
+def _rate(cores: np.ndarray, more_blocks: int) -> float:
+    total = int(cores.sum())
+    return 0.0 if total == 0 else (total - BLOCK * (int((cores // BLOCK).sum()) + more_blocks)) / total
+
+
+def _largest_gain(mapping: VmMapping, chosen: ChosenChanges, most_moves: int, deadline: Deadline) -> int:
+    simple = most_gain_of_anything(mapping.problem, CORES, BLOCK, most_moves)
+    if chosen.prices is None:
+        return simple
+    priced = most_gain(mapping.problem, CORES, BLOCK, most_moves, chosen.prices, deadline)
+    return simple if priced is None else min(simple, priced)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fragment_rate", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="a VM mapping, or a variant beside its base")
+    parser.add_argument("--max-moves", type=int, default=50, help="limit of moves")
+    parser.add_argument("--deadline", type=parse_positive_duration, default=5.0, help="planning time")
+    parser.add_argument("--seed", type=int, default=0, help="nothing is random here; taken for uniformity")
+    parser.add_argument("-o", "--output", type=Path, help="file for the result (default: standard output)")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

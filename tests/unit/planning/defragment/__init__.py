@@ -1,0 +1,1 @@
+"""Tests of making room for large shapes."""
