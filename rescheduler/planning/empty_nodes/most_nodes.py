@@ -11,14 +11,16 @@ from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.alignment import seat_by_alignment
 from rescheduler.planning.empty_nodes.drainage import Drainage
 from rescheduler.planning.empty_nodes.fewest_moves import Emptying
-from rescheduler.planning.empty_nodes.mending import bring_home
+from rescheduler.planning.empty_nodes.mending import bring_home, mend
 from rescheduler.planning.empty_nodes.seating import Seating
 from rescheduler.planning.solvers.kept_types import KeptTypes, KeptTypesProgram
 
 _FIRST_SPARE = 0.02
 _FINEST_SPARE = 0.001
 _LARGEST_SPARE = 0.64
-_FIRST_RELEASE = 0.05
+_FIRST_RELEASE = 0.0625
+_FEW, _FEW_SHARE = 3, 0.002
+_SHARE_OF_MENDING = 0.2
 _SHARE_OF_THE_LEAST = 0.15
 _SHARE_OF_SEATING = 0.75
 _SHARE_OF_SEARCH = 0.95
@@ -35,26 +37,29 @@ def empty_most_nodes(drainage: Drainage, deadline: Deadline, seed: int) -> tuple
     if whole is None:
         return None, 0
     bound = drainage.node_count - ceil(whole.total - 1e-6)
-    best = _least_spare(drainage, program, deadline.part(_SHARE_OF_SEATING))
+    random = np.random.default_rng(seed)
+    best = _least_spare(drainage, program, deadline.part(_SHARE_OF_SEATING), random)
     if best is None:
         return None, bound
-    bring_home(best, deadline.part(_SHARE_OF_SEARCH), np.random.default_rng(seed))
+    bring_home(best, deadline.part(_SHARE_OF_SEARCH), random)
     return _emptying(best), bound
 
 
-def _least_spare(drainage: Drainage, program: KeptTypesProgram, deadline: Deadline) -> Seating | None:
+def _least_spare(
+    drainage: Drainage, program: KeptTypesProgram, deadline: Deadline, random: np.random.Generator
+) -> Seating | None:
     """Everybody seated on as few nodes as could be found."""
-    best = _seated(drainage, program.solve(0.0), deadline.part(_SHARE_OF_THE_LEAST))
+    best = _seated(drainage, program.solve(0.0), deadline.part(_SHARE_OF_THE_LEAST), random)
     if best is not None:
         return best
     least, most = 0.0, _FIRST_SPARE
     while best is None and most <= _LARGEST_SPARE and not deadline.is_over():
-        best = _seated(drainage, program.solve(most), deadline)
+        best = _seated(drainage, program.solve(most), deadline, random)
         if best is None:
             least, most = most, most * 2
     while best is not None and most - least > _FINEST_SPARE and not deadline.is_over():
         middle = (least + most) / 2
-        found = _seated(drainage, program.solve(middle), deadline)
+        found = _seated(drainage, program.solve(middle), deadline, random)
         if found is None:
             least = middle
         else:
@@ -68,7 +73,9 @@ def _emptying(seating: Seating) -> Emptying:
     return Emptying(tuple(emptied.tolist()), seating.node_of.copy(), int((seating.node_of != home).sum()))
 
 
-def _seated(drainage: Drainage, types: KeptTypes | None, deadline: Deadline) -> Seating | None:
+def _seated(
+    drainage: Drainage, types: KeptTypes | None, deadline: Deadline, random: np.random.Generator
+) -> Seating | None:
     """Everybody seated on the kept types, or None; where needed, pods of ever more kept nodes are seated anew."""
     if types is None:
         return None
@@ -80,11 +87,12 @@ def _seated(drainage: Drainage, types: KeptTypes | None, deadline: Deadline) -> 
         if release and seating.unseated:
             _release(seating, release)
             seat_by_alignment(seating)
-        if not seating.unseated:
+        few = len(seating.unseated) <= _FEW + _FEW_SHARE * len(drainage.home)
+        if few and mend(seating, len(drainage.home), deadline.part(_SHARE_OF_MENDING), random):
             return seating
         if release >= 1.0:
             return None
-        release = min(1.0, release * 2 or _FIRST_RELEASE)
+        release = min(1.0, release * 4 or _FIRST_RELEASE)
     return None
 
 
