@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test e2e lint bench bench-reading cluster control-plane lock clean
+.PHONY: help install demo test e2e lint bench bench-reading bench-fidelity bench-scheduling cluster control-plane lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -49,6 +49,12 @@ bench: $(STAMP) ## make-room benchmark: families at 50, 500 and 5,000 nodes besi
 
 bench-reading: $(STAMP) ## reading benchmark: 150,000 pods over loopback
 	$(BIN)/python -m benchmarks.reading
+
+bench-scheduling: $(STAMP) ## scheduling benchmark: 5,000 nodes, one pod and 10,000 in sequence
+	$(BIN)/python -m benchmarks.scheduling
+
+bench-fidelity: $(STAMP) control-plane ## our predictions beside the real kube-scheduler's choices
+	$(BIN)/python -m benchmarks.fidelity
 
 lock: ## write requirements.lock anew from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from rescheduler.adapters.metrics_providers.reference import providers_reference
 from rescheduler.policy.reference import policy_reference
 from rescheduler.policy.schema import policy_schema
 from rescheduler.report.schema import plan_schema
@@ -18,6 +19,7 @@ def generated() -> dict[str, str]:
         "plan.schema.json": json.dumps(plan_schema(), indent=2) + "\n",
         "policy.schema.json": json.dumps(policy_schema(), indent=2) + "\n",
         "policy-reference.md": policy_reference(),
+        "metrics-providers.md": providers_reference(),
     }
 
 

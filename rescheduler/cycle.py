@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace as with_changes
+
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.extension_points import Clock, Progress, no_progress
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
 from rescheduler.model.disruption import Selection
 from rescheduler.model.placement import Placement
 from rescheduler.model.plan import Plan
@@ -20,7 +21,7 @@ from rescheduler.planning.document import plan_document, withdrawn_plan
 from rescheduler.planning.make_room import MakeRoomRequest, plan_make_room
 from rescheduler.policy.models import Guidance, Policy
 from rescheduler.proof.checker import check_plan, check_rest
-from rescheduler.scheduling.scheduler_model import SchedulerModel
+from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class CycleOptions:
     """What one cycle needs besides cluster and policy."""
 
     clock: Clock
+    schedulers: Schedulers = DEFAULTS
     selection: Selection = field(default_factory=Selection)
     seed: int = 0
     progress: Progress = no_progress
@@ -37,8 +39,10 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     """Propose moves for a snapshot and prove them; a plan that the checker refuses is withdrawn and says so."""
     started = options.clock.monotonic()
     options.progress("deciding what may move")
-    eligibility = decide_eligibility(cluster, policy, options.selection)
-    prediction = SchedulerModel(columns_of(cluster))
+    schedulers = options.schedulers
+    cluster = schedulers.configured(cluster)
+    eligibility = decide_eligibility(cluster, policy, options.selection, schedulers.names)
+    prediction = schedulers.model(cluster, is_for_planning=True)
     options.progress("planning")
     answer = plan_make_room(
         MakeRoomRequest(
@@ -55,11 +59,15 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     seconds = options.clock.monotonic() - started
     plan = plan_document(prediction, eligibility, answer, seconds)
     options.progress("proving the plan")
-    violations = check_plan(cluster, plan, eligibility)
+    plan = with_changes(plan, warnings=(*plan.warnings, *schedulers.warnings(cluster)))
+    violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster))
     return plan if not violations else withdrawn_plan(plan, [violation.message for violation in violations])
 
 
-def prove_rest(cluster: Cluster, plan: Plan, policy: Policy, selection: Selection) -> Sequence[str]:
+def prove_rest(
+    cluster: Cluster, plan: Plan, policy: Policy, selection: Selection, schedulers: Schedulers = DEFAULTS
+) -> Sequence[str]:
     """What speaks against the rest of a plan on a fresh snapshot; empty: it still holds."""
-    eligibility = decide_eligibility(cluster, policy, selection)
-    return [violation.message for violation in check_rest(cluster, plan, eligibility)]
+    cluster = schedulers.configured(cluster)
+    eligibility = decide_eligibility(cluster, policy, selection, schedulers.names)
+    return [item.message for item in check_rest(cluster, plan, eligibility, schedulers.rules(cluster))]

@@ -5,19 +5,17 @@ Stands on the floor of ``cycle.py``: it puts together what eligibility, plan and
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 import numpy as np
 from msgspec import UNSET
 
-from rescheduler.disruption.circumstances import DEFAULT_SCHEDULERS, Circumstances
+from rescheduler.disruption.circumstances import Circumstances
 from rescheduler.disruption.eligibility import NOTHING_REMEMBERED
 from rescheduler.disruption.eligibility import explain_pod as objections_to
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
 from rescheduler.model.disruption import Selection
 from rescheduler.model.node import Node
 from rescheduler.model.placement import Placement
@@ -27,6 +25,8 @@ from rescheduler.model.printable import printable
 from rescheduler.policy.models import Policy
 from rescheduler.report.explanation import Explanation, NodeVerdict
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
+from rescheduler.scheduling.verdict import reason_counts
 
 
 class NotInClusterError(ReschedulerError):
@@ -49,12 +49,17 @@ def find_node(cluster: Cluster, name: str) -> Node:
     return node
 
 
-def explain_pod(cluster: Cluster, policy: Policy, selection: Selection, plan: Plan, pod: Pod) -> Explanation:
+def explain_pod(
+    cluster: Cluster, policy: Policy, selection: Selection, plan: Plan, pod: Pod, schedulers: Schedulers = DEFAULTS
+) -> Explanation:
     """What the plan does with a pod; if nothing, which rules refuse it; and how the scheduler sees each node for it."""
+    cluster = schedulers.configured(cluster)
+    pod = cluster.pod_by_key[pod.key]
     moves = tuple(move for move in plan.moves if move.pod.key == pod.key)
     placements = tuple(place for place in plan.placements if place.pod.key == pod.key)
-    refusals = () if moves or placements else objections_to(_circumstances(cluster, policy, selection), pod)
-    nodes = () if pod.is_finished or pod.is_terminating else _verdicts(cluster, pod)
+    refusals = () if moves or placements else objections_to(_circumstances(cluster, policy, selection, schedulers), pod)
+    model = schedulers.model(cluster, is_for_planning=True)
+    nodes = () if pod.is_finished or pod.is_terminating else _verdicts(model, pod)
     if pod.is_finished or pod.is_terminating:
         verdict, message = "Leaves", "has finished" if pod.is_finished else "is terminating; it is left alone"
     elif moves:
@@ -65,7 +70,7 @@ def explain_pod(cluster: Cluster, policy: Policy, selection: Selection, plan: Pl
     elif refusals:
         verdict, message = "Refused", f"is left alone ({_rules(refusals)})"
     elif pod.is_pending:
-        verdict, message = "Waits", _waiting(nodes, plan)
+        verdict, message = "Waits", _waiting(model, pod, nodes, plan)
     else:
         verdict, message = "Stays", _not_needed(plan)
     return Explanation(
@@ -80,11 +85,14 @@ def explain_pod(cluster: Cluster, policy: Policy, selection: Selection, plan: Pl
     )
 
 
-def explain_node(cluster: Cluster, policy: Policy, selection: Selection, plan: Plan, node: Node) -> Explanation:
+def explain_node(
+    cluster: Cluster, policy: Policy, selection: Selection, plan: Plan, node: Node, schedulers: Schedulers = DEFAULTS
+) -> Explanation:
     """Which pods leave a node and arrive on it, and which rule keeps each of the others where it is."""
     moves = tuple(move for move in plan.moves if node.name in (move.from_node, move.to_node))
     placements = tuple(place for place in plan.placements if place.node == node.name)
-    circumstances = _circumstances(cluster, policy, selection)
+    cluster = schedulers.configured(cluster)
+    circumstances = _circumstances(cluster, policy, selection, schedulers)
     pods = cluster.pods_by_node.get(node.name, ())
     moved = {move.pod.key for move in moves}
     objections = {pod.key: objections_to(circumstances, pod) for pod in pods if pod.key not in moved}
@@ -103,21 +111,20 @@ def explain_node(cluster: Cluster, policy: Policy, selection: Selection, plan: P
     )
 
 
-def _circumstances(cluster: Cluster, policy: Policy, selection: Selection) -> Circumstances:
-    return Circumstances(cluster, policy, selection, DEFAULT_SCHEDULERS, NOTHING_REMEMBERED)
+def _circumstances(cluster: Cluster, policy: Policy, selection: Selection, schedulers: Schedulers) -> Circumstances:
+    return Circumstances(cluster, policy, selection, schedulers.names, NOTHING_REMEMBERED)
 
 
-def _verdicts(cluster: Cluster, pod: Pod) -> tuple[NodeVerdict, ...]:
+def _verdicts(model: SchedulerModel, pod: Pod) -> tuple[NodeVerdict, ...]:
     """The scheduler's verdict on each node as the cluster stands; the pod does not stand in its own way."""
-    columns = columns_of(cluster)
-    model = SchedulerModel(columns)
-    reasons: list[list[str]] = [[] for _ in cluster.nodes]
+    columns = model.columns
+    reasons: list[list[str]] = [[] for _ in columns.cluster.nodes]
     for rejection in model.reasons(columns.pod_index[pod.key], Placement(columns)):
         for index in np.flatnonzero(rejection.nodes):
             reasons[index].append(rejection.reason)
     return tuple(
         NodeVerdict(node.name, feasible=not found, reasons=tuple(found))
-        for node, found in zip(cluster.nodes, reasons, strict=True)
+        for node, found in zip(columns.cluster.nodes, reasons, strict=True)
     )
 
 
@@ -129,10 +136,10 @@ def _place_found(place: PlannedPlacement, plan: Plan) -> str:
     return f"gets a place on {place.node} at the end of wave {place.wave}, when {pods} moved"
 
 
-def _waiting(nodes: Sequence[NodeVerdict], plan: Plan) -> str:
-    """Why a pending pod goes on waiting, in kube-scheduler's form of counting reasons."""
-    counts = Counter(reason for node in nodes for reason in node.reasons)
-    told = ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+def _waiting(model: SchedulerModel, pod: Pod, nodes: Sequence[NodeVerdict], plan: Plan) -> str:
+    """Why a pending pod goes on waiting, with reasons counted as kube-scheduler counts them."""
+    refusals = model.refusals(model.columns.pod_index[pod.key], Placement(model.columns))
+    told = ", ".join(f"{count} {reason}" for reason, count in reason_counts(refusals).items())
     fitting = sum(node.feasible for node in nodes)
     summary = f"{fitting}/{len(nodes)} nodes are available" + (f": {told}" if told else "")
     answer = next((objective.message for objective in plan.objectives if objective.message), "")

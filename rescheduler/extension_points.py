@@ -234,6 +234,9 @@ class SchedulerPrediction(Protocol):
     def reasons(self, pod: int, placement: Placement) -> Sequence[Rejection]:
         """Every filter's rejections, in the order in which kube-scheduler runs the filters."""
 
+    def refusals(self, pod: int, placement: Placement) -> Sequence[Rejection]:
+        """Rejections as kube-scheduler counts them: a node stays with the filter that refuses it first."""
+
     def best_nodes(self, pod: int, placement: Placement) -> IntArray:
         """Indices of all feasible nodes that tie for the highest total score; empty if none is feasible."""
 

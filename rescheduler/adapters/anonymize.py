@@ -154,7 +154,7 @@ _KEPT_FIELDS: Final = frozenset(
 _NAMING_ANNOTATIONS: Final = ("volume.kubernetes.io/selected-node", "volume.beta.kubernetes.io/storage-class")
 _NAMES: Final = (
     "name", "uid", "nodeName", "nominatedNodeName", "claimName", "volumeName", "storageClassName",
-    "persistentVolumeName", "volumeHandle", "pdName", "volumeID", "iqn", "pool",
+    "persistentVolumeName", "volumeHandle", "pdName", "volumeID", "iqn", "pool", "address",
 )  # fmt: skip
 _RULES: Final[dict[str, Callable[[Anonymizer, Any], Any]]] = {
     **dict.fromkeys(_NAMES, Anonymizer.word),

@@ -20,6 +20,8 @@ from rescheduler.cli.score import score
 from rescheduler.cli.simulate import simulate
 from rescheduler.cli.snapshot import snapshot
 from rescheduler.cli.streams import say, write
+from rescheduler.cli.top import commands as top
+from rescheduler.cli.watcher import watcher
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
@@ -56,7 +58,7 @@ def rescheduler(
 
 for command, short_help in (
     (demo, "watch the whole loop on a pretended cluster; needs no Kubernetes"),
-    (check, "read a policy and say what it would do"),
+    (check, "read a policy, or a scheduler's configuration, and say what it does"),
     (simulate, "try a policy on a pretended cluster"),
     (plan, "propose moves for a cluster or a recorded snapshot"),
     (score, "show what the scheduler thinks of every node for a pod"),
@@ -64,6 +66,8 @@ for command, short_help in (
     (snapshot, "record a cluster in a file"),
     (apply, "carry out one reviewed plan"),
     (clean, "remove what a killed process left behind"),
+    (watcher, "collect measured load and tell it over REST"),
 ):
     app.command(cls=GroupedCommand, short_help=short_help, context_settings=HELP_NAMES)(command)
 app.add_typer(explain, name="explain", short_help="say why a pod or a node would or would not move")
+app.add_typer(top, name="top", short_help="show measured load of nodes and pods, with trust and age")

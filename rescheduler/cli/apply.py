@@ -12,7 +12,7 @@ from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, Usage
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import parsed, positive_duration
 from rescheduler.cli.plan_output import print_plan
-from rescheduler.cli.preparation import cluster_options_from, policy_from, selection_from
+from rescheduler.cli.preparation import cluster_options_from, policy_from, predictions_from, selection_from
 from rescheduler.cli.progress import ShownProgress, shown_progress
 from rescheduler.cli.streams import confirmed, is_terminal, say, show, warn
 from rescheduler.model.printable import printable
@@ -86,9 +86,11 @@ def _carried_out(
 ) -> PlanResult | None:
     from rescheduler import wiring
 
+    predictions = predictions_from(options, policy, progress)
     return wiring.apply(
-        cluster_options_from(options),
+        cluster_options_from(options, predictions.config_maps),
         policy,
+        schedulers=predictions.schedulers,
         confirm=question.ask,
         reviewed=reviewed,
         selection=selection_from(options),

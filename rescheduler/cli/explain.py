@@ -11,9 +11,9 @@ from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, pod_key
 from rescheduler.cli.plan_output import print_document
-from rescheduler.cli.preparation import policy_from, read_cluster, refuse_formats, selection_from
+from rescheduler.cli.preparation import policy_from, read_world, refuse_formats, selection_from
 from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.streams import show
+from rescheduler.cli.streams import show, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from rescheduler.model.plan import Plan
     from rescheduler.policy.models import Policy
     from rescheduler.report.explanation import Explanation
+    from rescheduler.scheduling.schedulers import Schedulers
 
     Find = Callable[[Cluster, str], Any]
-    Explain = Callable[[Cluster, Policy, Selection, Plan, Any], Explanation]
+    Explain = Callable[[Cluster, Policy, Selection, Plan, Any, Schedulers], Explanation]
 
 commands = typer.Typer(
     cls=OrderedGroup, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
@@ -66,10 +67,13 @@ def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int
     refuse_formats(options.output, "explain", OutputFormat.HTML)
     policy, selection = policy_from(options), selection_from(options)
     with shown_progress() as progress:
-        cluster = read_cluster(options, progress)
+        cluster, schedulers = read_world(options, policy, progress)
         found = find(cluster, name)
-        plan = wiring.plan(cluster, policy, selection=selection, seed=options.seed, progress=progress)
-        answer = explain(cluster, policy, selection, plan, found)
+        plan = wiring.plan(
+            cluster, policy, selection=selection, schedulers=schedulers, seed=options.seed, progress=progress
+        )
+        answer = explain(cluster, policy, selection, plan, found, schedulers)
+    warn(schedulers.warnings(cluster))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(answer, options.output)
     else:

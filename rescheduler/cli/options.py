@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from rescheduler.cli.label_selector import parse_label_selector
-from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration, refuse_usage, whole_number
+from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration, whole_number
 from rescheduler.model.constraints import LabelSelector
 
 LARGEST_SEED = 2**31 - 1
@@ -82,7 +82,14 @@ class SelectionFlags(ClusterFlags):
             show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip
-    usage: Annotated[str | None, typer.Option(metavar="FILE", hidden=True, callback=refuse_usage)] = None
+    usage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Measured load from a recording, the JSON that GET /watcher returns, in place of a "
+            "provider; also .gz and .xz [default: what the policy's usage says]",
+            show_default=False, rich_help_panel="Cluster",
+        ),
+    ] = None  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,3 @@ def pod_key(text: str) -> str:
     if text.count("/") != 1 or not all(text.split("/")):
         raise UsageError(f"found {text[:300]!r}; wanted a pod as NAMESPACE/NAME, such as default/web-1")
     return text
-
-
-def refuse_usage(value: str | None) -> None:
-    """``--usage`` is part of the full command line, and not of this version."""
-    if value is not None:
-        raise typer.BadParameter("measured load is not supported yet in this version; leave the option out")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rescheduler.cli.failures import DONE, NOT_EMPTY
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.plan_output import print_plan
-from rescheduler.cli.preparation import policy_from, read_cluster, selection_from
+from rescheduler.cli.preparation import policy_from, read_world, selection_from
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import warn
 
@@ -21,8 +21,11 @@ def plan(options: PlanFlags) -> int:
 
     policy = policy_from(options)
     with shown_progress() as progress:
-        cluster = read_cluster(options, progress)
-        proposed = wiring.plan(cluster, policy, selection=selection_from(options), seed=options.seed, progress=progress)
+        cluster, schedulers = read_world(options, policy, progress)
+        selection = selection_from(options)
+        proposed = wiring.plan(
+            cluster, policy, selection=selection, schedulers=schedulers, seed=options.seed, progress=progress
+        )
     warn(proposed.warnings)
     print_plan(proposed, cluster, options.output)
     return NOT_EMPTY if options.exit_code and proposed.moves else DONE

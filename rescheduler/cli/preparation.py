@@ -1,4 +1,4 @@
-"""What every planning command does first: read the policy, apply the options, read the cluster, say warnings."""
+"""What every planning command does first: read policy, schedulers, load and cluster, and apply the options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rescheduler.model.cluster import Cluster
     from rescheduler.model.disruption import Selection
     from rescheduler.policy.models import Policy
-    from rescheduler.wiring import ClusterOptions
+    from rescheduler.scheduling.schedulers import Schedulers
+    from rescheduler.wiring import ClusterOptions, Predictions
 
 
 def policy_from(options: SelectionFlags) -> Policy:
@@ -37,7 +38,19 @@ def policy_from(options: SelectionFlags) -> Policy:
         raise UsageError(f"--objective: {error}") from None
 
 
-def cluster_options_from(options: ClusterFlags) -> ClusterOptions:
+def predictions_from(options: SelectionFlags, policy: Policy, progress: Progress) -> Predictions:
+    """How the cluster's schedulers are configured, and the load they go by.
+
+    Raises PolicyError, ConfigurationError, UsageError, and SnapshotError for a recording of load.
+    """
+    from rescheduler.wiring import predictions
+
+    if options.usage == "":
+        raise UsageError("--usage: an empty file name; name a recording of load")
+    return predictions(policy, options.policy or (), options.usage, progress, cluster_options_from(options))
+
+
+def cluster_options_from(options: ClusterFlags, config_maps: tuple[str, ...] = ()) -> ClusterOptions:
     """Where to read from. Raises UsageError for a recording and a server at once."""
     from rescheduler.wiring import ClusterOptions
 
@@ -48,7 +61,9 @@ def cluster_options_from(options: ClusterFlags) -> ClusterOptions:
         raise UsageError("-f: an empty file name; name a recording, or - for standard input")
     if names.count("-") > 1:
         raise UsageError("-f -: standard input can be read only once")
-    return ClusterOptions(filenames=names, kubeconfig=options.kubeconfig, context=options.context)
+    return ClusterOptions(
+        filenames=names, kubeconfig=options.kubeconfig, context=options.context, config_maps=config_maps
+    )
 
 
 def selection_from(options: SelectionFlags) -> Selection:
@@ -58,11 +73,21 @@ def selection_from(options: SelectionFlags) -> Selection:
     return Selection(namespaces=tuple(dict.fromkeys(options.namespace or ())), selector=options.selector)
 
 
-def read_cluster(options: ClusterFlags, progress: Progress) -> Cluster:
+def read_world(options: SelectionFlags, policy: Policy, progress: Progress) -> tuple[Cluster, Schedulers]:
+    """Read the cluster, and how its schedulers are configured.
+
+    Raises UsageError, SnapshotError, ClusterError, PolicyError, ConfigurationError.
+    """
+    found = predictions_from(options, policy, progress)
+    cluster = read_cluster(options, progress, found.config_maps)
+    return cluster, found.schedulers(cluster)
+
+
+def read_cluster(options: ClusterFlags, progress: Progress, config_maps: tuple[str, ...] = ()) -> Cluster:
     """Read the cluster and say its warnings. Raises UsageError, SnapshotError or ClusterError."""
     from rescheduler import wiring
 
-    where = cluster_options_from(options)
+    where = cluster_options_from(options, config_maps)
     if "-" in where.filenames and is_terminal(sys.stdin):
         say("reading the cluster from the terminal; end with Ctrl-D")
     cluster = wiring.read_cluster(where, progress)

@@ -9,7 +9,7 @@ from rescheduler.cli.failures import DONE
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.plan_output import print_document
-from rescheduler.cli.preparation import policy_from, read_cluster, refuse_formats, selection_from
+from rescheduler.cli.preparation import policy_from, read_world, refuse_formats, selection_from
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import show, warn
 
@@ -31,12 +31,14 @@ def schedule(options: PlanFlags) -> int:
     from rescheduler.scheduling.reports import schedule_of
 
     refuse_formats(options.output, "schedule", OutputFormat.HTML)
-    policy_from(options)
+    policy = policy_from(options)
     with shown_progress() as progress:
-        cluster = read_cluster(options, progress)
+        cluster, schedulers = read_world(options, policy, progress)
         progress("scheduling")
-        found = _chosen(schedule_of(cluster), cluster, selection_from(options))
-    warn(cluster.warnings)
+        seen = schedulers.configured(cluster)
+        predicted = schedule_of(seen, schedulers.model(seen, counts_nominated=True))
+        found = _chosen(predicted, cluster, selection_from(options))
+    warn((*cluster.warnings, *schedulers.warnings(cluster)))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(found, options.output)
     else:

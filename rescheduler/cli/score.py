@@ -2,67 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rescheduler.cli.failures import DONE
+from rescheduler.cli.failures import DONE, UsageError
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, pod_key
 from rescheduler.cli.plan_output import print_document
-from rescheduler.cli.preparation import policy_from, read_cluster, refuse_formats
+from rescheduler.cli.preparation import policy_from, read_world, refuse_formats
 from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.streams import show, warn
+from rescheduler.cli.streams import console, show, warn
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from rescheduler.model.cluster import Cluster
     from rescheduler.scheduling.reports import NodeScores, Scores
+    from rescheduler.scheduling.scheduler_model import SchedulerModel
+
+NARROWEST_REASON = 30
+GAP = 2
 
 
 @with_options
 def score(
     options: PlanFlags,
     pod: Annotated[str, typer.Argument(metavar="NS/NAME", help="Namespace and name of the pod", show_default=False)],
-) -> int:
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Show these nodes only; repeatable, or several with commas between [default: all]",
+            show_default=False, rich_help_panel="Output",
+        ),
+    ] = None,
+) -> int:  # fmt: skip
     """Show what the predicted scheduler thinks of every node for one pod: may it sit there, and how well.
 
     A running pod is judged as if it were placed anew.
     """
-    from rescheduler.model.columns import columns_of
     from rescheduler.scheduling.reports import scores_of
-    from rescheduler.scheduling.scheduler_model import SchedulerModel
 
     key = pod_key(pod)
     refuse_formats(options.output, "score", OutputFormat.HTML)
-    policy_from(options)
+    policy = policy_from(options)
     with shown_progress() as progress:
-        cluster = read_cluster(options, progress)
+        cluster, schedulers = read_world(options, policy, progress)
         progress("scoring")
-        model = SchedulerModel(columns_of(cluster))
-        scores = scores_of(model, key)
-    warn(cluster.warnings)
+        model = schedulers.model(schedulers.configured(cluster))
+        scores = _chosen(scores_of(model, key), nodes or (), cluster)
+    warn((*cluster.warnings, *schedulers.warnings(cluster), *_remarks(model, key)))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(scores, options.output)
     else:
-        show(_report(scores, wide=options.output is OutputFormat.WIDE))
+        show(_report(scores, _weights(model, key), is_wide=options.output is OutputFormat.WIDE))
     return DONE
 
 
-def _report(scores: Scores, *, wide: bool) -> Iterator[RenderableType]:
+def _chosen(scores: Scores, given: Sequence[str], cluster: Cluster) -> Scores:
+    """The scores of the nodes asked for. Raises UsageError for one that there is not."""
+    from difflib import get_close_matches
+
+    from msgspec.structs import replace
+
+    names = [name.strip() for text in given for name in text.split(",")]
+    for name in names:
+        if name not in cluster.node_by_name:
+            near = get_close_matches(name, list(cluster.node_by_name), n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UsageError(f"--nodes: the cluster has no node {name[:300]!r}{hint}")
+    return replace(scores, nodes=tuple(node for node in scores.nodes if node.node in names)) if names else scores
+
+
+def _remarks(model: SchedulerModel, key: str) -> Iterator[str]:
+    """What of the pod's scheduler is not modelled."""
+    name = _scheduler_name(model, key)
+    profile = model.profiles.get(name)
+    for remark in profile.remarks if profile else ():
+        yield f"scheduler {name}: {remark}"
+
+
+def _weights(model: SchedulerModel, key: str) -> Mapping[str, int]:
+    """Weight of each score of the pod's scheduler, in its order."""
+    profile = model.profiles.get(_scheduler_name(model, key))
+    return {score.plugin.name: score.weight for score in profile.scores} if profile else {}
+
+
+def _scheduler_name(model: SchedulerModel, key: str) -> str:
+    return model.columns.cluster.pod_by_key[key].spec.scheduler_name
+
+
+def _report(scores: Scores, weights: Mapping[str, int], *, is_wide: bool) -> Iterator[RenderableType]:
+    """The best nodes first; one column a plugin where there is room for it, or where it is asked for."""
     from rescheduler.report.cells import cell, table
 
     yield cell(f"{scores.pod.key} on {len(scores.nodes)} nodes", "bold")
-    plugins = sorted({name for node in scores.nodes for name in node.scores}) if wide else []
-    headings = ["NODE", "FITS", "TOTAL", *plugins, "REASON"]
-    rows = (
-        _row(node, plugins) for node in sorted(scores.nodes, key=lambda node: (not node.feasible, -(node.total or 0)))
-    )
-    yield table(headings, rows, right=["TOTAL", *plugins])
+    if weights:
+        yield cell(f"total = {' + '.join(f'{weight} x {name}' for name, weight in weights.items())}")
+    nodes = sorted(scores.nodes, key=lambda node: (not node.feasible, -(node.total or 0)))
+    plugins = list(weights) if any(node.feasible for node in nodes) else []
+    rows = [_row(node, plugins) for node in nodes]
+    if is_wide or not plugins:
+        yield table(["NODE", "FITS", "TOTAL", *plugins, "REASON"], rows, right=["TOTAL", *plugins])
+        return
+    headings = ["NODE", "FITS", "TOTAL", *("\n".join(_words(name)) for name in plugins), "REASON"]
+    columns = zip(headings, *([str(one) for one in row] for row in rows), strict=True)
+    widths = [max(len(line) for text in column for line in text.split("\n")) + GAP for column in columns]
+    import sys
+
+    if sum(widths[:-1]) + min(widths[-1], NARROWEST_REASON) <= console(sys.stdout).width:
+        yield _columns(headings, rows)
+    else:
+        yield table(["NODE", "FITS", "TOTAL", "REASON"], [_row(node, []) for node in nodes], right=["TOTAL"])
+        yield cell("there is no room here for the scores of each plugin; -o wide shows them")
 
 
-def _row(node: NodeScores, plugins: list[str]) -> list[object]:
+def _columns(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> RenderableType:
+    from rich.table import Table
+
+    from rescheduler.report.cells import cell
+
+    answer = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for heading in headings:
+        is_text = heading in ("NODE", "FITS", "REASON")
+        answer.add_column(heading, justify="left" if is_text else "right", vertical="bottom", overflow="fold")
+    for row in rows:
+        answer.add_row(*(cell(one) for one in row))
+    return answer
+
+
+def _words(name: str) -> list[str]:
+    """``NodeResourcesFit`` as Node, Resources, Fit."""
+    return re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", name) or [name]
+
+
+def _row(node: NodeScores, plugins: Sequence[str]) -> list[object]:
     total = "" if node.total is None else node.total
     fits = "yes" if node.feasible else "no"
     return [node.node, fits, total, *(node.scores.get(name, "") for name in plugins), "; ".join(node.reasons)]

@@ -10,7 +10,7 @@ from rescheduler.cli.failures import DONE, FAILED, NOT_EMPTY
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, whole_number
 from rescheduler.cli.plan_output import print_document, print_plan
-from rescheduler.cli.preparation import policy_from, read_cluster, refuse_formats, selection_from
+from rescheduler.cli.preparation import policy_from, read_world, refuse_formats, selection_from
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import show, warn
 
@@ -43,9 +43,15 @@ def simulate(
     refuse_formats(options.output, "simulate", *([OutputFormat.HTML] if cycles > 1 else []))
     policy = policy_from(options)
     with shown_progress() as progress:
-        cluster = read_cluster(options, progress)
+        cluster, schedulers = read_world(options, policy, progress)
         report = wiring.simulate(
-            cluster, policy, selection=selection_from(options), seed=options.seed, cycles=cycles, progress=progress
+            cluster,
+            policy,
+            selection=selection_from(options),
+            schedulers=schedulers,
+            seed=options.seed,
+            cycles=cycles,
+            progress=progress,
         )
     warn(dict.fromkeys(warning for result in report.results for warning in result.warnings))
     _print(report.results, cluster, options.output)

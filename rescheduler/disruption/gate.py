@@ -2,7 +2,8 @@
 
 Questions in order, and the first "no" ends it: may anything be executed at all, was this pod sent already, is it still
 the same pod on the same node, may it still be moved, is its destination still there, do the limits of the plan, and
-the budgets with every open debt, leave room for one more.
+the budgets with every open debt, leave room for one more; and where the move rests on measured use, is that use still
+to be believed.
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from dataclasses import dataclass, field
 from rescheduler.disruption.circumstances import DEFAULT_SCHEDULERS, EVERYTHING
 from rescheduler.disruption.debts import most_replicas, with_debts
 from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.usage_trust import distrusted
 from rescheduler.extension_points import Gate
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.disruption import DisruptionGroup, Eligibility, Selection
 from rescheduler.model.permit import Permit
 from rescheduler.model.plan import Move, PodReference, Refusal
 from rescheduler.model.pod import Pod
+from rescheduler.model.trust import NodeTrust
 from rescheduler.policy.models import Mode, Policy
 
 Recheck = Callable[[Cluster, Sequence[Move]], Mapping[str, str]]
 """Asks the filters again: for each pod (by uid) whose destination does not take it any more, the reason."""
+AskTrust = Callable[[], NodeTrust]
+"""Asks how far measured use is believed right now."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class GateContext:
 
     ``eligibility`` is that of ``cluster``, decided with every pod in ``sent`` taken as gone. ``sent``: origin of each
     eviction of this plan sent so far, by uid ("" where unknown); ``sent_namespaces``: their number in each namespace.
-    ``obstacles``: see Recheck.
+    ``obstacles``: see Recheck. ``trust``: in measured use; None where no move of this plan rests on it.
     """
 
     cluster: Cluster
@@ -41,6 +46,7 @@ class GateContext:
     sent: Mapping[str, str] = field(default_factory=dict)
     sent_namespaces: Mapping[str, int] = field(default_factory=dict)
     obstacles: Mapping[str, str] = field(default_factory=dict)
+    trust: NodeTrust | None = None
 
 
 def permit_wave(moves: Sequence[Move], context: GateContext) -> tuple[Permit | Refusal, ...]:
@@ -70,6 +76,7 @@ def _objections(move: Move, pod: Pod | None, context: GateContext, spent: _Spent
     else:
         yield from _objections_to(pod, move, context, spent)
         yield from spent.exhausted(move)
+        yield from distrusted(move, context.trust)
 
 
 def _objections_to(pod: Pod, move: Move, context: GateContext, spent: _Spent) -> Iterator[tuple[str, str]]:
@@ -158,16 +165,19 @@ class PolicyGate(Gate):
         is_confirmed: bool = True,
         schedulers: frozenset[str] = DEFAULT_SCHEDULERS,
         recheck: Recheck | None = None,
+        trust: AskTrust | None = None,
     ) -> None:
         """``is_confirmed``: a person said yes to this plan; otherwise only a policy with mode Execute lets pods go.
 
-        ``recheck`` asks the filters again; None: somebody else does (the executor's proof).
+        ``recheck`` asks the filters again; None: somebody else does (the executor's proof). ``trust`` is asked before
+        each wave; None: the plan was not made by measured use (no provider, or requests stood in for it).
         """
         self._policy = policy
         self._selection = selection
         self._may_execute = is_confirmed or policy.mode is Mode.EXECUTE
         self._schedulers = schedulers
         self._recheck = recheck
+        self._trust = trust
         self._origins: dict[str, str] = {}
         self._replicas: dict[str, int] = {}
 
@@ -190,5 +200,6 @@ class PolicyGate(Gate):
                 sent={reference.uid: self._origins.get(reference.uid, "") for reference in sent},
                 sent_namespaces=Counter(reference.namespace for reference in sent),
                 obstacles=self._recheck(cluster, moves) if self._recheck is not None else {},
+                trust=self._trust() if self._trust is not None else None,
             ),
         )

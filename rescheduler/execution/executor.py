@@ -30,7 +30,8 @@ class Executor:
     """Carries plans out on one cluster.
 
     ``guidance``: Hold or Predict. ``timeout_seconds`` bounds one whole plan. ``proof`` says what speaks against the
-    rest of a plan on a fresh snapshot (empty: nothing).
+    rest of a plan on a fresh snapshot (empty: nothing). ``as_seen``: what the configured schedulers make of a snapshot,
+    done to each that is read.
     """
 
     def __init__(
@@ -43,12 +44,13 @@ class Executor:
         guidance: str,
         timeout_seconds: float,
         proof: Callable[[Cluster, Plan], Sequence[str]],
+        as_seen: Callable[[Cluster], Cluster] = lambda cluster: cluster,
         progress: Progress = no_progress,
     ) -> None:
         self._target = target
         self._gate = gate
         self._clock = clock
-        self._settings = RunSettings(hold, guidance, timeout_seconds, proof, progress)
+        self._settings = RunSettings(hold, guidance, timeout_seconds, proof, as_seen, progress)
 
     def carry_out(self, plan: Plan) -> PlanResult:
         """Do what is left of a plan and tell what became of each move and placement.

@@ -36,6 +36,7 @@ class RunSettings(NamedTuple):
     guidance: str
     timeout_seconds: float
     proof: Callable[[Cluster, Plan], Sequence[str]]
+    as_seen: Callable[[Cluster], Cluster]
     progress: Progress
 
 
@@ -51,7 +52,7 @@ class PlanRun:
         self._plan_id = plan_id
         self._target = target
         self._settings = settings
-        self._fresh = FreshCluster(target, clock)
+        self._fresh = FreshCluster(target, clock, settings.as_seen)
         self._holds = Holds(target, clock)
         self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._holds.keep)
         self._leader = leader = Leader(target, self._holds, clock)

@@ -19,7 +19,10 @@ _MOST_NOTED = 256
 
 
 class Group(NamedTuple):
-    """Pods (indices, wherever they are) that a term selects, or that hold it, and the topology key of its domains."""
+    """Pods (indices, wherever they are) that a term selects, or that hold it, and the topology key of its domains.
+
+    A pod that holds a term twice is there twice, as kube-scheduler counts each.
+    """
 
     topology_key: str
     weight: int
@@ -73,7 +76,7 @@ def _merged(
                     looked_at = columns.pod_selection.namespaces(term, namespace)
                     holders.setdefault((looked_at, term.selector, term.topology_key, weight), []).append(pods)
     return [
-        (namespaces, selector, Group(key, weight, groups[0] if len(groups) == 1 else np.unique(np.concatenate(groups))))
+        (namespaces, selector, Group(key, weight, groups[0] if len(groups) == 1 else np.sort(np.concatenate(groups))))
         for (namespaces, selector, key, weight), groups in holders.items()
     ]
 

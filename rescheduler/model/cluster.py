@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from rescheduler.model.node import Node
@@ -27,6 +27,7 @@ class Cluster:
 
     ``taken_at`` is the "now" for all ages, in seconds since the epoch. ``warnings`` name objects that were read but
     cannot be used. ``source`` says where the snapshot is from (a file name, or the server's address).
+    ``config_maps``: ``data`` of those that were asked for, by ``NAMESPACE/NAME``.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -47,6 +48,7 @@ class Cluster:
     source: str = ""
     server_version: str | None = None
     warnings: tuple[str, ...] = ()
+    config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

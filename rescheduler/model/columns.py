@@ -78,13 +78,20 @@ class Columns:
     @cached_property
     def scored_requests(self) -> IntArray:
         """Cpu and memory (rows 0 and 1) as kube-scheduler scores them: with its non-zero defaults, int64[2, S]."""
-        rows = {name: self.resource_index[name] for name in (CPU, MEMORY)}
         scored = self.requests[:2].copy()
         for shape, spec in enumerate(self.shapes):
-            for name, amount in spec.scored_requests:
-                if name in rows:
-                    scored[rows[name], shape] = amount
+            _set_scored(scored[:, shape], spec.scored_requests)
         return scored
+
+    @cached_property
+    def arriving_requests(self) -> IntArray:
+        """The same for a pod that is about to be placed, int64[2, S]."""
+        arriving = self.scored_requests
+        for shape, spec in enumerate(self.shapes):
+            if spec.arriving_requests is not None:
+                arriving = arriving.copy() if arriving is self.scored_requests else arriving
+                _set_scored(arriving[:, shape], spec.arriving_requests)
+        return arriving
 
     @cached_property
     def domains(self) -> Domains:
@@ -195,6 +202,13 @@ def _matrix(columns: Iterable[Resources], rows: Mapping[str, int], width: int) -
         for name, amount in amounts:
             matrix[rows[name], column] = amount
     return matrix
+
+
+def _set_scored(column: IntArray, amounts: Resources) -> None:
+    rows = {CPU: 0, MEMORY: 1}
+    for name, amount in amounts:
+        if name in rows:
+            column[rows[name]] = amount
 
 
 def _with_one_pod(matrix: IntArray, row: int) -> IntArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from math import inf, isfinite
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rescheduler.model.printable import printable
@@ -12,6 +13,7 @@ from rescheduler.model.usage_readings import Reading
 WINDOWS = ("15m", "10m", "5m")
 """Windows a watcher keeps, the longest first."""
 _NODES = "NodeMetricsMap"
+_PODS = "PodMetricsMap"
 
 
 class LoadReportError(ValueError):
@@ -19,13 +21,17 @@ class LoadReportError(ValueError):
 
 
 class LoadReport(NamedTuple):
-    """Readings by node over one window; times in seconds since the epoch."""
+    """Readings by node over one window; times in seconds since the epoch.
+
+    ``pods``: readings by ``NAMESPACE/NAME``, in percent of the capacity of the pod's node; an extension of ours.
+    """
 
     timestamp: float
     window_start: float
     window_end: float
     source: str
     nodes: Mapping[str, tuple[Reading, ...]]
+    pods: Mapping[str, tuple[Reading, ...]] = MappingProxyType({})
 
     @property
     def window_seconds(self) -> float:
@@ -51,14 +57,8 @@ def read_load_report(document: Any) -> LoadReport:
         window_start=start,
         window_end=end,
         source=str(report.get("source") or ""),
-        nodes={
-            name: tuple(
-                _reading(metric, f"data.{printable(name, 60)}.metrics[{at}]")
-                for at, metric in enumerate(node["metrics"])
-            )
-            for name, node in nodes.items()
-            if isinstance(node, Mapping) and isinstance(node.get("metrics"), list)
-        },
+        nodes=_readings(nodes),
+        pods=_readings(_mapping(data[_PODS], f"data.{_PODS}")) if _PODS in data else {},
     )
 
 
@@ -70,6 +70,16 @@ def served_window(kept: Collection[str], asked: str, *, is_upstream: bool = Fals
     place = WINDOWS.index(asked) if asked in WINDOWS else len(WINDOWS)
     candidates = WINDOWS[place : place + 2] if is_upstream else WINDOWS[place:]
     return next((window for window in candidates if window in kept), None)
+
+
+def _readings(objects: Mapping[str, Any]) -> dict[str, tuple[Reading, ...]]:
+    return {
+        name: tuple(
+            _reading(metric, f"data.{printable(name, 60)}.metrics[{at}]") for at, metric in enumerate(found["metrics"])
+        )
+        for name, found in objects.items()
+        if isinstance(found, Mapping) and isinstance(found.get("metrics"), list)
+    }
 
 
 def _reading(metric: Any, path: str) -> Reading:

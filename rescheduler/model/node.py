@@ -15,7 +15,8 @@ class Node(Struct, frozen=True, gc=False):
 
     ``allocatable`` includes ``pods``. ``images`` are (name, size in bytes) pairs, one for each name.
     ``annotations`` hold only the keys that steer disruption. ``problem`` says why the node can be neither source nor
-    target although it was read (no allocatable, say).
+    target although it was read (no allocatable, say). ``addresses`` are (type, address) pairs, by which sources of
+    measured use may call the node: InternalIP, Hostname and so on.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Node(Struct, frozen=True, gc=False):
     created_at: float | None = None
     deletion_at: float | None = None
     problem: str | None = None
+    addresses: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_virtual(self) -> bool:

@@ -23,7 +23,9 @@ class PodSpec(Struct, frozen=True, gc=False):
     """What the scheduler looks at in a pod; replicas of one template share one object.
 
     ``requests`` are the effective ones (``specs`` of KEP-753: sidecars, init containers, pod level, overhead),
-    without ``pods``. ``scored_requests`` hold cpu and memory with kube-scheduler's non-zero defaults.
+    without ``pods``. ``scored_requests`` hold cpu and memory with kube-scheduler's non-zero defaults;
+    ``arriving_requests`` are those of a pod that has no place yet, where they differ: for its fit score pod-level
+    requests are left out.
     ``containers`` in the order written, init containers among them, and ``overhead`` serve predictions of use; without
     containers their split is unknown.
     ``unmodelled`` names predicates this project does not model; such a pod is never moved.
@@ -31,6 +33,7 @@ class PodSpec(Struct, frozen=True, gc=False):
 
     requests: Resources = ()
     scored_requests: Resources = ()
+    arriving_requests: Resources | None = None
     node_selector: tuple[tuple[str, str], ...] = ()
     node_affinity: NodeAffinity | None = None
     tolerations: tuple[Toleration, ...] = ()

@@ -33,13 +33,15 @@ class NodeSamples:
 
     ``times``: float64[T], seconds since the epoch, when we asked. ``values``: by metric, float64[T, N], as the source
     says (units as NODE_METRICS): implausible values are passed on, for the analyser to judge. ``measured_at``:
-    float64[T, N], the source's own time of each sample, the oldest of its metrics.
+    float64[T, N], the source's own time of each sample, the oldest of its metrics. ``uids``: of the nodes' objects, in
+    the same order, "" where unknown, so that a node made anew under an old name is told apart; () for none known.
     """
 
     nodes: tuple[str, ...]
     times: FloatArray
     values: Mapping[str, FloatArray]
     measured_at: FloatArray
+    uids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError for arrays of other shapes."""
@@ -47,6 +49,8 @@ class NodeSamples:
         for name, array in {**self.values, "measured_at": self.measured_at}.items():
             if array.shape != wanted:
                 raise ValueError(f"samples: {name} has the shape {array.shape}, wanted {wanted}")
+        if self.uids and len(self.uids) != len(self.nodes):
+            raise ValueError(f"samples: found {len(self.uids)} uids for {len(self.nodes)} nodes")
 
 
 @dataclass(frozen=True, eq=False)

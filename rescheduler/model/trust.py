@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -44,3 +45,11 @@ class Assessment:
     nodes: tuple[Trust, ...]
     freeze: str = ""
     falls_back: bool = False
+
+
+@dataclass(frozen=True)
+class NodeTrust:
+    """Trust as it stands now, by node name, for whoever does not know the order of nodes; ``freeze`` as above."""
+
+    by_node: Mapping[str, Trust] = field(default_factory=dict)
+    freeze: str = ""

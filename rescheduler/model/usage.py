@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,17 +17,38 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 FRESH_SECONDS: Final = 300.0
 """A window that ended longer ago than this says nothing about now."""
+_LEFT_OUT: Final[FloatArray] = np.empty(0)
+
+
+def _left_out() -> FloatArray:
+    return _LEFT_OUT
 
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """One resource over the window, float64[N] each, in percent of the node's capacity; NaN where unknown."""
+    """One resource over the window, float64[N] each, in percent of the node's capacity; NaN where unknown.
+
+    Network is in bytes per second, having no capacity. ``p50`` to ``p99``: nearest-rank percentiles; ``count``: samples
+    in the window; ``measured_at``: the source's own time of the latest. Those left out are unknown.
+    """
 
     average: FloatArray
     deviation: FloatArray
     latest: FloatArray
     maximum: FloatArray
     minimum: FloatArray
+    p50: FloatArray = field(default_factory=_left_out)
+    p90: FloatArray = field(default_factory=_left_out)
+    p95: FloatArray = field(default_factory=_left_out)
+    p99: FloatArray = field(default_factory=_left_out)
+    count: FloatArray = field(default_factory=_left_out)
+    measured_at: FloatArray = field(default_factory=_left_out)
+
+    def __post_init__(self) -> None:
+        """Make every array that was left out as long as the others."""
+        for item in fields(self):
+            if getattr(self, item.name) is _LEFT_OUT:
+                object.__setattr__(self, item.name, np.full(len(self.average), np.nan))
 
 
 class Departure(NamedTuple):

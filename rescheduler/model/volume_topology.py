@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.matching import holds
 from rescheduler.model.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from rescheduler.model.columns import Columns
 
 NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
+
+
+Binding: TypeAlias = tuple[PersistentVolume, BoolArray]
+"""A volume, and the nodes, bool[N], on which a claim would get it."""
 
 
 class VolumesByClass(dict[str, list[PersistentVolume]]):
@@ -35,14 +39,20 @@ def reachable(columns: Columns, volume: PersistentVolume) -> BoolArray:
 
 
 def bindable(columns: Columns, claims: Sequence[PersistentVolumeClaim]) -> list[BoolArray]:
-    """For each claim the nodes, bool[N], where an existing volume is free for it.
+    """For each claim the nodes, bool[N], where an existing volume is free for it; claims as in ``bindings``."""
+    nowhere = np.zeros(columns.node_count, dtype=np.bool_)
+    return [np.logical_or.reduce([nowhere, *(mask for _, mask in chosen)]) for chosen in bindings(columns, claims)]
+
+
+def bindings(columns: Columns, claims: Sequence[PersistentVolumeClaim]) -> list[list[Binding]]:
+    """For each claim the volumes it would get, with the nodes, bool[N], on which it would get each.
 
     Claims must come smallest first: each takes the smallest volume that fits, which the next ones then cannot have.
     """
     taken: dict[str, BoolArray] = {}
     found = []
     for claim in claims:
-        is_bound = np.zeros(columns.node_count, dtype=np.bool_)
+        chosen: list[Binding] = []
         is_open = np.ones(columns.node_count, dtype=np.bool_)
         for volume in columns.facts(VolumesByClass).get(claim.storage_class, ()):
             if not suits(volume, claim):
@@ -50,12 +60,12 @@ def bindable(columns: Columns, claims: Sequence[PersistentVolumeClaim]) -> list[
             gets = reachable(columns, volume) & is_open
             if volume.name in taken:
                 gets &= ~taken[volume.name]
-            is_bound |= gets
+            chosen.append((volume, gets))
             is_open &= ~gets
             taken[volume.name] = taken.get(volume.name, np.zeros_like(gets)) | gets
             if not is_open.any():
                 break
-        found.append(is_bound)
+        found.append(chosen)
     return found
 
 
@@ -101,17 +111,27 @@ def provisionable(columns: Columns, claim: PersistentVolumeClaim) -> tuple[BoolA
 
 def _with_capacity(columns: Columns, storage_class: StorageClass, requested_bytes: int) -> BoolArray:
     """Nodes with a CSIStorageCapacity of the class that is large enough; all, if the driver publishes none."""
+    capacity = published_capacity(columns, storage_class, requested_bytes)
+    return np.ones(columns.node_count, dtype=np.bool_) if capacity is None else capacity >= 0
+
+
+def published_capacity(columns: Columns, storage_class: StorageClass, requested_bytes: int) -> IntArray | None:
+    """Capacity in bytes that the first sufficient CSIStorageCapacity tells for each node, int64[N], -1 for none.
+
+    None where it does not matter: the driver publishes none, or nothing is requested.
+    """
     cluster = columns.cluster
     publishes = any(
         driver.name == storage_class.provisioner and driver.has_storage_capacity for driver in cluster.csi_drivers
     )
     if not publishes or requested_bytes == 0:
-        return np.ones(columns.node_count, dtype=np.bool_)
-    mask = np.zeros(columns.node_count, dtype=np.bool_)
+        return None
+    found = np.full(columns.node_count, -1, dtype=np.int64)
     for capacity in cluster.csi_capacities:
         largest = capacity.maximum_volume_bytes
         limit = capacity.capacity_bytes if largest is None else largest
         is_enough = capacity.storage_class == storage_class.name and limit >= requested_bytes
         if is_enough and capacity.node_topology is not None:
-            mask |= columns.node_table.labels.matching(capacity.node_topology.requirements)
-    return mask
+            nodes = columns.node_table.labels.matching(capacity.node_topology.requirements)
+            found[nodes & (found < 0)] = capacity.capacity_bytes
+    return found

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -17,7 +17,7 @@ from rescheduler.policy.policy_model import PolicyModel
 
 NOT_YET = "not supported yet in this version; leave it out"
 LATER_FIELDS: frozenset[Path] = frozenset(
-    {("schedulers",), ("usage",), ("triggers",), ("health",), ("disruption", "budgets"), ("objectives", 0, "weight")}
+    {("triggers",), ("health",), ("disruption", "budgets"), ("objectives", 0, "weight")}
 )
 """Fields of the policy's full form that this version does not act on; list positions are written as 0."""
 LATER_CHOICES: Mapping[Path, tuple[str, ...]] = {
@@ -47,10 +47,11 @@ def _model_in(annotation: Any) -> tuple[type[PolicyModel] | None, bool]:
     """The policy model inside an annotation, and whether it stands in a list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return (annotation, False) if issubclass(annotation, PolicyModel) else (None, False)
+    is_sequence = get_origin(annotation) in (tuple, list)
     for argument in get_args(annotation):
-        found, _ = _model_in(argument)
+        found, is_list = _model_in(argument)
         if found is not None:
-            return found, True
+            return found, is_sequence or is_list
     return None, False
 
 

@@ -16,6 +16,8 @@ from rescheduler.policy.document import Document, Path, merged, without
 from rescheduler.policy.errors import PolicyError, Problem
 from rescheduler.policy.known_fields import LATER_FIELDS, NOT_YET, generic
 from rescheduler.policy.models import API_VERSION, KIND, Policy
+from rescheduler.policy.schedulers import anchor_files
+from rescheduler.policy.usage_files import anchor_usage_files
 from rescheduler.policy.wording import text_for
 from rescheduler.policy.yaml_reader import MOST_BYTES, read_document
 
@@ -25,7 +27,10 @@ def load_policy(files: Sequence[str | FilePath]) -> Policy:
 
     Raises PolicyError with everything that is wrong in any of them.
     """
-    return policy_of([read_document(str(file), _bytes(str(file))) for file in files])
+    documents = [read_document(str(file), _bytes(str(file))) for file in files]
+    for document in documents:
+        anchor_files(document)
+    return policy_of(documents)
 
 
 def parse_policy(text: str, file: str = "policy") -> Policy:
@@ -77,6 +82,7 @@ def _checked(document: Document) -> tuple[Policy, list[Problem]]:
         return Policy(), problems
     problems += _missing_identity(document)
     problems += list(_not_yet(document))
+    anchor_usage_files(document)
     policy, found = _validated(document)
     return policy, sorted(problems + found, key=lambda problem: (problem.line, problem.column))
 

@@ -39,6 +39,14 @@ class Credential(PolicyModel):
     secret: SecretKey | None = None
     """NAMESPACE/NAME/KEY of a Secret that holds it."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _not_inline(cls, value: object) -> object:
+        if isinstance(value, str):
+            text = "the secret itself is refused; write file: PATH or secret: NAMESPACE/NAME/KEY"
+            raise PydanticCustomError("inline_credential", text)
+        return value
+
     @model_validator(mode="after")
     def _one_place(self) -> Credential:
         if (self.file is None) == (self.secret is None):
@@ -93,7 +101,14 @@ class HttpAccess(PolicyModel):
         if self.basic_auth is not None and self.bearer_token is not None:
             raise PydanticCustomError("auth", "both basicAuth and bearerToken are given; keep one")
         for name in self.headers:
-            if name.lower() in ("authorization", "cookie", "proxy-authorization", "x-sf-token", "dd-api-key"):
+            if name.lower() in (
+                "authorization",
+                "cookie",
+                "proxy-authorization",
+                "x-sf-token",
+                "dd-api-key",
+                "dd-application-key",
+            ):
                 text = "headers must not carry {name}; use bearerToken, basicAuth or the provider's own fields"
                 raise PydanticCustomError("headers", text, {"name": name})
         return self

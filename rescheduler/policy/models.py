@@ -9,7 +9,9 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from rescheduler.policy.policy_model import PolicyModel
+from rescheduler.policy.schedulers import SchedulerSource
 from rescheduler.policy.selectors import LabelSelectorRequirement, NodeSelector, PolicySelector
+from rescheduler.policy.usage import UsagePolicy
 from rescheduler.policy.values import (
     LARGEST_COUNT,
     CountOrShare,
@@ -155,6 +157,10 @@ class Policy(PolicyModel):
     """The policy's own name."""
     mode: Mode = Mode.DRY_RUN
     """What a daemon does with its plans; a confirmed ``apply`` executes in any mode."""
+    schedulers: Annotated[tuple[SchedulerSource, ...], Field(max_length=64)] = ()
+    """How each scheduler of the cluster is configured; none: kube-scheduler's defaults."""
+    usage: UsagePolicy = UsagePolicy()
+    """Measured load: providers, windows, and when it is believed."""
     objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=1)] = (Objective(),)
     """What to reach, the most important first."""
     scope: Scope = Scope()

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rescheduler.policy.models import Disruption, Guidance, Permission, Policy, PolicySelector, Scope
+from rescheduler.policy.usage import UsagePolicy
 from rescheduler.policy.values import format_duration
 
 
 def policy_sentences(policy: Policy) -> Iterator[str]:
     """One sentence for each thing that an operator decides, defaults included."""
     yield "gives pending pods a place by moving the fewest running pods (MakeRoom)"
+    if policy.usage.providers:
+        yield _load(policy.usage)
     yield _scope(policy.scope)
     yield from _narrower_scope(policy.scope)
     yield _limits(policy)
@@ -28,6 +31,12 @@ def policy_sentences(policy: Policy) -> Iterator[str]:
         yield "writes nothing but evictions (Predict)"
     if policy.limits.max_evictions == 0:
         yield "warning: no eviction is possible because limits.maxEvictions is 0"
+
+
+def _load(usage: UsagePolicy) -> str:
+    names = _listed([provider.name for provider in usage.providers])
+    kept = f", keeping samples in {usage.store.path}" if usage.store is not None else ""
+    return f"asks {names} for measured load, every {format_duration(usage.interval)} while it runs{kept}"
 
 
 def _scope(scope: Scope) -> str:

@@ -11,6 +11,8 @@ from rescheduler.policy.metrics_access import Credential, FileName, Tls
 from rescheduler.policy.policy_model import PolicyModel
 from rescheduler.policy.values import PositiveDurationSeconds
 
+MOST_SAMPLES = 8000
+"""Of one node in one window; samples are held in memory."""
 ProviderName: TypeAlias = Literal[
     "Prometheus", "MetricsServer", "CustomMetrics", "Elasticsearch", "InfluxDB", "SignalFx", "Datadog", "Recorded"
 ]
@@ -97,6 +99,10 @@ class UsagePolicy(PolicyModel):
             )
         if longest > 86400:
             raise PydanticCustomError("windows", "a window is longer than 24h; keep it at most 24h")
+        if longest > MOST_SAMPLES * min(self.interval, self.pod_interval):
+            raise PydanticCustomError(
+                "windows", f"a window holds more than {MOST_SAMPLES} samples; keep it shorter, or sample less often"
+            )
         if self.store is not None and self.store.keep < longest:
             raise PydanticCustomError("keep", "store.keep is shorter than the longest window; keep at least that long")
         return self

@@ -33,11 +33,18 @@ def text_for(document: Document, path: Path, error: Mapping[str, Any]) -> str | 
     if kind == "too_short":
         return None if found else _EMPTY.get(path[-1:], "empty; write at least one, or leave the field out")
     if kind == "too_long":
-        return _too_long(path)
+        return _too_long(path, context)
     if kind == "string_pattern_mismatch":
-        return f"found {_found(found)}; {_NAME}" + ("" if isinstance(path[-1], str) else _NO_PATTERNS)
-    if kind == "included_and_excluded":
-        return _twice(document, path, context["name"])
+        return f"found {_found(found)}; {_form(path)}"
+    return _own_text(document, path, error)
+
+
+def _own_text(document: Document, path: Path, error: Mapping[str, Any]) -> str:
+    """The problem behind an error that one of our validators raised."""
+    if error["type"] == "inline_credential":
+        return _inline(path)
+    if error["type"] == "included_and_excluded":
+        return _twice(document, path, error["ctx"]["name"])
     return str(error["msg"]).removeprefix("Value error, ")
 
 
@@ -64,6 +71,10 @@ _EMPTY: Mapping[Path, str] = {
     ("include",): "selects nothing, so nothing would ever be moved; leave it out to mean all namespaces",
     ("objectives",): "no objective, so nothing would ever be moved; leave it out or write [{name: MakeRoom}]",
 }
+_FORMS: Mapping[Path, str] = {
+    ("address",): "HOST:PORT, such as 127.0.0.1:2020",
+    ("secret",): "NAMESPACE/NAME/KEY of a Secret's entry",
+}
 _NAME = "wanted a name of lower-case letters, digits and dashes"
 _NO_PATTERNS = "; patterns are not read here: name each namespace, or leave include out to mean all"
 
@@ -88,10 +99,28 @@ def _in_place_of_boolean(document: Document, path: Path, found: Any, advice: str
     return f"YAML reads {printable(written, 60)} as a boolean; {advice}"
 
 
-def _too_long(path: Path) -> str:
+def _too_long(path: Path, context: Mapping[str, Any]) -> str:
     if path[-1] == "args":
         return "MakeRoom takes no arguments; leave args out"
+    if path[-1] != "objectives":
+        return f"found {context['actual_length']} entries; wanted {context['max_length']} or fewer"
     return "more than one objective is not supported yet in this version; write one"
+
+
+def _form(path: Path) -> str:
+    """What a text should look like."""
+    if path[-1:] in _FORMS:
+        return f"wanted {_FORMS[path[-1:]]}"
+    return _NAME + ("" if isinstance(path[-1], str) else _NO_PATTERNS)
+
+
+def _inline(path: Path) -> str:
+    """The secret is never repeated: what refuses it may be logged."""
+    field = path[-1] if path and isinstance(path[-1], str) else "it"
+    return (
+        f"the secret itself is refused in a policy; put it into a file and write {field}.file: PATH, "
+        f"or {field}.secret: NAMESPACE/NAME/KEY"
+    )
 
 
 def _twice(document: Document, path: Path, name: str) -> str:

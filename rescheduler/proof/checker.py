@@ -5,28 +5,38 @@ from __future__ import annotations
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.disruption import Eligibility
 from rescheduler.model.plan import Plan
+from rescheduler.model.scheduler_rules import ArrivalRules
 from rescheduler.proof.claims import check_claims
 from rescheduler.proof.identity import check_identity, check_objectives, check_waves
 from rescheduler.proof.limits import check_groups, check_limits
 from rescheduler.proof.replay import check_arrivals
 from rescheduler.proof.violation import Violation
 
-
-def check_plan(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> tuple[Violation, ...]:
-    """Everything that is wrong with a plan made from this very snapshot; empty: it is proven."""
-    return (*_check_acts(cluster, plan, eligibility, first_wave=1), *check_claims(plan))
+_NOTHING_MORE = ArrivalRules()
 
 
-def check_rest(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> tuple[Violation, ...]:
+def check_plan(
+    cluster: Cluster, plan: Plan, eligibility: Eligibility, rules: ArrivalRules = _NOTHING_MORE
+) -> tuple[Violation, ...]:
+    """Everything that is wrong with a plan made from this very snapshot; empty: it is proven.
+
+    ``rules``: what schedulers demand of nodes; by default all that kube-scheduler's own filters do.
+    """
+    return (*_check_acts(cluster, plan, eligibility, rules, first_wave=1), *check_claims(plan))
+
+
+def check_rest(
+    cluster: Cluster, plan: Plan, eligibility: Eligibility, rules: ArrivalRules = _NOTHING_MORE
+) -> tuple[Violation, ...]:
     """As ``check_plan``, for what is left of a plan on a later snapshot.
 
     Its waves may begin with any number, and what the plan claims of itself is about the whole, so it is left out.
     """
-    return _check_acts(cluster, plan, eligibility, first_wave=None)
+    return _check_acts(cluster, plan, eligibility, rules, first_wave=None)
 
 
 def _check_acts(
-    cluster: Cluster, plan: Plan, eligibility: Eligibility, first_wave: int | None
+    cluster: Cluster, plan: Plan, eligibility: Eligibility, rules: ArrivalRules, first_wave: int | None
 ) -> tuple[Violation, ...]:
     return (
         *check_identity(cluster, plan, eligibility),
@@ -34,5 +44,5 @@ def _check_acts(
         *check_objectives(plan),
         *check_groups(cluster, plan, eligibility),
         *check_limits(plan, eligibility),
-        *check_arrivals(cluster, plan),
+        *check_arrivals(cluster, plan, rules),
     )

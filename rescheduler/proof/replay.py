@@ -7,20 +7,21 @@ from collections.abc import Iterator, Sequence
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import Plan, PodReference
 from rescheduler.model.pod import Pod
+from rescheduler.model.scheduler_rules import ArrivalRules
 from rescheduler.proof.identity import pods_named
-from rescheduler.proof.predicates import PREDICATES
+from rescheduler.proof.predicates import OPTIONAL, PREDICATES
 from rescheduler.proof.predicates.volumes import chosen_volumes
 from rescheduler.proof.violation import Violation
 from rescheduler.proof.world import Arrival, World
 
 
-def check_arrivals(cluster: Cluster, plan: Plan) -> Iterator[Violation]:
-    """Every prefix of waves is feasible.
+def check_arrivals(cluster: Cluster, plan: Plan, rules: ArrivalRules) -> Iterator[Violation]:
+    """Every prefix of waves is feasible for the schedulers of the pods that arrive.
 
     Moves of one wave may run in any order. When it has ended the moved pods give up their origins; then the pending
     pods whose room is free by now arrive, one after the other as a scheduler places them, and hold it from then on.
     """
-    world = World(cluster)
+    world = World(cluster, rules)
     keys = [move.pod.key for move in plan.moves] + [item.pod.key for item in plan.placements]
     pods = {cluster.pods[index].key: cluster.pods[index] for index in pods_named(cluster, keys)}
     for wave in sorted({move.wave for move in plan.moves} | {item.wave for item in plan.placements}):
@@ -66,7 +67,10 @@ def _check_some_order(world: World, arrivals: Sequence[Arrival], when: str) -> I
 
 
 def _objections(world: World, arrival: Arrival, others: Sequence[Arrival], when: str) -> Iterator[Violation]:
+    filters = world.rules.of(arrival.pod.spec.scheduler_name).filters
     for rule, predicate in PREDICATES:
+        if filters is not None and rule in OPTIONAL and rule not in filters:
+            continue  # the pod's scheduler does not ask
         reason = predicate(arrival, others, world)
         if reason is not None:
             yield Violation(rule, f"{arrival.pod.key} {when} to {arrival.node.name}: {reason}")

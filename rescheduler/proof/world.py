@@ -12,6 +12,7 @@ import msgspec
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.node import Node
 from rescheduler.model.pod import Pod
+from rescheduler.model.scheduler_rules import ArrivalRules
 from rescheduler.proof.kinds import Kinds, Labels, Namespaces
 from rescheduler.proof.term_holders import TermHolders
 
@@ -26,11 +27,16 @@ class Arrival(NamedTuple):
 class World:
     """The state at the beginning of a wave: every pod that holds room, moved ones where the waves before put them."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Begin with the snapshot; indices are made when a predicate first asks for them."""
+    def __init__(self, cluster: Cluster, rules: ArrivalRules | None = None) -> None:
+        """Begin with the snapshot; indices are made when a predicate first asks for them.
+
+        ``rules``: what schedulers demand of nodes; by default all that kube-scheduler's own filters do.
+        """
         self.cluster = cluster
+        self.rules = rules or ArrivalRules()
         self.reserved_volumes: set[str] = set()  # static volumes that pods which arrived will take
         self.kept: dict[Hashable, Mapping[str, str]] = {}  # what depends on nodes and templates alone
+        self.loads: dict[Hashable, Mapping[str, float]] = {}  # measured loads by node
         self._pods: dict[str, tuple[Pod, ...]] = dict(cluster.pods_by_node)
         self._counts: dict[Hashable, tuple[Callable[[Pod], bool], Counter[str]]] = {}
         self._namespace_labels: dict[str, Labels] = {}

@@ -73,4 +73,4 @@ def _has_others(groups: Iterable[Group], pod: int) -> bool:
 
 
 def _others(pods: IntArray, pod: int) -> bool:
-    return len(pods) > 1 or (len(pods) == 1 and int(pods[0]) != pod)
+    return bool((pods != pod).any())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from rescheduler.extension_points import Filter
 from rescheduler.model.columns import NOWHERE, Columns
 from rescheduler.model.placement import Placement
+from rescheduler.plugins.filters.inter_pod_affinity import InterPodAffinity, is_concerned
 
 
 class Nominations:
@@ -30,6 +32,12 @@ class Nominations:
             if is_waiting and pods[guest].spec.priority >= pods[pod].spec.priority:
                 found.setdefault(node, []).append(guest)
         return found
+
+
+def heeding(filters: Sequence[Filter], pod: int, placement: Placement) -> tuple[Filter, ...]:
+    """The filters that are asked again with nominated pods seated; ask for them before these are."""
+    is_left_out = not is_concerned(pod, placement)
+    return tuple(plugin for plugin in filters if not (is_left_out and isinstance(plugin, InterPodAffinity)))
 
 
 @contextmanager

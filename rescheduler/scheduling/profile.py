@@ -35,12 +35,14 @@ class Profile:
     """One scheduler by the name that pods give in ``schedulerName``.
 
     ``remarks``: what of it is not modelled and makes destinations estimates, one sentence each.
+    ``percentage_of_nodes_to_score``: as configured, 0 for the scheduler's own share (see ``node_sample``).
     """
 
     scheduler_name: str
     filters: tuple[Filter, ...]
     scores: tuple[WeightedScore, ...]
     remarks: tuple[str, ...] = ()
+    percentage_of_nodes_to_score: int = 0
 
 
 def default_profile(server_version: str | None, scheduler_name: str = DEFAULT_SCHEDULER) -> Profile:

@@ -19,6 +19,7 @@ class Scheduled(NamedTuple):
 
     ``node`` is NOWHERE for a pod that fits nowhere or that is not decided on; then ``warnings`` say why not.
     ``best`` are all nodes that tie for the highest total; ``reasons`` count nodes by reason where none fits.
+    ``warnings`` also hold what of the pod's scheduler is not modelled and makes its place an estimate.
     """
 
     pod: int
@@ -50,12 +51,13 @@ def _schedule(model: SchedulerModel, placement: Placement, pod: int) -> Schedule
     undecided = why_undecided(model, pod)
     if undecided:
         return Scheduled(pod, NOWHERE, np.zeros(0, dtype=np.int64), {}, undecided)
+    remarks = model.profiles[model.columns.cluster.pods[pod].spec.scheduler_name].remarks
     best = model.best_nodes(pod, placement)
     if not best.size:
-        return Scheduled(pod, NOWHERE, best, reason_counts(model.refusals(pod, placement)), ())
+        return Scheduled(pod, NOWHERE, best, reason_counts(model.refusals(pod, placement)), remarks)
     node = int(best[0])
     placement.assume(pod, node)
-    return Scheduled(pod, node, best, {}, ())
+    return Scheduled(pod, node, best, {}, remarks)
 
 
 def why_undecided(model: SchedulerModel, pod: int) -> tuple[str, ...]:

@@ -12,7 +12,11 @@ from rescheduler.model.columns import BoolArray, Columns, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.model.volumes import topology_signature
 from rescheduler.scheduling.entanglement import Entanglement
-from rescheduler.scheduling.nominations import Nominations, seated
+from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic
+from rescheduler.scheduling.kernels.fast_path import FastPath
+from rescheduler.scheduling.kernels.kinds import Kinds
+from rescheduler.scheduling.node_sample import nodes_scored
+from rescheduler.scheduling.nominations import Nominations, heeding, seated
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile, default_profile
 from rescheduler.scheduling.verdict import Verdict, failure_message, first_refusals
 
@@ -22,11 +26,18 @@ class SchedulerModel(SchedulerPrediction):
 
     ``profiles`` by scheduler name; by default kube-scheduler as it comes, for the snapshot's server version.
     ``counts_nominated``: whether pending pods count on the nodes they are nominated to (the two-pass rule), and a
-    nominated pod goes to its node if it can. Arrays that methods return must not be written to.
+    nominated pod goes to its node if it can. ``arithmetic``: what computes pods that no other pod's place matters to;
+    None: filters and scores one by one, for all pods, with equal answers. Arrays that methods return must not be
+    written to.
     """
 
     def __init__(
-        self, columns: Columns, profiles: Mapping[str, Profile] | None = None, *, counts_nominated: bool = False
+        self,
+        columns: Columns,
+        profiles: Mapping[str, Profile] | None = None,
+        *,
+        counts_nominated: bool = False,
+        arithmetic: Arithmetic | None = ArrayArithmetic(),  # noqa: B008 - it has no state
     ) -> None:
         """Nothing is computed before it is asked for."""
         self.columns = columns
@@ -37,14 +48,19 @@ class SchedulerModel(SchedulerPrediction):
         self._nowhere = np.zeros(columns.node_count, dtype=np.bool_)
         self._static_shapes: dict[int, int] = {}
         self._static_specs: dict[Hashable, int] = {}
+        kinds = Kinds(columns, self.profiles, self.static_feasible, self._static_key)
+        self.fast_path = FastPath(kinds, arithmetic) if arithmetic else None
 
     def feasible(self, pod: int, placement: Placement) -> BoolArray:
         """Nodes that pass every filter, bool[N]."""
         mask = self._passing(pod, placement)
-        for node, guests in self._guests(pod, placement).items():
+        guests_by_node = self._guests(pod, placement)
+        heeders = heeding(self._filters(pod, is_static=False), pod, placement) if guests_by_node else ()
+        for node, guests in guests_by_node.items():
             if mask[node]:
                 with seated(placement, guests, node):
-                    mask[node] = self._passing(pod, placement)[node]
+                    found = (rejection for plugin in heeders for rejection in plugin.reject(pod, placement))
+                    mask[node] = not any(rejection.nodes[node] for rejection in found)
         return mask
 
     def static_feasible(self, pod: int) -> BoolArray:
@@ -62,8 +78,12 @@ class SchedulerModel(SchedulerPrediction):
 
     def best_nodes(self, pod: int, placement: Placement) -> IntArray:
         """Indices of all feasible nodes that tie for the highest total score; empty if none is feasible."""
-        feasible = self.feasible(pod, placement)
         nominated = self._nominations.node_of.get(pod) if self._nominations else None
+        if self.fast_path and nominated is None and not self._guests(pod, placement):
+            best = self.fast_path.best_nodes(pod, placement)
+            if best is not None:
+                return best
+        feasible = self.feasible(pod, placement)
         if nominated is not None and feasible[nominated]:
             return np.array([nominated], dtype=np.int64)
         candidates = np.flatnonzero(feasible)
@@ -94,7 +114,12 @@ class SchedulerModel(SchedulerPrediction):
             scores = self.scores(pod, placement, feasible)
             for weighted in self._profile(pod).scores:
                 total += weighted.weight * scores[weighted.plugin.name]
-        return Verdict(feasible, refusals, scores, total, best)
+        return Verdict(feasible, refusals, scores, total, best, self.scored_count(pod))
+
+    def scored_count(self, pod: int) -> int | None:
+        """After so many feasible nodes the pod's scheduler looks no further; None for a scheduler that is unknown."""
+        profile = self.profiles.get(self.columns.shapes[self.columns.shape_of[pod]].scheduler_name)
+        return nodes_scored(self.columns.node_count, profile.percentage_of_nodes_to_score) if profile else None
 
     def explain_failure(self, pod: int, placement: Placement) -> str:
         """Why the pod fits nowhere, in kube-scheduler's words; empty if it fits somewhere."""
@@ -121,6 +146,11 @@ class SchedulerModel(SchedulerPrediction):
         """Whether other pods look at this one, beyond resources (its ports, labels, hard terms or volumes)."""
         return self.columns.facts(Entanglement).matters(pod)
 
+    @property
+    def heeds_nominations(self) -> bool:
+        """Whether any pending pod counts on a node that it is nominated to."""
+        return bool(self._nominations and self._nominations.node_of)
+
     @cached_property
     def _as_read(self) -> Placement:
         return Placement(self.columns)
@@ -136,6 +166,9 @@ class SchedulerModel(SchedulerPrediction):
 
     def _passing(self, pod: int, placement: Placement) -> BoolArray:
         """Nodes that pass every filter with the pods as they are placed; a fresh array."""
+        found = self.fast_path.feasible(pod, placement) if self.fast_path else None
+        if found is not None:
+            return found
         mask = self.static_feasible(pod).copy()
         if mask.any():
             for plugin in self._filters(pod, is_static=False):
@@ -172,9 +205,11 @@ class SchedulerModel(SchedulerPrediction):
             return [[Rejection(text, ~self._nowhere, is_resolvable=False, scope="pod") for text in unknown]]
         filters = self._profile(pod).filters
         found: list[Sequence[Rejection]] = [plugin.reject(pod, placement) for plugin in filters]
-        for node, guests in self._guests(pod, placement).items():
+        guests_by_node = self._guests(pod, placement)
+        heeders = heeding(filters, pod, placement) if guests_by_node else ()
+        for node, guests in guests_by_node.items():
             with seated(placement, guests, node):
-                crowded = [plugin.reject(pod, placement) for plugin in filters]
+                crowded = [plugin.reject(pod, placement) if plugin in heeders else () for plugin in filters]
             if any(rejection.nodes[node] for group in crowded for rejection in group):
                 found = [_replaced(a, b, node) for a, b in zip(found, crowded, strict=True)]
         return found

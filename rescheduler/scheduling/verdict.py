@@ -10,6 +10,7 @@ import numpy as np
 
 from rescheduler.extension_points import Rejection
 from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.scheduling.node_sample import possible_choices
 
 NO_NODES = "no nodes available to schedule pods"
 
@@ -19,7 +20,8 @@ class Verdict:
     """One pod on all nodes.
 
     ``refusals`` hold each node under the filter that refused it first (several reasons of that filter may name it).
-    ``scores`` by plugin, ``total`` and ``best`` (indices) speak of feasible nodes only.
+    ``scores`` by plugin, ``total`` and ``best`` (indices) speak of feasible nodes only. ``scored``: so many feasible
+    nodes the scheduler scores; None: all. Where more are feasible, ``best`` is an estimate.
     """
 
     feasible: BoolArray
@@ -27,6 +29,19 @@ class Verdict:
     scores: Mapping[str, IntArray]
     total: IntArray
     best: IntArray
+    scored: int | None = None
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the scheduler scores only some of the feasible nodes, and nobody can tell which."""
+        return self.scored is not None and int(self.feasible.sum()) > self.scored
+
+    @property
+    def possible(self) -> IntArray:
+        """Indices of all nodes that the scheduler may choose: the best ones, or more where it scores a sample."""
+        if not self.is_sampled:
+            return self.best
+        return np.flatnonzero(possible_choices(self.total, self.feasible, self.scored or 0))
 
     def reasons(self, node: int) -> tuple[str, ...]:
         """Why one node was refused; empty for a feasible one."""

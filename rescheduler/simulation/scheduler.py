@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from msgspec import structs
 
 from rescheduler.model.placement import Placement
 from rescheduler.model.pod import Pod
-from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from rescheduler.scheduling.schedulers import Schedulers
 from rescheduler.simulation.object_store import ObjectStore
 from rescheduler.simulation.scheduling_queue import SchedulingQueue
 from rescheduler.simulation.scheduling_view import SchedulingView
@@ -21,23 +19,23 @@ class SimulatedScheduler:
     """Tries one pod at a time. It never preempts; an attempt that might have is only reported.
 
     A pod nominated to a node counts there against pods of equal and lower priority, gated or not. Its own attempt
-    tries that node first; an attempt that fails clears the nomination. ``profiles`` are those of SchedulerModel; pods
-    of schedulers that are not among them are left alone.
+    tries that node first; an attempt that fails clears the nomination. Pods of schedulers that are not among
+    ``schedulers`` are left alone.
     """
 
     def __init__(
         self,
         store: ObjectStore,
         settings: SimulationSettings,
-        profiles: Mapping[str, Profile] | None,
+        schedulers: Schedulers,
         random: np.random.Generator,
     ) -> None:
         self._store = store
         self._settings = settings
         self._random = random
         self._is_due = False
-        self._view = SchedulingView(store, profiles)
-        self._names = frozenset({DEFAULT_SCHEDULER} if profiles is None else profiles)
+        self._view = SchedulingView(store, schedulers)
+        self._names = schedulers.names
         self._queue = SchedulingQueue(store.clock, settings, self._run_soon)
         store.on_pod_change(self._pod_changed)
         store.on_node_change(self._queue.wake)

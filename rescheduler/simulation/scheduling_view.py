@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from rescheduler.model.columns import NOWHERE, columns_of
+from rescheduler.model.columns import NOWHERE
 from rescheduler.model.placement import Placement
 from rescheduler.model.pod import Pod
-from rescheduler.scheduling.profile import Profile
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from rescheduler.scheduling.schedulers import Schedulers
 from rescheduler.simulation.object_store import ObjectStore
 
 
@@ -19,9 +17,9 @@ class SchedulingView:
     they hold (labels, nominations, nodes), makes them stale; they are rebuilt at the next look.
     """
 
-    def __init__(self, store: ObjectStore, profiles: Mapping[str, Profile] | None) -> None:
+    def __init__(self, store: ObjectStore, schedulers: Schedulers) -> None:
         self._store = store
-        self._profiles = profiles
+        self._schedulers = schedulers
         self._is_stale = True
         self._model: SchedulerModel
         self._placement: Placement
@@ -40,10 +38,9 @@ class SchedulingView:
         return index if uid == pod.uid and index != NOWHERE else None
 
     def _rebuild(self) -> None:
-        cluster = self._store.snapshot()
-        columns = columns_of(cluster)
-        self._model = SchedulerModel(columns, self._profiles, counts_nominated=True)
-        self._placement = Placement(columns)
+        cluster = self._schedulers.configured(self._store.snapshot())
+        self._model = self._schedulers.model(cluster, counts_nominated=True)
+        self._placement = Placement(self._model.columns)
         self._pods = {pod.key: (pod.uid, index) for index, pod in enumerate(cluster.pods)}
         self._is_stale = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from msgspec import structs
@@ -14,7 +14,7 @@ from rescheduler.model.node import Node
 from rescheduler.model.plan import PodReference
 from rescheduler.model.pod import Pod
 from rescheduler.model.workload import DisruptionBudget, Workload
-from rescheduler.scheduling.profile import Profile
+from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.simulation.budgets import DisruptionController
 from rescheduler.simulation.clock import SimulatedClock
 from rescheduler.simulation.evictions import EvictionHandler
@@ -33,8 +33,8 @@ class SimulatedCluster(ExecutionTarget):
     """A target for plans, and a reader: owners, PodDisruptionBudgets, kubelets, and a scheduler of our own.
 
     It begins as ``cluster`` and lives on ``clock``, which stands still but for its ``sleep`` and for the little time
-    that calls take. ``scheduler`` makes the prediction model that places pods (SchedulerModel by default). The same
-    cluster, seed and calls lead to the same end.
+    that calls take. ``schedulers`` place pods (by default one, as kube-scheduler comes). The same cluster, seed and
+    calls lead to the same end.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class SimulatedCluster(ExecutionTarget):
         cluster: Cluster,
         *,
         seed: int = 0,
-        profiles: Mapping[str, Profile] | None = None,
+        schedulers: Schedulers = DEFAULTS,
         settings: SimulationSettings | None = None,
         clock: SimulatedClock | None = None,
     ) -> None:
@@ -56,7 +56,7 @@ class SimulatedCluster(ExecutionTarget):
         budgets = DisruptionController(self._store, self.settings)
         self._evictions = EvictionHandler(self._store, budgets, self._kubelet)
         self._holds = HoldKeeper(self._store, self.settings, identity, cluster)
-        self._scheduler = SimulatedScheduler(self._store, self.settings, profiles, random)
+        self._scheduler = SimulatedScheduler(self._store, self.settings, schedulers, random)
 
     @property
     def writes(self) -> Sequence[Write]:

@@ -164,7 +164,7 @@ class ControlPlane:
         self._add("kube-controller-manager", command, f"https://127.0.0.1:{controllers_port}/healthz", authority)
         self._components["kube-scheduler"] = self._scheduler("kube-scheduler", {})
         kubeconfig = self.user_kubeconfig("kwok", (ADMINISTRATORS,))
-        port = free_port()
+        port = self.kubelet_port = free_port()
         self._add("kwok", kwok_command(binaries["kwok"], port, kubeconfig), f"http://127.0.0.1:{port}/healthz")
 
     def _add(self, name: str, command: list[str], health: str, authority: Path | None = None) -> None:

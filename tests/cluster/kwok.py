@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 STAGES = Path(__file__).parent / "stages.yaml"
+USAGE = Path(__file__).parent / "usage.yaml"
 
 READY_AFTER = "rescheduler-test/ready-after"
 """On a pod: it runs at once and is ready after this time, such as `2s`."""
@@ -16,6 +17,15 @@ GONE_AFTER = "rescheduler-test/gone-after"
 """On a pod: it takes this time to go once it is deleted or evicted; without it, it goes at once."""
 NOT_READY = "rescheduler-test/not-ready"
 """On a node: it stays or becomes unready; taking the annotation away makes it ready."""
+USED_CPU = "rescheduler-test/used-cpu"
+"""On a pod: the cpu that its containers use, such as `250m`; none without it."""
+USED_MEMORY = "rescheduler-test/used-memory"
+"""On a pod: the memory that its containers use, such as `64Mi`; none without it."""
+
+
+def resource_metrics_path(node: str) -> str:
+    """Where kwok serves what a node's kubelet would serve under /metrics/resource."""
+    return f"/metrics/nodes/{node}/metrics/resource"
 
 
 def kwok_command(binary: Path, port: int, kubeconfig: Path) -> list[str]:
@@ -24,6 +34,7 @@ def kwok_command(binary: Path, port: int, kubeconfig: Path) -> list[str]:
         str(binary),
         f"--kubeconfig={kubeconfig}",
         f"--config={STAGES}",
+        f"--config={USAGE}",
         f"--server-address=127.0.0.1:{port}",
         "--manage-all-nodes=true",
         "--node-ip=127.0.0.1",

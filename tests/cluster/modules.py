@@ -56,6 +56,11 @@ KWOK = Module(
     "kwok", GO_FOLDER / "kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"},
     ("sigs.k8s.io/kwok/pkg/consts.Version",),
 )  # fmt: skip
+METRICS_SERVER = Module(
+    "metrics-server", GO_FOLDER / "metrics-server", "sigs.k8s.io/metrics-server",
+    {"metrics-server": "sigs.k8s.io/metrics-server/cmd/metrics-server"},
+)  # fmt: skip
+"""No part of every control plane: built for the tests that need it."""
 
 
 def kubernetes(folder: Path = GO_FOLDER / "kubernetes") -> Module:

@@ -90,6 +90,11 @@ class Connection:
         """The server's address."""
         return self._endpoint.server
 
+    def without_credentials(self, text: str) -> str:
+        """The text with ``***`` for the token that we send, should a server have repeated it."""
+        token = (self._endpoint.authorization() or "").rpartition(" ")[2]
+        return text.replace(token, "***") if token else text
+
     def get(
         self, path: str, params: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
     ) -> bytes:

@@ -20,6 +20,16 @@ def event_path(namespace: str) -> str:
     return f"/apis/events.k8s.io/v1/namespaces/{quote(namespace, safe='')}/events"
 
 
+def config_map_path(namespace: str, name: str) -> str:
+    """Path of one ConfigMap."""
+    return _path(f"/api/v1/namespaces/{quote(namespace, safe='')}/configmaps", name)
+
+
+def secret_path(namespace: str, name: str) -> str:
+    """Path of one Secret."""
+    return _path(f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets", name)
+
+
 def namespace_path(name: str = "") -> str:
     """Path of all namespaces, or of one."""
     return _path("/api/v1/namespaces", name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from rescheduler.adapters.clock import SystemClock
@@ -29,18 +31,25 @@ class LiveReader(ClusterReader):
     clock says when the snapshot was taken, since it also wrote the times in it.
     """
 
-    def __init__(self, connection: Connection, progress: Progress = no_progress, clock: Clock | None = None) -> None:
-        """``clock`` stands in where the server does not tell its time."""
+    def __init__(
+        self,
+        connection: Connection,
+        progress: Progress = no_progress,
+        clock: Clock | None = None,
+        kinds: Sequence[Kind] = KINDS,
+    ) -> None:
+        """``clock`` stands in where the server does not tell its time; ``kinds``: to read these only."""
         self._connection = connection
         self._progress = progress
         self._clock = clock or SystemClock()
+        self._kinds = kinds
 
     def read(self) -> Cluster:
         """Take a snapshot. Raises ClusterError naming the kind, or the object and field, that stands in the way."""
         builder = ClusterBuilder()
         version = server_version(self._connection)
         taken_at = self._connection.server_time or self._clock.now()
-        for kind in KINDS:
+        for kind in self._kinds:
             self._read_kind(kind, builder)
         try:
             return builder.build(taken_at=taken_at, source=self._connection.server, server_version=version)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, BinaryIO, Final
 
@@ -10,8 +11,10 @@ import msgspec
 
 from rescheduler.adapters.kubernetes.conversion.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.conversion.times import parse_time
+from rescheduler.adapters.kubernetes.decoding.config_map import ConfigMapObject, key_of
+from rescheduler.adapters.kubernetes.decoding.decode import decode
 from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
-from rescheduler.adapters.kubernetes.decoding.pages import decode_object
+from rescheduler.adapters.kubernetes.decoding.pages import decode_object, labelled
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.printable import printable
 from rescheduler.adapters.recording.documents import Envelope, Item
@@ -29,14 +32,18 @@ _DEEPEST_LIST: Final = 3
 
 
 def read_recording(
-    filenames: Sequence[str], stdin: BinaryIO | None = None, progress: Progress = no_progress
+    filenames: Sequence[str],
+    stdin: BinaryIO | None = None,
+    progress: Progress = no_progress,
+    config_maps: Collection[str] = (),
 ) -> Cluster:
     """Read a cluster from files as kubectl prints them (JSON or YAML, ``.gz``, ``.xz``; ``-``: ``stdin``).
 
     Several files and documents make up one cluster. ``taken_at`` is the recording's own, or else the newest time
-    that stands in it. Raises SnapshotError naming file, object and field.
+    that stands in it. ``config_maps``: those to keep, by ``NAMESPACE/NAME``. Raises SnapshotError naming file, object
+    and field.
     """
-    recording = _Recording()
+    recording = _Recording(config_maps)
     for filename in filenames:
         name = name_of(filename)
         try:
@@ -59,7 +66,9 @@ def read_recording(
 class _Recording:
     """What was found so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, config_maps: Collection[str]) -> None:
+        self._wanted = frozenset(config_maps)
+        self._config_maps: dict[str, Mapping[str, str]] = {}
         self._builder = ClusterBuilder()
         self._newest = NewestTime()
         self._taken_at: float | None = None
@@ -97,10 +106,13 @@ class _Recording:
         taken_at = self._newest.seconds if self._taken_at is None else self._taken_at
         if not self._builder.count("Node"):
             self._builder.warn(f"{source}: there are no nodes in it, so no pod can be moved or placed")
-        return self._builder.build(taken_at=taken_at, source=source, server_version=self._server_version)
+        cluster = self._builder.build(taken_at=taken_at, source=source, server_version=self._server_version)
+        return replace(cluster, config_maps=self._config_maps) if self._config_maps else cluster
 
     def _take_item(self, item: Item) -> None:
         self._see(item.kind)
+        if item.kind == "ConfigMap" and self._wanted:
+            self._take_config_map(item)
         kind = KIND_BY_NAME.get(item.kind)
         if kind is None or (item.api_version and not kind.is_of(item.api_version)):
             self._unused = _counted(self._unused, MOST_UNUSED_OBJECTS, "objects of kinds that are not needed")
@@ -111,6 +123,17 @@ class _Recording:
         except ObjectError as error:
             label = error.label.replace("(without a name)", f"(without a name, {item.where})")
             raise ObjectError(error.path, error.problem, label) from error
+
+    def _take_config_map(self, item: Item) -> None:
+        if not any(key.partition("/")[2].encode() in item.raw for key in self._wanted):
+            return  # most are none of ours, and need not be looked at further
+        try:
+            found = decode(item.raw, ConfigMapObject)
+        except ObjectError as error:
+            raise labelled(error, item.kind, item.raw) from error
+        key = key_of(found)
+        if key in self._wanted and self._config_maps.setdefault(key, found.data or {}) != (found.data or {}):
+            raise ObjectError("data", "differs from that of another ConfigMap of the same name", f"ConfigMap {key}")
 
     def _take_envelope(self, envelope: Envelope) -> None:
         self._see(envelope.kind)

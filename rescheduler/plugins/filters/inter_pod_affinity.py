@@ -40,6 +40,24 @@ class InterPodAffinity(Filter):
         )
 
 
+def is_concerned(pod: int, placement: Placement) -> bool:
+    """Whether kube-scheduler runs this filter for a pod at all.
+
+    Without required terms of its own, and without a placed pod whose anti-affinity is about it, the filter is left
+    out before nominated pods are looked at, and so what these demand does not count.
+    """
+    columns = placement.columns
+    own = columns.facts(AffinityTerms).own(pod)
+    spec = columns.shapes[columns.shape_of[pod]]
+    if own.affinity_keys or spec.anti_affinity:
+        return True
+    for group in columns.facts(AffinityTerms).anti_affinity.about(int(columns.label_set_of[pod])):
+        sites = placement.sites(group.pods, without=pod)
+        if (columns.domains.of(group.topology_key)[0][sites] != NOWHERE).any():
+            return True
+    return False
+
+
 def _in_reach(groups: Sequence[Group], pod: int, placement: Placement) -> BoolArray:
     """Nodes, bool[N], that share the named domain with another pod of one of the groups."""
     mask = np.zeros(placement.columns.node_count, dtype=np.bool_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rescheduler.extension_points import Filter, Rejection
 from rescheduler.model.columns import BoolArray, Columns
@@ -14,13 +15,19 @@ _NATIVE = (PODS, CPU, MEMORY, EPHEMERAL_STORAGE)
 _SCALAR_PREFIXES = ("hugepages-", "attachable-volumes-")
 
 
+@dataclass(frozen=True)
 class NodeResourcesFit(Filter):
     """Every missing resource of a node is named; a resource that the pod does not ask for is not looked at.
 
     A node that lists no ``pods`` takes none. Room is what the node offers less what its pods hold, the pod's own
     copies left out. Where the request is larger than all that the node offers, no eviction helps.
+
+    ``ignored_resources`` and ``ignored_groups`` (what stands before the slash): extended resources that pods of the
+    profile may lack; pods that hold them count for others all the same.
     """
 
+    ignored_resources: tuple[str, ...] = ()
+    ignored_groups: tuple[str, ...] = ()
     name = "NodeResourcesFit"
     is_static = False
 
@@ -31,7 +38,7 @@ class NodeResourcesFit(Filter):
         own = [(node, placement.held_at(pod, node)) for node in placement.places(pod)]
         found: list[Rejection] = []
         for row in columns.facts(checked_rows):
-            if request[row] <= 0:
+            if request[row] <= 0 or self._ignores(columns.resources[row]):
                 continue
             offered = columns.allocatable[row]
             room = offered - placement.used[row]
@@ -41,6 +48,10 @@ class NodeResourcesFit(Filter):
             if lacking.any():
                 found.extend(_refusals(columns.resources[row], lacking, offered < request[row]))
         return found
+
+    def _ignores(self, resource: str) -> bool:
+        group, slash, _ = resource.partition("/")
+        return bool(slash) and (resource in self.ignored_resources or group in self.ignored_groups)
 
 
 def _refusals(resource: str, lacking: BoolArray, is_too_small: BoolArray) -> tuple[Rejection, Rejection]:

@@ -29,18 +29,23 @@ class ImageLocality(Score):
 
 
 class ImageBytes:
-    """Images on the nodes, and the scores that follow from them, kept by value."""
+    """Images on the nodes, and the scores that follow from them, kept by value.
+
+    An image has one size for kube-scheduler, that on the node it saw first; a scheduler that starts sees the nodes in
+    the order of their names.
+    """
 
     def __init__(self, columns: Columns) -> None:
         """Read the nodes' images once."""
         nodes = columns.cluster.nodes
         self._width = len(nodes)
         holders = Counter(name for node in nodes for name in dict(node.images))
-        self._weighed: dict[str, list[tuple[int, int]]] = {}
+        self._weighed: dict[str, int] = {}
+        self._nodes: dict[str, list[int]] = {}
         for number, node in enumerate(nodes):
             for name, size in dict(node.images).items():
-                share = holders[name] / self._width
-                self._weighed.setdefault(name, []).append((number, int(size * share)))
+                self._weighed.setdefault(name, int(size * (holders[name] / self._width)))
+                self._nodes.setdefault(name, []).append(number)
         self._kept: dict[tuple[tuple[str, ...], int], IntArray] = {}
 
     def scores(self, images: tuple[str, ...], container_count: int) -> IntArray:
@@ -48,9 +53,8 @@ class ImageBytes:
         found = self._kept.get((images, container_count))
         if found is None:
             present = np.zeros(self._width, dtype=np.int64)
-            for image in images:
-                for number, size in self._weighed.get(with_tag(image), ()):
-                    present[number] += size
+            for name in map(with_tag, images):
+                present[self._nodes.get(name, [])] += self._weighed.get(name, 0)
             most = MOST_BYTES_PER_CONTAINER * max(container_count, 1)
             found = MAX_SCORE * (np.clip(present, LEAST_BYTES, most) - LEAST_BYTES) // (most - LEAST_BYTES)
             self._kept[images, container_count] = found

@@ -78,7 +78,8 @@ class NodeLoads:
         is_known = np.zeros(columns.node_count, dtype=np.bool_)
         for percent in self._percent.values():
             is_known |= ~np.isnan(percent)
-        if not source.is_upstream:
+        if not source.is_upstream and source.usage.assessment is None:
+            # Whoever has assessed a usage has given its new nodes a load, or has left them out for a reason.
             self._let_new_nodes_be_idle(is_known)
         stale = (~is_known)[_schedulable(columns)]
         self.is_by_requests = not source.is_upstream and 2 * int(stale.sum()) > stale.size

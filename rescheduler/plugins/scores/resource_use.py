@@ -23,7 +23,8 @@ def uses(
 ) -> Iterator[tuple[int, ResourceUse]]:
     """Weight and use of each resource that counts.
 
-    Cpu and memory count with kube-scheduler's non-zero defaults if ``has_defaults``. An extended resource counts only
+    Cpu and memory count with kube-scheduler's non-zero defaults if ``has_defaults``, and then pod-level requests of
+    the pod itself (not of those that stand on nodes) do not count. An extended resource counts only
     if the pod asks for it.
     """
     columns = placement.columns
@@ -35,7 +36,7 @@ def uses(
             continue
         with_defaults = has_defaults and is_basic
         used = placement.scored_used[row] if with_defaults else placement.used[row]
-        request = int(columns.scored_requests[row, shape] if with_defaults else columns.requests[row, shape])
+        request = int(columns.arriving_requests[row, shape] if with_defaults else columns.requests[row, shape])
         own = placement.places(pod)
         if own:
             used = used.copy()

@@ -10,6 +10,7 @@ from rescheduler.proof.predicates.pod_affinity import affinity as pod_affinity
 from rescheduler.proof.predicates.pod_affinity import anti_affinity, anti_affinity_of_others
 from rescheduler.proof.predicates.ports import ports
 from rescheduler.proof.predicates.resources import resources
+from rescheduler.proof.predicates.scheduler import added_affinity, load_limits
 from rescheduler.proof.predicates.spread import spread
 from rescheduler.proof.predicates.volume_limits import volume_limits
 from rescheduler.proof.predicates.volume_restrictions import volume_restrictions
@@ -25,6 +26,8 @@ PREDICATES: Final[tuple[tuple[str, Predicate], ...]] = (
     ("NodeUnschedulable", schedulable),
     ("TaintToleration", taints),
     ("NodeAffinity", affinity),
+    ("NodeAffinity", added_affinity),
+    ("NodeUsage", load_limits),
     ("NodePorts", ports),
     ("NodeResourcesFit", resources),
     ("VolumeRestrictions", volume_restrictions),
@@ -36,3 +39,6 @@ PREDICATES: Final[tuple[tuple[str, Predicate], ...]] = (
     ("InterPodAffinity", anti_affinity_of_others),
     ("InterPodAffinity", pod_affinity),
 )
+
+OPTIONAL: Final = frozenset(rule for rule, _ in PREDICATES) - {"NodeUsable", "NodeReady", "NodeUsage"}
+"""Rules that are filters of kube-scheduler, which a profile may leave out."""

@@ -12,8 +12,10 @@ from rescheduler.proof.world import Arrival, World
 def resources(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:
     """What is asked for must be free while everybody else of the wave has come and nobody has left.
 
-    A resource of which the pod asks nothing is not looked at, so it may be overcommitted already.
+    A resource of which the pod asks nothing is not looked at, so it may be overcommitted already, nor one that the
+    pod's scheduler ignores.
     """
+    rules = world.rules.of(arrival.pod.spec.scheduler_name)
     offered = dict(arrival.node.allocatable)
     coming = [other.pod for other in others if other.node.name == arrival.node.name]
     present = world.pods_on(arrival.node.name)
@@ -27,7 +29,7 @@ def resources(arrival: Arrival, others: Sequence[Arrival], world: World) -> str 
         held.update(dict(pod.spec.requests))
     for name, amount in arrival.pod.spec.requests:
         free = offered.get(name, 0) - held[name]
-        if name != PODS and amount > max(0, free):
+        if name != PODS and amount > max(0, free) and not rules.ignores(name):
             asked, left = format_amount(name, amount), format_amount(name, max(0, free))
             return f"insufficient {name}: {asked} asked for, {left} free"
     return None

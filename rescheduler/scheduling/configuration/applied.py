@@ -21,11 +21,12 @@ _Interned: TypeAlias = dict[PodSpec, PodSpec]
 def configured_cluster(cluster: Cluster, profiles: Mapping[str, ConfiguredProfile]) -> Cluster:
     """The cluster with what profiles say about their pods written into the pods.
 
-    Constraints that hold by default and bind (DoNotSchedule) become the pod's own; ignored resources are left out of
-    its requests; a pod that something unmodelled decides about is marked as such, so that it is never moved. A
-    cluster that no profile changes comes back as it is.
+    Constraints that hold by default and bind (DoNotSchedule) become the pod's own; resources that all who ask for
+    them ignore are left out of requests; a pod that something unmodelled decides about is marked as such, so that it
+    is never moved. A cluster that no profile changes comes back as it is.
     """
-    changes = {name: _change(profile) for name, profile in profiles.items()}
+    ignored = _ignored_by_all(cluster, profiles)
+    changes = {name: _change(profile, ignored) for name, profile in profiles.items()}
     if not any(changes.values()):
         return cluster
     columns = columns_of(cluster) if any(map(_binding, profiles.values())) else None
@@ -45,21 +46,46 @@ def _changed(pod: Pod, change: _Change | None, columns: Columns | None, kept: _I
     return pod if spec is pod.spec else with_changes(pod, spec=kept.setdefault(spec, spec))
 
 
-def _change(profile: ConfiguredProfile) -> _Change | None:
+def _change(profile: ConfiguredProfile, ignored: frozenset[str]) -> _Change | None:
     """What a profile does to a pod's specification; None where it does nothing to any pod."""
     unknown = [note for note in profile.not_modelled if note.effect is Effect.UNKNOWN]
     is_binding = _binding(profile)
-    ignores = bool(profile.ignored_resources or profile.ignored_resource_groups)
-    if not (unknown or is_binding or ignores):
+    if not (unknown or is_binding or ignored):
         return None
 
     def change(pod: Pod, columns: Columns | None) -> PodSpec:
         spec = _marked(pod, unknown)
         if is_binding and columns is not None:
             spec = _constrained(pod, spec, profile, columns)
-        return _without_ignored(spec, profile) if ignores else spec
+        return _without(spec, ignored) if ignored else spec
 
     return change
+
+
+def _ignored_by_all(cluster: Cluster, profiles: Mapping[str, ConfiguredProfile]) -> frozenset[str]:
+    """Resources that every pod asking for them may lack and no profile scores: nobody need count them.
+
+    Others stay in the requests, since they take room from pods whose profile does look at them.
+    """
+    if not any(profile.ignored_resources or profile.ignored_resource_groups for profile in profiles.values()):
+        return frozenset()
+    weighed = {name for profile in profiles.values() for names in profile.weighed_resources.values() for name in names}
+    asked = {
+        (name, spec.scheduler_name)
+        for spec in {id(pod.spec): pod.spec for pod in cluster.pods}.values()
+        for name, amount in spec.requests
+        if amount
+    }
+    counted = {name for name, scheduler in asked if not _ignores(profiles.get(scheduler), name)}
+    return frozenset(name for name, _ in asked) - counted - weighed
+
+
+def _ignores(profile: ConfiguredProfile | None, resource: str) -> bool:
+    """Whether pods of a profile may lack a resource; only extended ones can be ignored."""
+    group, slash, _ = resource.partition("/")
+    if profile is None or not slash:
+        return False
+    return resource in profile.ignored_resources or group in profile.ignored_resource_groups
 
 
 def _binding(profile: ConfiguredProfile) -> bool:
@@ -89,18 +115,12 @@ def _constrained(pod: Pod, spec: PodSpec, profile: ConfiguredProfile, columns: C
     return with_changes(spec, topology_spread=own)
 
 
-def _without_ignored(spec: PodSpec, profile: ConfiguredProfile) -> PodSpec:
-    kept = _kept(spec.requests, profile)
+def _without(spec: PodSpec, ignored: frozenset[str]) -> PodSpec:
+    kept = _kept(spec.requests, ignored)
     if len(kept) == len(spec.requests):
         return spec
-    return with_changes(spec, requests=kept, scored_requests=_kept(spec.scored_requests, profile))
+    return with_changes(spec, requests=kept, scored_requests=_kept(spec.scored_requests, ignored))
 
 
-def _kept(requests: Resources, profile: ConfiguredProfile) -> Resources:
-    """Requests that the filter looks at; only extended resources can be ignored."""
-    return tuple(
-        (name, amount)
-        for name, amount in requests
-        if "/" not in name
-        or (name not in profile.ignored_resources and name.partition("/")[0] not in profile.ignored_resource_groups)
-    )
+def _kept(requests: Resources, ignored: frozenset[str]) -> Resources:
+    return tuple((name, amount) for name, amount in requests if name not in ignored)

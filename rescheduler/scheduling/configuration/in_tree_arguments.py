@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from rescheduler.model.constraints import NodeAffinity
 from rescheduler.plugins.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
+from rescheduler.plugins.scores.volume_binding import VolumeBinding
 from rescheduler.policy.document import Path
+from rescheduler.policy.foreign_metrics import ForeignMetrics
 from rescheduler.policy.policy_model import PolicyModel
 from rescheduler.scheduling.configuration import load_aware_arguments, resource_arguments
 from rescheduler.scheduling.configuration.affinity_arguments import added_affinity
@@ -31,8 +33,10 @@ class PluginArguments:
     ratio: NodeResourcesFit | None = None
     least: NodeResourcesFit = field(default_factory=lambda: NodeResourcesFit(LEAST))
     most: NodeResourcesFit = field(default_factory=lambda: NodeResourcesFit(MOST))
+    volume_binding: VolumeBinding | None = None
     load_aware: dict[str, PolicyModel] = field(default_factory=dict)
     load_sources: dict[str, str] = field(default_factory=dict)
+    load_metrics: dict[str, ForeignMetrics] = field(default_factory=dict)
     paths: dict[str, Path] = field(default_factory=dict)
 
     def of_score(self, plugin: str) -> ScoreArguments | None:
@@ -46,6 +50,7 @@ class PluginArguments:
             "NodeResourcesLeastAllocated": self.least,
             "NodeResourcesMostAllocated": self.most,
             "RequestedToCapacityRatio": self.ratio,
+            "VolumeBinding": self.volume_binding,
         }
         return known.get(plugin)
 
@@ -101,9 +106,10 @@ def _read_arguments(found: PluginArguments, plugin: str, fields: Fields, version
         found.spread = spread_settings(fields, version=version)
     elif plugin in LOAD_AWARE:
         found.load_sources[plugin] = load_aware_arguments.load_source(fields)
+        found.load_metrics[plugin] = load_aware_arguments.load_metrics(fields)
         found.load_aware[plugin] = load_aware_arguments.read_load_aware(fields, plugin)
     elif plugin == "VolumeBinding":
-        _volume_binding(fields)
+        found.volume_binding = _volume_binding(fields)
     elif plugin == "DefaultPreemption":
         _default_preemption(fields)
     elif points_of(plugin) is None:
@@ -126,9 +132,13 @@ def _default_preemption(fields: Fields) -> None:
     fields.refuse_unread()
 
 
-def _volume_binding(fields: Fields) -> None:
+def _volume_binding(fields: Fields) -> VolumeBinding | None:
+    """A score only where a shape is written: without its gate kube-scheduler gives all nodes 0."""
     fields.integer("bindTimeoutSeconds", 600, low=0)
+    found = None
     if fields.has("shape"):
-        text = "not modelled; kube-scheduler refuses it unless its gate StorageCapacityScoring is on"
+        text = "kube-scheduler refuses it unless its gate StorageCapacityScoring is on; here the gate is taken as on"
         fields.findings.warn(fields.at("shape"), text, at_key=True)
+        found = VolumeBinding(resource_arguments.read_shape(fields))
     fields.refuse_unread()
+    return found

@@ -90,6 +90,7 @@ def profile_of(
     gates = ("SchedulingGates",) if "SchedulingGates" in expansion.at["preEnqueue"] else ()
     notes = tuple(_notes(expansion))
     sources = [arguments.load_sources.get(score.plugin, "") for score in scores]
+    metrics = [arguments.load_metrics[score.plugin] for score in scores if score.plugin in arguments.load_metrics]
     return ConfiguredProfile(
         scheduler_name=name,
         filters=(*gates, *filters),
@@ -103,6 +104,7 @@ def profile_of(
         not_modelled=(*notes, *extenders.not_modelled),
         weighed_resources=_weighed(scores),
         load_source="; ".join(dict.fromkeys(source for source in sources if source)),
+        metrics=tuple(dict.fromkeys(metrics)),
     )
 
 

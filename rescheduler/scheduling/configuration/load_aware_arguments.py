@@ -16,6 +16,7 @@ from rescheduler.plugins.scores.low_risk_over_commitment import LowRiskOverCommi
 from rescheduler.plugins.scores.safe_balancing import SafeBalancingArguments
 from rescheduler.plugins.scores.target_load_packing import TargetLoadPackingArguments
 from rescheduler.plugins.scores.usage_arguments import DefaultRequests
+from rescheduler.policy.foreign_metrics import ForeignMetrics, trimaran_metrics
 from rescheduler.policy.policy_model import PolicyModel
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted, shown, without_credentials
@@ -44,6 +45,11 @@ def read_load_aware(fields: Fields, plugin: str) -> PolicyModel:
     if plugin == "LowRiskOverCommitment":
         return low_risk_over_commitment(fields)
     return own_form(fields, type(DEFAULTS[plugin]))
+
+
+def load_metrics(fields: Fields) -> ForeignMetrics:
+    """Where the plugin reads load, as data for an offer of providers."""
+    return trimaran_metrics(fields.child("metricProvider").data, fields.raw("watcherAddress"))
 
 
 def load_source(fields: Fields) -> str:

@@ -12,6 +12,7 @@ from rescheduler.model.usage import Usage, UsageWindows, no_usage
 from rescheduler.plugins.filters import DEFAULT_FILTERS
 from rescheduler.plugins.filters.enforced_node_affinity import EnforcedNodeAffinity
 from rescheduler.plugins.filters.node_ready import NodeReady
+from rescheduler.plugins.filters.node_resources_fit import NodeResourcesFit
 from rescheduler.plugins.filters.node_usage import NodeUsage as NodeUsageFilter
 from rescheduler.plugins.filters.node_usage import UsageThresholds
 from rescheduler.plugins.scores import NodeAffinity, NodeResourcesBalancedAllocation, PodTopologySpread
@@ -70,11 +71,13 @@ def scheduling_profile(
         tuple(_filters(profile, windows)),
         tuple(WeightedScore(scores.of(score), score.weight) for score in profile.scores),
         tuple(f"{note.name}: {note.meaning}" for note in profile.not_modelled if note.effect is Effect.ESTIMATE),
+        profile.percentage_of_nodes_to_score,
     )
 
 
 def _filters(profile: ConfiguredProfile, windows: UsageWindows | None) -> Iterator[Filter]:
-    by_name: Mapping[str, Filter] = {plugin.name: plugin for plugin in DEFAULT_FILTERS}
+    fit = NodeResourcesFit(profile.ignored_resources, profile.ignored_resource_groups)
+    by_name: Mapping[str, Filter] = {**{plugin.name: plugin for plugin in DEFAULT_FILTERS}, fit.name: fit}
     for name in profile.filters:
         if name == "NodeAffinity" and profile.added_affinity and profile.added_affinity.required is not None:
             yield EnforcedNodeAffinity(profile.added_affinity.required)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from rescheduler.extension_points import Score
 from rescheduler.model.constraints import NodeAffinity, TopologySpreadConstraint
+from rescheduler.policy.foreign_metrics import ForeignMetrics
 from rescheduler.policy.policy_model import PolicyModel
 
 ScoreArguments: TypeAlias = Score | PolicyModel
@@ -67,7 +68,8 @@ class ConfiguredProfile:
     ``ignored_resources`` and ``ignored_resource_groups`` (what stands before the slash) are not looked at by the
     filter. ``default_constraints`` hold for pods without any of their own; ``has_own_defaults``: an operator wrote
     them. ``percentage_of_nodes_to_score``: 0 leaves the share to the scheduler. ``load_source``: where the
-    scheduler itself reads load, in words.
+    scheduler itself reads load, in words; ``metrics``: the same as data, of which policy/foreign_metrics.py makes an
+    offer for ``usage.providers``.
     """
 
     scheduler_name: str
@@ -83,6 +85,7 @@ class ConfiguredProfile:
     not_modelled: tuple[NotModelled, ...] = ()
     weighed_resources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     load_source: str = ""
+    metrics: tuple[ForeignMetrics, ...] = ()
 
 
 @dataclass(frozen=True)

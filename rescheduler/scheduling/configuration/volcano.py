@@ -156,4 +156,5 @@ def _profile(name: str, found: _Found, source: MetricsSource) -> ConfiguredProfi
         not_modelled=tuple(found.notes.values()),
         weighed_resources=weighed,
         load_source=str(source) if found.goes_by_load else "",
+        metrics=(source.metrics,) if found.goes_by_load and source.metrics else (),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from rescheduler.policy.foreign_metrics import ForeignMetrics, volcano_metrics
 from rescheduler.policy.values import parse_duration
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted, shown, without_credentials
@@ -25,6 +26,8 @@ class MetricsSource(NamedTuple):
     kind: str = ""
     address: str = ""
     interval_seconds: float = _DEFAULT_INTERVAL
+    metrics: ForeignMetrics | None = None
+    """The same for an offer of providers."""
 
     def __str__(self) -> str:
         return f"{self.kind}{f' at {self.address}' if self.address else ''}" if self.kind else ""
@@ -38,7 +41,8 @@ def metrics_source(fields: Fields) -> MetricsSource:
     address = without_credentials(values.get("address", ""))
     if kind in ("prometheus", "elasticsearch") and not address:
         fields.findings.warn(fields.path, f"address is missing; {kind} needs one, so Volcano gets no metrics")
-    return MetricsSource(kind, address, _interval(fields, values.get("interval")))
+    metrics = volcano_metrics(values) if kind else None
+    return MetricsSource(kind, address, _interval(fields, values.get("interval")), metrics)
 
 
 def _flat(fields: Fields) -> dict[str, str]:

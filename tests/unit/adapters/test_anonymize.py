@@ -177,3 +177,12 @@ def test_drivers_keep_their_names_and_nodes_do_not() -> None:
     cluster = cluster_of(node_object(), found)
     assert cluster.csi_nodes[0].name == cluster.nodes[0].name
     assert cluster.csi_nodes[0].drivers == (("ebs", None),)
+
+
+def test_addresses_are_gone_and_host_names_still_fit() -> None:
+    """Nobody learns an address; a Hostname that was the node's name still is."""
+    addresses = [{"type": "InternalIP", "address": "10.0.0.1"}, {"type": "Hostname", "address": "n1"}]
+    (node,) = cluster_of(node_object(addresses=addresses)).nodes
+    assert [kind for kind, _ in node.addresses] == ["InternalIP", "Hostname"]
+    assert "10.0.0.1" not in node.addresses[0][1]
+    assert node.addresses[1][1] == node.name != "n1"

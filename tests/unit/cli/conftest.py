@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,6 +15,7 @@ from rescheduler import wiring
 from rescheduler.cli.main import main
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import Plan, PlanResult
+from tests.unit.cli.desk import NODES, STANDING, Desk, waiting
 from tests.unit.report.plans import small_cluster, small_plan, small_result
 
 
@@ -108,3 +110,11 @@ def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
         return Answer(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def desk(tmp_path: Path, shell: Callable[..., Answer]) -> Desk:
+    """Nodes a (3 of 4 cores taken), b (1 taken), c (empty), and one pending pod for each scheduler of the tests."""
+    found = Desk(tmp_path, shell)
+    found.record(*NODES, *STANDING, *(waiting(name) for name in ("default-scheduler", "packing", "volcano")))
+    return found

@@ -92,3 +92,14 @@ def test_without_a_cluster_the_paragraph_says_what_is_missing(tmp_path: Path) ->
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"missing" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+def test_the_policy_of_several_schedulers_names_every_form_that_is_shipped() -> None:
+    """It is valid with the files that it names, each of the six schedulers is told of, and a plan goes by it."""
+    policy = str(EXAMPLES / "schedulers.yaml")
+    done = run("check", policy)
+    assert done.returncode == 0
+    told = done.stdout.decode()
+    for name in ("default-scheduler", "packing", "by-load", "volcano", "old-scheduler", "second-scheduler"):
+        assert f"cheduler {name} (" in told
+    assert document("plan", "-f", SMALL, "--policy", policy)["objectives"][0]["status"] == "OPTIMAL"

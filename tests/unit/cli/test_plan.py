@@ -105,7 +105,7 @@ def test_a_wrong_policy_is_wrong_use_and_nothing_is_read(world: World, shell: Sh
         (["--deadline", "-5s"], "write it like 90s"),
         (["--objective", "EmptyNodes"], "EmptyNodes is not supported yet in this version"),
         (["--objective", "x"], "there is only MakeRoom"),
-        (["--usage", "u.json"], "not supported yet in this version"),
+        (["--usage", ""], "an empty file name"),
         (["-o", "xml"], "'html'"),
         (["-l", "a=b=c"], "is no label selector"),
         (["--polcy", "x"], "--policy"),

@@ -74,3 +74,15 @@ def test_a_shorter_window_is_served_where_the_asked_one_is_missing() -> None:
     assert served_window(["5m"], "15m", is_upstream=True) is None
     assert served_window(["15m"], "5m") is None
     assert served_window(["15m"], "1h") is None
+
+
+@pytest.mark.parametrize("is_flat", [True, False])
+def test_pods_stand_beside_the_nodes(is_flat: bool) -> None:
+    """An extension of ours, in either form of the nodes; a pod is no node."""
+    nodes, pods = {"a": {"metrics": [metric()]}}, {"ns/p": {"metrics": [metric(value=3)]}, "ns/q": {}}
+    data = {**(nodes if is_flat else {"NodeMetricsMap": nodes}), "PodMetricsMap": pods}
+    report = read_load_report({"window": WINDOW, "data": data})
+    assert list(report.nodes) == ["a"]
+    assert report.pods == {"ns/p": (("CPU", "AVG", 3.0),)}
+    with pytest.raises(LoadReportError, match=r"data.PodMetricsMap: found \[\]"):
+        read_load_report({"window": WINDOW, "data": {"PodMetricsMap": []}})

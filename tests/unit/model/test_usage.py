@@ -64,3 +64,13 @@ def test_windows_by_their_length() -> None:
     assert windows.over(300.0) is found
     assert windows.over(600.0) is None
     assert not no_usage(2).is_fresh(0).any()
+
+
+def test_statistics_that_were_left_out_are_unknown() -> None:
+    """One NaN for each node, so that a source need not know of all of them."""
+    found = Statistics(*(row(1, 2) for _ in range(5)), p95=row(3, 4))
+    assert found.p95.tolist() == [3, 4]
+    np.testing.assert_array_equal(found.p50, row(nan, nan))
+    np.testing.assert_array_equal(found.count, row(nan, nan))
+    with pytest.raises(ValueError, match="cpu p99 covers 3 nodes, but window_end covers 2"):
+        Usage({CPU: Statistics(*(row(1, 2) for _ in range(5)), p99=row(1, 2, 3))}, row(1, 1), row(1, 1), np.ones(2, bool))

@@ -99,8 +99,11 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("objectives: [{name: MakeRoom, weight: 2}]", ("3:31: objectives[0].weight: not supported yet in this version; "
          "leave it out")),
         ("health: {settle: 5m}", "3:1: health: not supported yet in this version; leave it out"),
-        ("schedulers: [{file: a.yaml}]", "3:1: schedulers: not supported yet in this version; leave it out"),
-        ("usage: {store: {path: a}}", "3:1: usage: not supported yet in this version; leave it out"),
+        ("schedulers: [{}]", ("3:14: schedulers[0]: nothing is given; write file, configMap, or schedulerName for "
+         "kube-scheduler's defaults")),
+        ("schedulers: [a.yaml]", "3:14: schedulers[0]: found 'a.yaml'; wanted fields below it: name: value"),
+        ("schedulers: [{path: x}]", "3:15: schedulers[0].path: unknown field here; it belongs under usage.store"),
+        ("schedulers: [{configmap: a/b}]", "3:15: schedulers[0].configmap: unknown field; did you mean configMap?"),
         ("triggers: [{name: OnDemand}]", "3:1: triggers: not supported yet in this version; leave it out"),
         ("disruption: {budgets: [{max: 1}]}", ("3:14: disruption.budgets: not supported yet in this version; "
          "leave it out")),

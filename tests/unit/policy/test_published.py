@@ -31,7 +31,9 @@ def generated() -> dict[str, str]:
     return files
 
 
-@pytest.mark.parametrize("name", ["plan.schema.json", "policy.schema.json", "policy-reference.md"])
+@pytest.mark.parametrize(
+    "name", ["plan.schema.json", "policy.schema.json", "policy-reference.md", "metrics-providers.md"]
+)
 def test_published_files_are_fresh(name: str) -> None:
     """A change of the models without ``python docs/generate.py`` is noticed."""
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == generated()[name]

@@ -48,7 +48,8 @@ def test_a_nominated_pod_counts_on_its_own_node_only() -> None:
     zone = "topology.kubernetes.io/zone"
     hostile = pod("w", "0", nominated_node="n1", anti_affinity=(PodAffinityTerm(zone, selector(app="x")),))
     nodes = (node("n1", zone="a"), node("n2", zone="a"))
-    model, x, placement, _ = asked(*nodes, hostile, pod("x"))
+    picky = pod("x", anti_affinity=(PodAffinityTerm(zone, selector(app="nobody")),))
+    model, x, placement, _ = asked(*nodes, hostile, picky)
     assert model.feasible(x, placement).tolist() == [False, True]
     assert model.verdict(x, placement).reasons(0) == ("node(s) didn't satisfy existing pods anti-affinity rules",)
     assert model.verdict(x, placement).reasons(1) == ()
@@ -86,3 +87,19 @@ def test_a_nomination_ends_with_the_pods_placing_and_an_unknown_node_is_none() -
     assert model.feasible(x, placement).tolist() == [True, False]
     model, x, placement, _ = asked(*NODES, pod("w", "1", nominated_node="gone"), pod("x", "1"))
     assert model.feasible(x, placement).tolist() == [True, True]
+
+
+def test_what_a_nominated_pod_demands_counts_only_where_other_pods_are_looked_at_anyway() -> None:
+    """kube-scheduler leaves inter-pod affinity out for a pod that no placed pod and no term of its own concerns."""
+    zone = "topology.kubernetes.io/zone"
+    hostile = pod("w", "0", nominated_node="n1", anti_affinity=(PodAffinityTerm(zone, selector(app="x")),))
+    nodes = (node("n1", zone="a"), node("n2", zone="b"))
+    model, x, placement, _ = asked(*nodes, hostile, pod("x"))
+    assert model.feasible(x, placement).tolist() == [True, True]
+    assert model.verdict(x, placement).reasons(0) == ()
+    standing = pod("s", "0", node="n2", anti_affinity=hostile.spec.anti_affinity)
+    model, x, placement, _ = asked(*nodes, hostile, standing, pod("x"))
+    assert model.feasible(x, placement).tolist() == [False, False]
+    picky = pod("x", anti_affinity=(PodAffinityTerm(zone, selector(app="nobody")),))
+    model, x, placement, _ = asked(*nodes, hostile, picky)
+    assert model.feasible(x, placement).tolist() == [False, True]

@@ -14,6 +14,7 @@ from rescheduler.adapters.kubernetes.conversion.metadata import NULL
 from rescheduler.adapters.kubernetes.decoding.decode import decode, joined
 from rescheduler.adapters.kubernetes.decoding.errors import ObjectError
 from rescheduler.adapters.kubernetes.decoding.pod import Container, PodSpecObject, ResourceRequirements
+from rescheduler.model.containers import APP, INIT, SIDECAR, ContainerResources
 from rescheduler.model.resources import LARGEST_AMOUNT, Resources, requested_amount, resources
 
 
@@ -53,6 +54,22 @@ def requests_in(text: bytes) -> Mapping[str, int]:
     written = decode(text, ResourceRequirements)
     limits = amounts(written.limits, requested_amount, "limits")
     return {**limits, **amounts(written.requests, requested_amount, "requests")}
+
+
+def containers_as_written(spec: PodSpecObject) -> tuple[ContainerResources, ...]:
+    """Each container of a specification that ``pod_needs`` has read, init containers first."""
+    before = [
+        resources_of(bytes(container.resources), SIDECAR if is_sidecar(container) else INIT)
+        for container in spec.init_containers or ()
+    ]
+    return (*before, *(resources_of(bytes(container.resources), APP) for container in spec.containers or ()))
+
+
+@lru_cache(maxsize=4096)
+def resources_of(text: bytes, kind: str) -> ContainerResources:
+    """One container by its ``resources``, zeros kept; containers alike share one object. Raises ObjectError."""
+    limits = {} if text in NULL else amounts(decode(text, ResourceRequirements).limits, requested_amount, "limits")
+    return ContainerResources(tuple(sorted(requests_in(text).items())), tuple(sorted(limits.items())), kind)
 
 
 @lru_cache(maxsize=4096)

@@ -66,6 +66,7 @@ class NodeConversion:
             deletion_at=self._time(meta.deletion_timestamp, "metadata.deletionTimestamp", name)
             or (0.0 if meta.deletion_timestamp else None),
             problem=problem,
+            addresses=tuple((item.type or "", item.address) for item in status.addresses or () if item.address),
         )
 
     def _names_and_sizes(self, images: Iterable[Raw]) -> Iterable[tuple[str, int]]:

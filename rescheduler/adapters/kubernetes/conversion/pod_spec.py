@@ -14,8 +14,18 @@ from rescheduler.adapters.kubernetes.conversion.affinity import (
     tolerations,
     topology_spread,
 )
-from rescheduler.adapters.kubernetes.conversion.container_needs import in_range, is_sidecar, pod_needs
-from rescheduler.adapters.kubernetes.conversion.effective_requests import PodNeeds, effective_requests, scored_requests
+from rescheduler.adapters.kubernetes.conversion.container_needs import (
+    containers_as_written,
+    in_range,
+    is_sidecar,
+    pod_needs,
+)
+from rescheduler.adapters.kubernetes.conversion.effective_requests import (
+    PodNeeds,
+    arriving_requests,
+    effective_requests,
+    scored_requests,
+)
 from rescheduler.adapters.kubernetes.conversion.metadata import NULL
 from rescheduler.adapters.kubernetes.conversion.pod_status import held_resources
 from rescheduler.adapters.kubernetes.decoding.decode import decode
@@ -85,9 +95,11 @@ def _converted(spec: PodSpecObject, needs: PodNeeds) -> PodSpec:
     tolerated, unknown_tolerations = tolerations(bytes(spec.tolerations))
     spread, unknown_spread = topology_spread(spec.topology_spread_constraints)
     init_containers = spec.init_containers or []
+    arriving = arriving_requests(needs)
     return PodSpec(
         requests=in_range(effective_requests(needs)),
         scored_requests=in_range(scored_requests(needs)),
+        arriving_requests=None if arriving is None else in_range(arriving),
         node_selector=_node_selector(spec.node_selector),
         node_affinity=nodes,
         tolerations=tolerated,
@@ -109,6 +121,8 @@ def _converted(spec: PodSpecObject, needs: PodNeeds) -> PodSpec:
         unmodelled=(
             *_not_modelled(spec), *unknown_nodes, *unknown_near, *unknown_far, *unknown_tolerations, *unknown_spread
         ),
+        containers=containers_as_written(spec),
+        overhead=in_range(needs.overhead),
     )  # fmt: skip
 
 

@@ -31,6 +31,13 @@ class ContainerImage(Decoded):
     size_bytes: int | None = None
 
 
+class NodeAddress(Decoded):
+    """One address of a node."""
+
+    type: str | None = None
+    address: str | None = None
+
+
 class NodeStatusObject(Decoded):
     """What the node offers. ``images`` repeat from node to node."""
 
@@ -38,6 +45,7 @@ class NodeStatusObject(Decoded):
     capacity: dict[str, Any] | None = None
     conditions: list[Condition] | None = None
     images: list[Raw] | None = None
+    addresses: list[NodeAddress] | None = None
 
 
 class NodeObject(Decoded):

@@ -179,8 +179,8 @@ def image_locality(world: World, pod: Pod, nodes: list[Node]) -> Points:
         total = 0
         for image in pod.spec.images:
             name = image if ":" in image else f"{image}:latest"
-            size = dict(node.images).get(name)
-            if size is not None:
+            size = next((dict(other.images)[name] for other in every if name in dict(other.images)), 0)
+            if name in dict(node.images):
                 total += int(size * (sum(name in dict(other.images) for other in every) / len(every)))
         least, most = 23 << 20, (1000 << 20) * pod.spec.container_count
         points.append(100 * (min(max(total, least), most) - least) // (most - least))

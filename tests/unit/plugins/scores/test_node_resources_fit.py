@@ -138,3 +138,13 @@ def test_a_running_pod_is_scored_as_if_it_came_anew() -> None:
     """Its own copy is not counted twice."""
     world = cluster(node("n1", "4", "4Gi"), node("n2", "4", "4Gi"), pod("x", "1", "1Gi", node="n1"))
     assert points(NodeResourcesFit(), world) == [75, 75]
+
+
+def test_a_pod_on_its_way_may_count_otherwise_than_one_that_stands() -> None:
+    """Its pod-level requests are left out of its own score, and count once it has its place."""
+    asking = pod("x", "2", "0")
+    asking = replace(asking, spec=replace(asking.spec, arriving_requests=(("cpu", 1000), ("memory", 0))))
+    cpu_alone = NodeResourcesFit(resources=(("cpu", 1),))
+    assert points(cpu_alone, cluster(node("n1", "4"), asking)) == [75]
+    standing = replace(asking, name="y", node_name="n1")
+    assert points(cpu_alone, cluster(node("n1", "4"), standing, asking)) == [25]

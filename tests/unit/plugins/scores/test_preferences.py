@@ -104,6 +104,14 @@ def test_wishes_and_hard_terms_of_others_count_for_the_incoming_pod() -> None:
     assert points(InterPodAffinity(ignores_wishes_of_others=True), world) == [0, 0, 0]
 
 
+def test_a_term_that_another_pod_holds_twice_counts_twice() -> None:
+    """Also where only its namespaces are written otherwise, as kube-scheduler takes every term by itself."""
+    once = PodAffinityTerm(HOST, selector(app="x"))
+    again = PodAffinityTerm(HOST, selector(app="x"), namespaces=("default",))
+    others = [pod("a-1", node="n1", affinity=(once, again)), pod("b-1", node="n2", affinity=(once,))]
+    assert points(InterPodAffinity(), cluster(*NODES, *others, pod("x"))) == [100, 50, 0]
+
+
 def test_a_pods_own_copy_does_not_attract_it() -> None:
     """A running pod is scored as if it came anew."""
     world = cluster(*NODES, pod("x", node="n1", preferred_affinity=wish(5, "x")))
@@ -128,3 +136,10 @@ def test_images_never_count_for_more_than_all() -> None:
     """A huge image on every node is 100."""
     nodes = [node("n1", images=(("a:1", 5000 * MIB),))]
     assert points(ImageLocality(), cluster(*nodes, pod("x", images=("a:1",)))) == [100]
+
+
+def test_an_image_has_one_size_that_of_the_first_node() -> None:
+    """Whatever other nodes say, as in kube-scheduler's cache."""
+    nodes = [node("n1", images=(("a:1", 500 * MIB),)), node("n2", images=(("a:1", 900 * MIB),)), node("n3")]
+    wanted = 100 * (500 * 2 * MIB // 3 - 23 * MIB) // (977 * MIB)
+    assert points(ImageLocality(), cluster(*nodes, pod("x", images=("a:1",)))) == [wanted, wanted, 0]

@@ -93,6 +93,29 @@ def test_ignored_resources() -> None:
     assert feasible(configured("NodeResourcesFit", "ignoredResources: [cpu]"), pod("p", "100")) == [False, False]
 
 
+IGNORING = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+- schedulerName: careless
+  pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [a.b/gpu]}}]
+"""
+
+
+def test_resources_ignored_by_one_profile_are_still_held() -> None:
+    """A pod that may lack a device takes it from others all the same, who look at it."""
+    careless = pod("q", node="a", extended={"a.b/gpu": "1"}, scheduler_name="careless")
+    nodes = (node("a", extended={"a.b/gpu": "1"}), node("b", extended={"a.b/gpu": "1"}))
+    world = configured_cluster(cluster(*nodes, pod("p", extended={"a.b/gpu": "1"}), careless), read(IGNORING).profiles)
+    columns = columns_of(world)
+    profiles = scheduling_profiles(read(IGNORING), server_version=None, windows=None, node_count=2)
+    model, placement = SchedulerModel(columns, profiles), Placement(columns)
+    assert model.feasible(columns.pod_index["default/p"], placement).tolist() == [False, True]
+    placement.assume(columns.pod_index["default/p"], 1)
+    assert model.feasible(columns.pod_index["default/q"], placement).tolist() == [True, True]
+
+
 HARD = """\
 defaultingType: List
 defaultConstraints:

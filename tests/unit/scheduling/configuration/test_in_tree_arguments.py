@@ -12,7 +12,8 @@ from rescheduler.model.constraints import (
     TopologySpreadConstraint,
 )
 from rescheduler.plugins.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
-from tests.unit.scheduling.configuration.reading import argument, configured, kube, only, read, refusal
+from rescheduler.plugins.scores.volume_binding import VolumeBinding
+from tests.unit.scheduling.configuration.reading import argument, configured, kube, only, read, refusal, weights
 
 RATIO = """\
 scoringStrategy:
@@ -245,11 +246,15 @@ def test_added_affinity_that_is_refused(old: str, new: str, said: str) -> None:
 
 
 def test_volume_binding() -> None:
-    """Its time-out decides nothing; scoring by capacity is not modelled."""
+    """Its time-out decides nothing; a shape says that its gate is on, and then it scores."""
     assert not read(configured("VolumeBinding", "bindTimeoutSeconds: 60")).warnings
     assert "found -1; wanted 0 or more" in refusal(configured("VolumeBinding", "bindTimeoutSeconds: -1"))
-    (warning,) = read(configured("VolumeBinding", "shape: [{utilization: 0, score: 0}]")).warnings
+    text = configured("VolumeBinding", "shape: [{utilization: 0, score: 0}, {utilization: 100, score: 5}]")
+    (warning,) = read(text).warnings
     assert "kube-scheduler refuses it unless its gate StorageCapacityScoring is on" in warning
+    assert argument(only(text), "VolumeBinding") == VolumeBinding(((0, 0), (100, 5)))
+    assert weights(only(text))["VolumeBinding"] == 1
+    assert "VolumeBinding" not in weights(only(kube("")))
 
 
 def test_a_resource_without_a_name() -> None:

@@ -114,3 +114,13 @@ def test_scored_requests_of_a_pod_without_any() -> None:
     pod = read_pod(pod_object(containers=[container(cpu=None)]))
     assert pod.spec.requests == ()
     assert dict(pod.spec.scored_requests) == {"cpu": DEFAULT_MILLICORES, "memory": DEFAULT_MEMORY_BYTES}
+
+
+def test_pod_level_requests_do_not_count_for_the_score_of_a_pod_on_its_way() -> None:
+    """There its containers count with their defaults; once it stands somewhere, what it asks for as a whole does."""
+    whole = {"requests": {"cpu": "2", "memory": "7"}}
+    spec = read_pod(pod_object(containers=[container(cpu=None), container(cpu="3")], resources=whole)).spec
+    assert dict(spec.scored_requests) == dict(spec.requests) == {"cpu": 2000, "memory": 7}
+    assert spec.arriving_requests is not None
+    assert dict(spec.arriving_requests)["cpu"] == DEFAULT_MILLICORES + 3000
+    assert read_pod(pod_object(containers=[container(cpu="3")])).spec.arriving_requests is None

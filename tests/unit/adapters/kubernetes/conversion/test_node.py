@@ -79,3 +79,16 @@ def test_nodes_are_sorted_by_name() -> None:
     """Whatever the order in the recording."""
     cluster = read(list_of(*(node_object(name) for name in ("b", "c", "a"))))
     assert [node.name for node in cluster.nodes] == ["a", "b", "c"]
+
+
+def test_addresses_by_which_sources_of_load_call_a_node() -> None:
+    """In the order given; those without an address are left out, and none at all is fine."""
+    addresses = [
+        {"type": "InternalIP", "address": "10.0.0.1"},
+        {"type": "Hostname", "address": "n1"},
+        {"type": "ExternalIP", "address": ""},
+        {"address": "fd00::1"},
+    ]
+    (node,) = read(list_of(node_object(addresses=addresses))).nodes
+    assert node.addresses == (("InternalIP", "10.0.0.1"), ("Hostname", "n1"), ("", "fd00::1"))
+    assert read(list_of(node_object())).nodes[0].addresses == ()

@@ -1,0 +1,1 @@
+"""Fidelity: what our scheduler model foretells, beside what the real kube-scheduler does."""

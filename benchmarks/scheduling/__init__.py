@@ -1,0 +1,1 @@
+"""Benchmark: how long the predicted scheduler takes, plain, with numpy, and compiled."""

@@ -1,0 +1,134 @@
+"""Every scheduler of the cluster that can be predicted: how each is configured, and the measured load it goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.columns import columns_of
+from rescheduler.model.resources import CPU, MEMORY
+from rescheduler.model.scheduler_rules import ArrivalRules, LoadLimit, SchedulerRules
+from rescheduler.model.usage import UsageWindows
+from rescheduler.plugins.filters import DEFAULT_FILTERS
+from rescheduler.scheduling.configuration import (
+    Configuration,
+    ConfiguredProfile,
+    combined,
+    configured_cluster,
+    resources_unknown,
+    scheduling_profiles,
+)
+from rescheduler.scheduling.profile import Profile
+from rescheduler.scheduling.scheduler_model import SchedulerModel
+
+ADMISSION: Final = frozenset({"NodeAffinity", "NodePorts", "NodeResourcesFit"})
+"""Filters that a node's kubelet applies to every pod that is bound to it, whatever its scheduler does."""
+
+
+class MeasuredLoad(Protocol):
+    """Where load comes from that schedulers go by."""
+
+    def windows(self, cluster: Cluster) -> UsageWindows | None:
+        """Load of a snapshot's nodes and pods, aligned with them; None where nothing is measured."""
+
+    def warnings(self, cluster: Cluster) -> Sequence[str]:
+        """What of it cannot be used for this snapshot."""
+
+
+class NothingMeasured(MeasuredLoad):
+    """No load is known."""
+
+    def windows(self, cluster: Cluster) -> UsageWindows | None:  # noqa: ARG002 - for any cluster
+        """Nothing."""
+        return None
+
+    def warnings(self, cluster: Cluster) -> Sequence[str]:  # noqa: ARG002
+        """None."""
+        return ()
+
+
+def _defaults() -> Configuration:
+    return combined(())
+
+
+@dataclass(frozen=True)
+class Schedulers:
+    """Configuration of each scheduler by name, and where measured load comes from.
+
+    By default there is one: ``default-scheduler``, as kube-scheduler comes, without measured load.
+    """
+
+    configuration: Configuration = field(default_factory=_defaults)
+    load: MeasuredLoad = field(default_factory=NothingMeasured)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names that pods give in ``schedulerName``."""
+        return frozenset(self.configuration.profiles)
+
+    def configured(self, cluster: Cluster) -> Cluster:
+        """The snapshot as the schedulers see it (``configured_cluster``); doing it twice changes nothing."""
+        return configured_cluster(cluster, self.configuration.profiles)
+
+    def model(
+        self, cluster: Cluster, *, counts_nominated: bool = False, is_for_planning: bool = False
+    ) -> SchedulerModel:
+        """The predicted schedulers over a snapshot that is ``configured``.
+
+        ``is_for_planning``: filters that a scheduler leaves out but kubelets apply hold too, since a pod that is sent
+        to a node must also be let in there.
+        """
+        profiles = scheduling_profiles(
+            self.configuration,
+            server_version=cluster.server_version,
+            windows=self.load.windows(cluster),
+            node_count=len(cluster.nodes),
+        )
+        if is_for_planning:
+            profiles = {name: _with_admission(profile) for name, profile in profiles.items()}
+        return SchedulerModel(columns_of(cluster), profiles, counts_nominated=counts_nominated)
+
+    def rules(self, cluster: Cluster) -> ArrivalRules:
+        """The same for the proof, as data."""
+        rules = {name: _rules_of(profile) for name, profile in self.configuration.profiles.items()}
+        return ArrivalRules(rules, self.load.windows(cluster))
+
+    def warnings(self, cluster: Cluster) -> tuple[str, ...]:
+        """What reading the configurations brought up, weighed resources that no node offers, load that is of no use."""
+        offered = {name for node in cluster.nodes for name, _ in node.allocatable}
+        return (
+            *self.configuration.warnings,
+            *(resources_unknown(self.configuration, offered) if offered else ()),
+            *self.load.warnings(cluster),
+        )
+
+
+DEFAULTS: Final = Schedulers()
+"""kube-scheduler as it comes, and no measured load."""
+
+
+def _rules_of(profile: ConfiguredProfile) -> SchedulerRules:
+    added = profile.added_affinity
+    is_enforced = added is not None and "NodeAffinity" in profile.filters
+    return SchedulerRules(
+        filters=ADMISSION.union(profile.filters),
+        required_affinity=added.required if added is not None and is_enforced else None,
+        load_limits=tuple(_load_limits(profile)),
+        ignored_resources=profile.ignored_resources,
+        ignored_groups=profile.ignored_resource_groups,
+    )
+
+
+def _load_limits(profile: ConfiguredProfile) -> Iterator[LoadLimit]:
+    found = profile.usage_threshold
+    if found is not None:
+        yield LoadLimit(CPU, found.cpu, found.period_seconds)
+        yield LoadLimit(MEMORY, found.memory, found.period_seconds)
+
+
+def _with_admission(profile: Profile) -> Profile:
+    present = {plugin.name for plugin in profile.filters}
+    missing = tuple(plugin for plugin in DEFAULT_FILTERS if plugin.name in ADMISSION - present)
+    return replace(profile, filters=(*missing, *profile.filters)) if missing else profile

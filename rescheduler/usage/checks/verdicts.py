@@ -1,0 +1,22 @@
+"""The form in which a check answers: the nodes that it objects to, with state and reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from rescheduler.model.arrays import BoolArray
+from rescheduler.model.trust import Trust, TrustState
+from rescheduler.usage.checks.evidence import Evidence
+
+Verdicts: TypeAlias = Mapping[int, Trust]
+"""By the node's index; nodes that are not named pass."""
+Check: TypeAlias = Callable[[Evidence, float], Verdicts]
+"""Evidence and the window's seconds in, objections out."""
+
+
+def verdicts(found: BoolArray, state: TrustState, reason: Callable[[int], str]) -> Verdicts:
+    """One state for all nodes found, each with its own reason."""
+    return {index: Trust(state, reason(index)) for index in np.flatnonzero(found).tolist()}

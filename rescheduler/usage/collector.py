@@ -1,0 +1,224 @@
+"""Asks providers at a steady beat and turns what they say into windows with trust; through protocols only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rescheduler.extension_points import Clock, ClusterError, MetricsProvider, UsageStore
+from rescheduler.model.samples import NodeSamples
+from rescheduler.policy.usage import UsagePolicy
+from rescheduler.usage.analyser import Memory, assess, remember
+from rescheduler.usage.answers import Answer, ask, ask_history, chosen
+from rescheduler.usage.checks.evidence import Evidence
+from rescheduler.usage.checks.new_nodes import is_young
+from rescheduler.usage.checks.staleness import largest_age
+from rescheduler.usage.collected import Collected, Observe, Observed
+from rescheduler.usage.corroboration import disputes
+from rescheduler.usage.judging import judged
+from rescheduler.usage.node_births import NodeBirths, since_birth
+from rescheduler.usage.pod_collecting import PodCollecting
+from rescheduler.usage.pods_on_nodes import oldest_bound
+from rescheduler.usage.provider_health import ProviderHealth, updated
+from rescheduler.usage.ring import NodeRing
+from rescheduler.usage.store_writer import StoreWriter
+from rescheduler.usage.ticking import next_tick
+from rescheduler.usage.windows import usage_windows
+
+Wait = Callable[[float], bool]
+"""Waits so many seconds and says whether to stop, as ``threading.Event.wait`` does."""
+_GAP_INTERVALS: Final = 2.5
+"""A pause longer than this many intervals is a gap, which a provider's history may fill."""
+
+
+class Collector:
+    """One collector for all windows of a policy.
+
+    One thread ticks it; any thread may read ``collected``, which is replaced as a whole. Every provider is asked at
+    every tick: the first good answer counts, the others corroborate it.
+    """
+
+    def __init__(
+        self,
+        providers: Sequence[MetricsProvider],
+        observe: Observe,
+        policy: UsagePolicy,
+        *,
+        store: UsageStore | None = None,
+    ) -> None:
+        """Asks nothing yet. Raises ValueError for windows that need more samples than can be kept."""
+        self._providers = tuple(providers)
+        self._observe = observe
+        self._policy = policy
+        self._longest = max(policy.windows)
+        self._ring = NodeRing(policy.windows, policy.interval)
+        self._pods = PodCollecting(policy.windows, policy.pod_interval)
+        self._writer = StoreWriter(store)
+        self._births = NodeBirths()
+        self._memory = Memory()
+        self._observed = Observed(())
+        self._rejected: Mapping[str, str] = {}
+        self._used = 0
+        self._answered_at: float | None = None
+        self._keeps_history = True
+        self._collected = Collected(0.0, providers=tuple(ProviderHealth(provider.name) for provider in providers))
+
+    @property
+    def collected(self) -> Collected:
+        """What was known after the newest tick; ``ticks`` is 0 before the first."""
+        return self._collected
+
+    def run(self, clock: Clock, wait: Wait) -> None:
+        """Tick until ``wait`` says stop. A tick that takes longer than the interval is not caught up on."""
+        due, overrun = clock.monotonic(), 0
+        while True:
+            self.tick(clock.now(), overrun_ticks=overrun)
+            due, skipped = next_tick(due, clock.monotonic(), self._policy.interval)
+            overrun += skipped
+            if wait(max(0.0, due - clock.monotonic())):
+                return
+
+    def tick(self, now: float, *, overrun_ticks: int = 0) -> Collected:
+        """Ask, judge, keep. Errors of providers, store and cluster never escape: the record tells of them."""
+        cluster_error = self._look()
+        if not self._collected.ticks:
+            self._restore(now)
+        answers = self._ask(now)
+        used = chosen(answers, self._policy.trust.coverage)
+        healths = updated(self._collected.providers, answers, used, now) if answers else self._collected.providers
+        if used is not None:
+            number = next(number for number, answer in enumerate(answers) if answer is used)
+            healths = self._take_in(used, number, healths, now)
+        self._collected = replace(
+            self._judge(used, answers, now),
+            providers=healths,
+            source=used.provider.name if used is not None else self._collected.source,
+            ticks=self._collected.ticks + 1,
+            overrun_ticks=overrun_ticks,
+            cluster_error=cluster_error,
+            store_error=self._writer.error,
+            store_error_since=self._writer.since,
+            lost_ticks=self._writer.lost,
+        )
+        return self._collected
+
+    def _look(self) -> str:
+        try:
+            self._observed = self._observe()
+        except ClusterError as error:
+            return str(error)
+        return ""
+
+    def _restore(self, now: float) -> None:
+        for samples in self._writer.restore(now - self._longest, now):
+            self._ring.append(samples, now)
+
+    def _ask(self, now: float) -> list[Answer]:
+        nodes = self._observed.nodes
+        if not nodes:
+            return []
+        skew = self._policy.trust.clock_skew
+        with_pods = self._observed.pods is not None and self._pods.is_due(now)
+        return [
+            ask(provider, nodes, now, with_pods=with_pods and number == self._used, clock_skew=skew)
+            for number, provider in enumerate(self._providers)
+        ]
+
+    def _take_in(
+        self, used: Answer, number: int, healths: tuple[ProviderHealth, ...], now: float
+    ) -> tuple[ProviderHealth, ...]:
+        """Fill the gap before the answer that counts, and keep its samples."""
+        assert used.sifted is not None
+        assert used.sample is not None
+        if self._has_gap(now):
+            error = self._fill_gap(used, now)
+            healths = (*healths[:number], replace(healths[number], history_error=error), *healths[number + 1 :])
+        self._keep(used.sifted.samples, now)
+        self._answered_at = now
+        self._rejected = used.sifted.reasons
+        if used.sample.pods is not None:
+            self._pods.take_in(used.sample.pods, self._observed, now)
+        if number != self._used:
+            self._used = number
+            self._pods.ask_again()
+        return healths
+
+    def _has_gap(self, now: float) -> bool:
+        """Told by answers, not by samples: a source may have new samples less often than it is asked."""
+        newest = self._ring.newest_time if self._answered_at is None else self._answered_at
+        return newest is None or now - newest > _GAP_INTERVALS * self._policy.interval
+
+    def _fill_gap(self, used: Answer, now: float) -> str:
+        newest = self._ring.newest_time
+        start = now - self._longest if newest is None else max(newest, now - self._longest)
+        skew = self._policy.trust.clock_skew
+        found, error = ask_history(used.provider, self._observed.nodes, start, now, self._policy.interval, skew)
+        self._keeps_history = found is not None or bool(error)
+        if found is not None:
+            self._keep(found, now)
+        return error
+
+    def _keep(self, samples: NodeSamples, now: float) -> None:
+        owned = replace(samples, uids=tuple(node.uid for node in self._observed.nodes))
+        self._ring.append(owned, now)
+        self._writer.save(owned, now)
+
+    def _judge(self, used: Answer | None, answers: Sequence[Answer], now: float) -> Collected:
+        observed, policy = self._observed, self._policy
+        evidence = self._evidence(used, answers, now)
+        self._memory = remember(evidence, self._memory, self._longest, used.distrust if used is not None else "")
+        assessments = {seconds: assess(evidence, seconds, self._memory) for seconds in policy.windows}
+        windows = usage_windows(
+            self._ring,
+            policy.windows,
+            observed.nodes,
+            now,
+            pod_use=self._pods.use,
+            departures=observed.departures,
+        )
+        return Collected(
+            at=now,
+            nodes=observed.nodes,
+            pods=self._pods.pods,
+            pod_use=self._pods.use,
+            windows=judged(windows, assessments, evidence.oldest_bound, now),
+            measured_at=evidence.measured_at,
+            good_for=largest_age(evidence),
+            dropped_pods=self._pods.dropped,
+        )
+
+    def _evidence(self, used: Answer | None, answers: Sequence[Answer], now: float) -> Evidence:
+        nodes = self._observed.nodes
+        born = self._births.of(nodes, now)
+        samples = self._ring.samples([node.name for node in nodes], now - self._longest)
+        evidence = Evidence(
+            nodes=nodes,
+            samples=since_birth(samples, born),
+            now=now,
+            interval=self._policy.interval,
+            trust=self._policy.trust,
+            exists_since=born,
+            pod_totals=self._pods.totals(nodes, now),
+            rejected=self._rejected,
+            touched=self._observed.touched,
+            keeps_history=self._keeps_history,
+        )
+        if self._observed.pods is not None and is_young(evidence).any():
+            evidence = replace(evidence, oldest_bound=oldest_bound(self._observed.pods, nodes))
+        others = [answer for answer in answers if answer is not used and not answer.distrust]
+        told = [answer for answer in (used, *others) if answer is not None and answer.sifted is not None]
+        named = [(answer.provider.name, answer.sifted.samples) for answer in told if answer.sifted is not None]
+        bound = self._policy.trust.disagreement
+        return replace(evidence, disputed=disputes(named, bound, largest_age(evidence), now))
+
+
+def collect_once(
+    providers: Sequence[MetricsProvider], observed: Observed, policy: UsagePolicy, now: float
+) -> Collected:
+    """Usage for one command: one sample, and as much history as the longest window where the source keeps any.
+
+    Where it keeps none, one sample is all there is: unless usage.trust.minimumSamples is 1, every node is New then,
+    requests stand in for use, and the reason says what would gather more.
+    """
+    return Collector(providers, lambda: observed, policy).tick(now)

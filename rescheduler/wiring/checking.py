@@ -1,0 +1,67 @@
+"""Checks policies, schedulers' configurations, and the files that policies name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rescheduler.adapters.scheduler_file import UnreadableFileError, read_text
+from rescheduler.model.printable import printable
+from rescheduler.policy.errors import PolicyError, Problem
+from rescheduler.policy.loader import load_policy
+from rescheduler.policy.models import Policy
+from rescheduler.scheduling.configuration import combined, configures_scheduler, read_configuration
+from rescheduler.wiring.metrics import check_providers
+from rescheduler.wiring.scheduler_sources import NamedConfiguration, named_configurations
+
+
+class Checked(NamedTuple):
+    """Valid files: the policy that ``policy_files`` make together (None: none was given), and configurations."""
+
+    policy: Policy | None
+    policy_files: tuple[str, ...]
+    configurations: tuple[NamedConfiguration, ...]
+
+
+def check_files(files: Sequence[str]) -> Checked:
+    """Read files of both sorts. Raises PolicyError with everything that is wrong in any of them."""
+    problems: list[Problem] = []
+    policies: list[str] = []
+    configurations: list[NamedConfiguration] = []
+    for file in files:
+        text = _text_of_scheduler(file)
+        if text is None:
+            policies.append(file)
+            continue
+        try:
+            read = read_configuration(text, printable(file), scheduler_name=None)
+            configurations.append(NamedConfiguration(printable(file), read))
+        except PolicyError as error:
+            problems += error.problems
+    policy = None
+    if policies:
+        try:
+            policy = load_policy(policies)
+            configurations += _named_by(policy, policies)
+        except PolicyError as error:
+            problems += error.problems
+    if problems:
+        raise PolicyError(problems)
+    return Checked(policy, tuple(policies), tuple(configurations))
+
+
+def _named_by(policy: Policy, files: Sequence[str]) -> list[NamedConfiguration]:
+    """Configurations of a policy that need no cluster, which must go together."""
+    check_providers(policy, files)
+    found = named_configurations(policy, files)
+    combined(found)
+    return found
+
+
+def _text_of_scheduler(file: str) -> str | None:
+    """The text of a file that configures schedulers; None for any other, which reading it as a policy judges."""
+    try:
+        text = read_text(file)
+    except UnreadableFileError:
+        return None
+    return text if configures_scheduler(text) else None

@@ -1,0 +1,77 @@
+"""Where the cluster is: recordings, or a live one; what is read from it, recorded of it, and cleaned up in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rescheduler.extension_points import Progress, no_progress
+from rescheduler.model.cluster import Cluster
+from rescheduler.policy.models import Policy
+
+if TYPE_CHECKING:
+    from rescheduler.adapters.kubernetes.connection import Connection
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Where the cluster is: recordings (``-`` is standard input), or a kubeconfig and context as kubectl reads them.
+
+    ``config_maps``: those that are wanted too, by ``NAMESPACE/NAME``.
+    """
+
+    filenames: tuple[str, ...] = ()
+    kubeconfig: str | None = None
+    context: str | None = None
+    config_maps: tuple[str, ...] = ()
+
+
+def read_cluster(options: ClusterOptions, progress: Progress = no_progress) -> Cluster:
+    """Read the whole cluster once. Raises SnapshotError or ClusterError."""
+    if options.filenames:
+        from rescheduler.adapters.snapshot_file import read_recording
+
+        stdin = sys.stdin.buffer if "-" in options.filenames else None
+        return read_recording(options.filenames, stdin, progress, options.config_maps)
+    from rescheduler.adapters.kubernetes.config_maps import read_config_maps
+    from rescheduler.adapters.kubernetes.reader import LiveReader
+
+    connection = connected(options, read_only=True)
+    config_maps = read_config_maps(connection, options.config_maps)  # first: a missing one is found out at once
+    return replace(LiveReader(connection, progress).read(), config_maps=config_maps)
+
+
+def record(options: ClusterOptions, file: str, *, anonymize: bool, progress: Progress = no_progress) -> str:
+    """Record a live cluster to a file (``-``: standard output); what was recorded, in words."""
+    from rescheduler.adapters.snapshot_file import record as record_cluster
+
+    counts = record_cluster(connected(options, read_only=True), file, anonymize=anonymize, progress=progress)
+    where = "standard output" if file == "-" else file
+    return f"{counts.get('Node', 0)} nodes, {counts.get('Pod', 0)} pods and what bears on them in {where}"
+
+
+def clean(
+    options: ClusterOptions,
+    policy: Policy,
+    *,
+    confirm: Callable[[Sequence[str]], bool],
+    progress: Progress = no_progress,
+) -> tuple[str, ...] | None:
+    """Remove what earlier runs left behind, by name; None if ``confirm`` said no."""
+    from rescheduler.adapters.kubernetes.cleaning import find_leftovers, remove_leftovers
+
+    progress("looking for placeholders")
+    leftovers = find_leftovers(connected(options, read_only=True), policy.hold.namespace)
+    if leftovers and not confirm([leftover.text for leftover in leftovers]):
+        return None
+    removed = remove_leftovers(connected(options, read_only=False), leftovers)
+    return tuple(leftover.text for leftover in removed)
+
+
+def connected(options: ClusterOptions, *, read_only: bool) -> Connection:
+    """A connection to the live cluster; a read-only one refuses every mutating request. Raises ClusterError."""
+    from rescheduler.adapters.kubernetes.connection import connect
+
+    return connect(options.kubeconfig, options.context, read_only=read_only)

@@ -1,0 +1,81 @@
+"""A real metrics-server beside the control plane, registered as the cluster's resource metrics API."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .builds import build
+from .certificates import Authority
+from .control_plane import ADMINISTRATORS, ControlPlane
+from .go_toolchain import find_go
+from .modules import METRICS_SERVER
+from .ports import free_port
+from .processes import Component
+from .readiness import healthy
+
+RESOURCE_METRICS_PATH = "metrics.k8s.io/resource-metrics-path"
+"""Annotation of a node: where its kubelet serves its resource metrics."""
+GROUP = "metrics.k8s.io"
+
+
+@contextmanager
+def metrics_server(plane: ControlPlane) -> Iterator[None]:
+    """Run metrics-server until the block ends; it scrapes the kubelets that kwok plays, every ten seconds."""
+    binary = build(METRICS_SERVER, find_go()) / "metrics-server"
+    kubeconfig = plane.user_kubeconfig("metrics-server", (ADMINISTRATORS,))
+    folder, port = plane.root / "metrics-server", free_port()
+    authority = Authority("metrics-server-ca", folder)
+    identity = authority.serving("metrics-server")
+    command = [
+        str(binary),
+        *(f"--{flag}={kubeconfig}" for flag in ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig")),
+        "--bind-address=127.0.0.1",
+        f"--secure-port={port}",
+        f"--tls-cert-file={identity.certificate}",
+        f"--tls-private-key-file={identity.key}",
+        "--deprecated-kubelet-completely-insecure=true",  # kwok speaks plain HTTP
+        "--kubelet-preferred-address-types=InternalIP",
+        f"--kubelet-port={plane.kubelet_port}",
+        "--metric-resolution=10s",
+        "--kubelet-request-timeout=5s",
+    ]
+    ready = healthy(f"https://127.0.0.1:{port}/livez", authority.certificate)
+    server = Component("metrics-server", command, folder / "metrics-server.log", ready)
+    server.start()
+    try:
+        _register(plane, port)
+        yield
+    finally:
+        plane.api.delete("apiregistration.k8s.io/v1/apiservices", f"v1beta1.{GROUP}")
+        plane.api.delete("services", "metrics-server", "kube-system")
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _register(plane: ControlPlane, port: int) -> None:
+    """Make the API server pass the group on; only a Service of an external name may lead to loopback."""
+    plane.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "metrics-server", "namespace": "kube-system"},
+            "spec": {"type": "ExternalName", "externalName": "localhost", "ports": [{"port": port}]},
+        }
+    )
+    plane.api.create(
+        {
+            "apiVersion": "apiregistration.k8s.io/v1",
+            "kind": "APIService",
+            "metadata": {"name": f"v1beta1.{GROUP}"},
+            "spec": {
+                "group": GROUP,
+                "version": "v1beta1",
+                "service": {"name": "metrics-server", "namespace": "kube-system", "port": port},
+                "insecureSkipTLSVerify": True,
+                "groupPriorityMinimum": 100,
+                "versionPriority": 100,
+            },
+        }
+    )

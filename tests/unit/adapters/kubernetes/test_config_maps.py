@@ -1,0 +1,79 @@
+"""ConfigMaps of a live cluster and of recordings, looked up by name."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from rescheduler.adapters.kubernetes.config_maps import read_config_maps
+from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.snapshot_file import read_recording
+from rescheduler.extension_points import ClusterError, SnapshotError
+from tests.unit.adapters.api_objects import Object, api_object, list_of, node_object
+from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
+
+PATH = "/api/v1/namespaces/kube-system/configmaps/conf"
+
+
+def config_map(name: str = "conf", namespace: str = "kube-system", **data: str) -> Object:
+    """A ConfigMap."""
+    return api_object("ConfigMap", name, namespace=namespace, data=data)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (None, "there is no ConfigMap kube-system/conf, which the policy names under schedulers"),
+        ({"data": {"a": 3}}, "a ConfigMap that cannot be read: data"),
+    ],
+)
+def test_a_live_config_map_that_is_of_no_use(found: Object | None, said: str, tmp_path: Path) -> None:
+    """One that is missing, and one that is none, are told with the server."""
+
+    def handle(_: Request) -> Answer:
+        return status(404, "not found") if found is None else answer(found)
+
+    with serving(handle) as server, pytest.raises(ClusterError) as caught:
+        read_config_maps(_connected(server, tmp_path), ["kube-system/conf"])
+    assert said in str(caught.value)
+
+
+def test_live_config_maps_by_name(tmp_path: Path) -> None:
+    """Each is asked for once; binary entries do not matter, and none at all is no fault."""
+    asked: list[str] = []
+
+    def handle(request: Request) -> Answer:
+        asked.append(request.path)
+        return answer(config_map(x="y") if request.path == PATH else {"binaryData": {"b": "AA=="}})
+
+    with serving(handle) as server:
+        found = read_config_maps(_connected(server, tmp_path), ["kube-system/conf", "a/b", "a/b"])
+    assert found == {"kube-system/conf": {"x": "y"}, "a/b": {}}
+    assert asked == [PATH, "/api/v1/namespaces/a/configmaps/b"]
+
+
+def test_recordings_keep_what_is_asked_for_only() -> None:
+    """By namespace and name, also from a list within a list; others leave no trace."""
+    data = list_of(node_object(), config_map(x="y"), config_map(namespace="other", x="z"), config_map("else"))
+    assert _read(data, "kube-system/conf").config_maps == {"kube-system/conf": {"x": "y"}}
+    assert _read(data).config_maps == {}
+
+
+def test_two_config_maps_of_one_name_must_agree() -> None:
+    """Identical ones count once; different ones are refused with their name."""
+    _read(list_of(node_object(), config_map(x="y"), config_map(x="y")), "kube-system/conf")
+    with pytest.raises(SnapshotError, match="ConfigMap kube-system/conf"):
+        _read(list_of(node_object(), config_map(x="y"), config_map(x="z")), "kube-system/conf")
+    with pytest.raises(SnapshotError, match="ConfigMap kube-system/conf: data"):
+        _read(list_of(node_object(), config_map() | {"data": []}), "kube-system/conf")
+
+
+def _read(data: Object, *wanted: str):  # type: ignore[no-untyped-def]
+    return read_recording(["-"], io.BytesIO(json.dumps(data).encode()), config_maps=wanted)
+
+
+def _connected(server: FakeApiServer, folder: Path):  # type: ignore[no-untyped-def]
+    return connect(server.kubeconfig(folder), read_only=True)

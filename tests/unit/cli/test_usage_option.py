@@ -1,0 +1,96 @@
+"""Measured load from a recording: thresholds and scores go by it, and what is wrong with it is told."""
+
+from __future__ import annotations
+
+import json
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from tests.unit.cli.desk import KUBE, NODES, VOLCANO, Desk, waiting
+
+
+def usage(end: float = 1777629600.0, pods: dict[str, Any] | None = None, **cpu: Any) -> str:
+    """A load watcher's answer: percent of cpu by node, memory 10 %."""
+    nodes = {
+        name: {"metrics": [{"type": "CPU", "operator": "AVG", "value": value},
+                           {"type": "Memory", "operator": "AVG", "value": 10}]}
+        for name, value in cpu.items()
+    }  # fmt: skip
+    window = {"duration": "15m", "start": end - 900, "end": end}
+    return json.dumps({"timestamp": end, "window": window, "source": "test", "data": {"NodeMetricsMap": nodes}})
+
+
+def test_volcanos_thresholds_close_hot_nodes_to_its_own_pods_only(desk: Desk) -> None:
+    """Measured load of c above the threshold: Volcano's pod goes elsewhere, the default scheduler's does not mind."""
+    desk.file("volcano.conf", VOLCANO)
+    load = desk.file("usage.json", usage(a=20, b=30, c=81))
+    desk.policy("schedulers: [{file: volcano.conf}, {schedulerName: packing}]")
+    found = {item["pod"]["name"]: item for item in desk.document("schedule", "--usage", load)["pods"]}
+    assert found["default-scheduler"]["node"] == "c"
+    assert found["volcano"]["node"] in ("a", "b")
+    scored = desk.document("score", "default/volcano", "--usage", load)
+    (hot,) = [item for item in scored["nodes"] if not item["feasible"]]
+    assert (hot["node"], hot["reasons"]) == ("c", ["node(s) had a measured cpu usage above 80 %"])
+    plan = desk.document("plan", "--usage", load)
+    assert {item["pod"]["name"]: item["node"] != "c" for item in plan["placements"]}["volcano"]
+    explained = desk.document("explain", "pod", "default/volcano", "--usage", load)
+    assert [item["node"] for item in explained["nodes"] if not item["feasible"]] == ["c"]
+
+
+def test_without_load_volcanos_thresholds_keep_nobody_out(desk: Desk) -> None:
+    """Nothing is measured: every node is open."""
+    desk.file("volcano.conf", VOLCANO)
+    desk.policy("schedulers: [{file: volcano.conf}]")
+    assert {item["feasible"] for item in desk.scores("volcano").values()} == {True}
+
+
+def test_load_aware_scores_go_by_the_recording(desk: Desk) -> None:
+    """TargetLoadPacking likes the node that the pod brings up to the target of 40 %; requests alone say otherwise."""
+    desk.record(*NODES, waiting("default-scheduler", "p"))
+    desk.file("k.yaml", KUBE + dedent("""\
+        profiles:
+        - plugins: {score: {disabled: [{name: "*"}], enabled: [{name: TargetLoadPacking, weight: 1}]}}
+          pluginConfig:
+          - {name: TargetLoadPacking, args: {targetUtilization: 40, watcherAddress: "http://watcher:2020"}}
+        """))  # fmt: skip
+    desk.policy("schedulers: [{file: k.yaml}]")
+    load = desk.file("usage.json", usage(a=0, b=2, c=60))
+    scored = desk.document("score", "default/p", "--usage", load)["nodes"]
+    totals = {item["node"]: item["total"] for item in scored}
+    assert totals["b"] > totals["a"] > totals["c"]
+    assert {item["total"] for item in desk.scores("p").values()} == {totals["a"]}
+
+
+def test_usage_that_is_of_little_use_is_warned_of(desk: Desk) -> None:
+    """Unknown nodes, nodes without a usable value, and a window that ended long before the snapshot."""
+    desk.policy("")
+    text = usage(end=1777629600.0 - 3600, a=20, zz=1).replace("20", "NaN", 1)
+    answer = desk.run("schedule", "--usage", desk.file("usage.json", text))
+    assert answer.code == 0
+    assert "usage.json: the cluster has no node zz" in answer.err
+    assert "no usable cpu or memory load for node b, c; it counts as unknown" in answer.err
+    assert "its window ended 1h before the snapshot was taken, over 5m ago" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty; wanted the JSON that GET /watcher returns"),
+        ("{", "usage.json: "),
+        ("[]", "the report: found [], wanted a mapping"),
+        ('{"data": {}}', "window: found nothing"),
+        ('{"window": {"start": 1, "end": 0}, "data": {}}', "window.end: found 0, wanted a time not before"),
+        ('{"window": {"start": 0, "end": 1}, "data": {"a": {"metrics": [{"value": "x"}]}}}', "found 'x', wanted a num"),
+        ("[" * 100_000, "usage.json: "),
+    ],
+)
+def test_a_broken_recording_of_load_is_refused_in_one_paragraph(desk: Desk, text: str, said: str) -> None:
+    """Exit 1 with file and field; nothing on standard output."""
+    desk.policy("")
+    answer = desk.run("plan", "--usage", desk.file("usage.json", text))
+    assert (answer.code, answer.out) == (1, "")
+    assert said in answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert "usage.json" in answer.err

@@ -1,0 +1,1 @@
+"""The kernels against the filters and scores one by one."""

@@ -1,0 +1,1 @@
+"""Tests of the checks of usage, one file a check."""

@@ -1,0 +1,1 @@
+"""Tests of the parts that put concrete classes together."""

@@ -1,0 +1,110 @@
+"""Load that commands ask a policy's providers for: warnings in place of errors, and never load of another time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rescheduler.model.resources import CPU
+from rescheduler.policy.errors import PolicyError
+from rescheduler.wiring.cluster_source import ClusterOptions
+from rescheduler.wiring.provider_load import ProviderLoad
+from tests.builders import NOW, cluster, node, pod
+from tests.unit.server.records import SetClock
+from tests.unit.wiring.recorded_load import answers, recorded_policy
+
+LIVE = ClusterOptions(kubeconfig="/nowhere")
+RECORDED = ClusterOptions(filenames=("cluster.json",))
+WORLD = cluster(node("a"), node("b"), pod("x-0", node="a"))
+
+
+def test_load_comes_from_the_providers_with_its_trust(tmp_path: Path) -> None:
+    """With the history that they have, so that one look is enough."""
+    load = ProviderLoad(recorded_policy(tmp_path, answers(a=20, b=60)), LIVE, SetClock())
+    windows = load.windows(WORLD)
+    assert windows is not None
+    usage = windows.over(900.0)
+    assert usage is not None
+    assert usage.percent(CPU).round().tolist() == [20, 60]
+    assert usage.is_valid.all()
+    assert load.warnings(WORLD) == ()
+    assert load.windows(WORLD) is windows
+
+
+def test_it_is_asked_again_only_after_the_interval(tmp_path: Path) -> None:
+    """A plan of many waves looks at many snapshots; each is aligned with what is known."""
+    policy, clock = recorded_policy(tmp_path, answers(a=20, b=60)), SetClock()
+    load = ProviderLoad(policy, LIVE, clock)
+    load.windows(WORLD)
+    (tmp_path / "load.json").unlink()
+    turned = cluster(node("b"), node("c"))
+    found = load.windows(turned)
+    assert found is not None
+    usage = found.over(900.0)
+    assert usage is not None
+    assert usage.percent(CPU).round().tolist()[0] == 60
+    assert usage.is_valid.tolist() == [True, False]
+    assert not any("Recorded" in text for text in load.warnings(turned))
+    clock.time += policy.usage.interval
+    assert any("Recorded at" in text for text in load.warnings(cluster(node("a"))))
+
+
+def test_a_provider_that_fails_is_a_warning(tmp_path: Path) -> None:
+    """Requests stand in, and the reason is told."""
+    policy = recorded_policy(tmp_path, answers(a=20))
+    (tmp_path / "load.json").write_text("no JSON")
+    load = ProviderLoad(policy, LIVE, SetClock())
+    found = load.windows(WORLD)
+    assert found is not None
+    usage = found.over(300.0)
+    assert usage is not None
+    assert not usage.is_valid.any()
+    text = "\n".join(load.warnings(WORLD))
+    assert "usage: Recorded at" in text
+    assert "requests stand in for measured load" in text
+
+
+def test_doubts_are_told_by_state(tmp_path: Path) -> None:
+    """A node that nobody measures is counted, with the reason."""
+    load = ProviderLoad(recorded_policy(tmp_path, answers(a=20)), LIVE, SetClock())
+    text = "\n".join(load.warnings(WORLD))
+    assert "usage: the load of 1 of 2 nodes is not believed: Missing: " in text
+
+
+@pytest.mark.parametrize(("age", "is_asked"), [(0.0, True), (300.0, True), (301.0, False), (86400.0, False)])
+def test_an_old_recording_of_a_cluster_is_not_given_the_load_of_now(tmp_path: Path, age: float, is_asked: bool) -> None:
+    """Providers tell of now; who wants the load of that time gives it."""
+    clock = SetClock(NOW + age)
+    load = ProviderLoad(recorded_policy(tmp_path, answers(end=NOW + age, a=20, b=60)), RECORDED, clock)
+    assert (load.windows(WORLD) is not None) is is_asked
+    warned = any("--usage FILE gives the load of that time" in text for text in load.warnings(WORLD))
+    assert warned is not is_asked
+
+
+def test_a_live_snapshot_of_a_server_with_another_clock_is_not_called_old(tmp_path: Path) -> None:
+    """Only recordings are."""
+    load = ProviderLoad(recorded_policy(tmp_path, answers(end=NOW + 900, a=20, b=60)), LIVE, SetClock(NOW + 900))
+    assert load.windows(WORLD) is not None
+
+
+def test_a_provider_that_needs_a_cluster_is_left_out_of_a_recording(tmp_path: Path) -> None:
+    """With a warning."""
+    policy = recorded_policy(tmp_path, [])
+    usage = policy.usage.model_copy(update={"providers": (policy.usage.providers[0].model_copy(
+        update={"name": "MetricsServer", "args": {}}),)})  # fmt: skip
+    load = ProviderLoad(policy.model_copy(update={"usage": usage}), RECORDED, SetClock())
+    assert load.windows(WORLD) is None
+    text = "\n".join(load.warnings(WORLD))
+    assert "MetricsServer" in text
+    assert "requests stand in for measured load" in text
+
+
+def test_wrong_arguments_are_found_before_anything_is_read(tmp_path: Path) -> None:
+    """With their place."""
+    policy = recorded_policy(tmp_path, [])
+    wrong = policy.usage.providers[0].model_copy(update={"args": {"fil": "x"}})
+    usage = policy.usage.model_copy(update={"providers": (policy.usage.providers[0], wrong)})
+    with pytest.raises(PolicyError) as caught:
+        ProviderLoad(policy.model_copy(update={"usage": usage}), LIVE, SetClock())
+    assert "usage.providers[1].args.fil" in str(caught.value)
