@@ -6,10 +6,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test e2e lint bench bench-reading bench-fidelity bench-scheduling cluster control-plane lock clean
+.PHONY: help install demo test e2e metrics-servers lint bench bench-reading bench-fidelity bench-scheduling cluster control-plane lock clean
 
 help: ## print the targets
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## set up the virtual environment from the lock file
 
@@ -29,8 +29,11 @@ test: $(STAMP) ## fast tests, without a cluster
 # The floor only rises.
 COVERAGE_FLOOR := 92
 
-e2e: $(STAMP) control-plane ## tests on a real control plane (builds it once, about 10 minutes)
-	$(BIN)/pytest -m e2e tests/cluster -p no:randomly --timeout=900
+e2e: $(STAMP) control-plane metrics-servers ## tests on a real control plane (built once, about 10 minutes) and real metrics servers
+	$(BIN)/pytest -m e2e tests/cluster tests/metrics -p no:randomly --timeout=900
+
+metrics-servers: ## install Prometheus, InfluxDB and others that tests run against (Debian packages)
+	@tests/metrics/install.sh
 
 control-plane: $(STAMP) ## build etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok
 	$(BIN)/python -m tests.cluster build
@@ -58,7 +61,7 @@ bench-fidelity: $(STAMP) control-plane ## our predictions beside the real kube-s
 
 lock: ## write requirements.lock anew from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --group test --group lint pyproject.toml -o requirements.lock
+	  --group test --group lint --extra fast pyproject.toml -o requirements.lock
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* .import_linter_cache

@@ -12,7 +12,6 @@ from rescheduler.model.cluster import Cluster
 from rescheduler.model.trust import Assessment
 from rescheduler.model.usage import UsageWindows
 from rescheduler.policy.models import Policy
-from rescheduler.policy.values import format_duration
 from rescheduler.scheduling.schedulers import MeasuredLoad
 from rescheduler.usage.aligning import aligned
 from rescheduler.usage.collected import Collected, Observed
@@ -57,7 +56,7 @@ class ProviderLoad(MeasuredLoad):
         if not self._providers:
             return (*self._told, f"usage: {_IN_PLACE}")
         if self._is_too_old(cluster):
-            age = format_duration(round(self._clock.now() - cluster.taken_at))
+            age = _rounded(self._clock.now() - cluster.taken_at)
             text = f"usage: the recording was taken {age} ago and providers tell of now, so {_IN_PLACE}"
             return (f"{text}; --usage FILE gives the load of that time",)
         collected = self._collector.collected
@@ -78,6 +77,14 @@ class ProviderLoad(MeasuredLoad):
     def _is_too_old(self, cluster: Cluster) -> bool:
         """Whether a recording is of another time than the one of which providers tell."""
         return self._maximum_age is not None and self._clock.now() - cluster.taken_at > self._maximum_age
+
+
+def _rounded(seconds: float) -> str:
+    """An age in its largest unit."""
+    for size, unit in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def _assessment(windows: UsageWindows) -> Assessment:

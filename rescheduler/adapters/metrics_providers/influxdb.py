@@ -83,16 +83,18 @@ class InfluxDBProvider:
         return MetricsSample(readings.samples(), pods, readings.unusable, warnings, said.is_partial)
 
     def history(self, nodes: Sequence[Node], *, start: float, end: float, step_seconds: float) -> NodeSamples | None:
-        """As MetricsProvider; times are whole multiples of the step."""
+        """As MetricsProvider; times are whole multiples of the step. A long history has no network and disk."""
         times, step = history_times(self._http, start, end, step_seconds)
         if not len(times) or not nodes:
             return None
         readings = NodeReadings(nodes, self._hosts(nodes), times, step_seconds=step)
-        for first, last in pieces(len(times), max(1, _POINTS_PER_ANSWER // len(nodes))):
+        most = max(1, _POINTS_PER_ANSWER // len(nodes))
+        for first, last in pieces(len(times), most):
             ask = partial(self._whole, partial(self._regular, times[first:last], step))
             self._read_shares(readings, ask)
-            for metric, counters in ((NETWORK, self._arguments.network), (DISK, self._arguments.disk)):
-                # Rates of many devices over a long time are the dearest question: cpu and memory do without.
+        for metric, counters in ((NETWORK, self._arguments.network), (DISK, self._arguments.disk)):
+            if len(times) <= most:  # rates of many devices over a long time cost the server minutes
+                ask = partial(self._whole, partial(self._regular, times, step))
                 unless_refused(metric, partial(self._read_rates, readings, ask, step, metric, counters), readings.note)
         return readings.samples()
 

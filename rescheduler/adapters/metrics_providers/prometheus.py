@@ -12,7 +12,7 @@ from rescheduler.adapters.metrics_providers.hosts import Hosts
 from rescheduler.adapters.metrics_providers.http_session import HttpSession
 from rescheduler.adapters.metrics_providers.node_columns import samples_of
 from rescheduler.adapters.metrics_providers.own_queries import OwnQueries
-from rescheduler.adapters.metrics_providers.probing import ENOUGH, Choice, Probing
+from rescheduler.adapters.metrics_providers.probing import ENOUGH, PROBE_SECONDS, Choice, Probing
 from rescheduler.adapters.metrics_providers.prometheus_asking import Round
 from rescheduler.adapters.metrics_providers.prometheus_client import PrometheusClient
 from rescheduler.adapters.metrics_providers.prometheus_nodes import NodeReading, read_nodes
@@ -48,6 +48,7 @@ class PrometheusProvider:
         self._nodes: Probing[Query, NodeReading] = Probing(node_queries(arguments))
         self._pods: Probing[Query, PodReading] = Probing(pod_queries(arguments))
         self._asks_uname = False
+        self._sought_at: float | None = None
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
         """As MetricsProvider; rates end at the server's own now."""
@@ -89,9 +90,10 @@ class PrometheusProvider:
         """All metrics of the nodes; asks who is behind each instance where the labels do not say it."""
         found = self._asked(nodes, now, asking)
         lacks = any(found[metric].share < ENOUGH and found[metric].found.joined.unknown for metric in _NEEDED)
-        if not lacks or self._asks_uname or self._arguments.host_label:
+        is_too_early = self._sought_at is not None and abs(now - self._sought_at) < PROBE_SECONDS
+        if not lacks or is_too_early or self._asks_uname or self._arguments.host_label:
             return found
-        self._asks_uname = True
+        self._asks_uname, self._sought_at = True, now
         self._nodes.forget()
         better = self._asked(nodes, now, asking)
         self._asks_uname = any(better[metric].share > found[metric].share for metric in _NEEDED)

@@ -14,6 +14,7 @@ from rescheduler.adapters.metrics_providers.series_join import Series, instant_s
 from rescheduler.model.usage import FloatArray
 
 _REFUSED = (400, 422)
+_SMALLER = 8
 
 
 class Round:
@@ -67,9 +68,9 @@ class Round:
             try:
                 yield from self._asked(query, partial(self._client.range, query, start, end, step))
             except NoAnswerInTimeError:
-                if self._steps_per_answer == 1:
+                if last == at:
                     raise
-                self._steps_per_answer = max(1, self._steps_per_answer // 4)
+                self._steps_per_answer = max(1, (last - at + 1) // _SMALLER)
                 continue
             at = last + 1
 

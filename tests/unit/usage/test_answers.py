@@ -67,6 +67,14 @@ def test_an_answer_that_knows_too_little_or_lies_gives_way() -> None:
     assert chosen([lying, little], 0.9) is lying
 
 
+def test_an_answer_that_knows_enough_but_lies_gives_way() -> None:
+    """18 of 20 nodes are enough, but two values that cannot be are too many."""
+    lying = asked(lambda now: answer([0.4] * 18 + [-1.0, -1.0], now), "A", count=20)
+    good = asked(lambda now: steady(now, 20), "B", count=20)
+    assert lying.known_share == 0.9
+    assert chosen([lying, good], 0.9) is good
+
+
 def test_history_is_sifted_and_its_errors_are_words() -> None:
     """None without a reason means that the source keeps none."""
 

@@ -108,3 +108,12 @@ def test_wrong_arguments_are_found_before_anything_is_read(tmp_path: Path) -> No
     with pytest.raises(PolicyError) as caught:
         ProviderLoad(policy.model_copy(update={"usage": usage}), LIVE, SetClock())
     assert "usage.providers[1].args.fil" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("age", "told"), [(301.0, "5 minutes"), (119.0 * 60, "119 minutes"), (7200.0, "2 hours"), (4e6, "46 days")]
+)
+def test_the_age_of_a_recording_is_told_in_its_largest_unit(tmp_path: Path, age: float, told: str) -> None:
+    """Not in millions of seconds."""
+    load = ProviderLoad(recorded_policy(tmp_path, []), RECORDED, SetClock(NOW + age))
+    assert f"the recording was taken {told} ago" in load.warnings(WORLD)[0]

@@ -200,6 +200,7 @@ def test_a_history_is_asked_for_in_pieces_that_an_answer_can_hold() -> None:
     assert found is not None
     assert len(found.times) == 61
     assert sum(about(request, "mem") for request in server.requests) == 7
+    assert not any(about(request, "net") for request in server.requests)
     assert found.values[MEMORY][-1, 1] == pytest.approx(0.2)
 
 
@@ -210,10 +211,11 @@ def test_a_history_without_rates_is_a_history() -> None:
         is_rate = "non_negative_derivative" in request.form["q"]
         return json_answer({"error": "timeout"}, 500) if is_rate else rows(row([[AT - 15_000, 20.0]], host="n1"))
 
-    with influxdb(answer) as (provider, _):
+    with influxdb(answer) as (provider, server):
         found = provider.history([N1], start=NOW - 60, end=NOW, step_seconds=15)
     assert found is not None
     assert found.values[CPU][-1, 0] == pytest.approx(0.8)
+    assert sum(about(request, "net") for request in server.requests) == 1
     assert np.isnan(found.values[NETWORK]).all()
 
 

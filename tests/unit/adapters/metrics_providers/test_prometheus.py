@@ -166,6 +166,21 @@ def test_node_names_behind_pod_addresses_are_looked_up() -> None:
     assert second[0, 1] == 0.5
 
 
+def test_strangers_that_nobody_knows_are_not_looked_up_at_each_tick() -> None:
+    """As where one server watches many clusters, and some of our nodes have no exporter."""
+    known = rules({"n1": "0.25", "of-another-cluster": "0.5"})
+    with loopback_server(answering(known)) as server:
+        provider = provider_at(server.address)
+        provider.sample(NODES, now=NOW, with_pods=False)
+        first = len(server.requests)
+        provider.sample(NODES, now=NOW + 15, with_pods=False)
+        assert len(server.requests) - first <= 8
+        lookups = [request for request in server.requests if request.form["query"] == "node_uname_info"]
+        assert len(lookups) == 1
+        provider.sample(NODES, now=NOW + 300, with_pods=False)
+        assert [request.form["query"] for request in server.requests].count("node_uname_info") == 2
+
+
 def test_values_that_are_no_numbers_make_a_node_unusable() -> None:
     """With the reason; what cannot be but is a number is passed on."""
     found, _ = sampled(rules({"n1": "NaN", "n2": "-3.5"}, {"n1": "0.5", "n2": "7"}))

@@ -60,6 +60,9 @@ def test_a_sample_told_twice_is_one_sample() -> None:
     at = np.repeat((NOW + 15.0 * np.arange(-19, 1))[:, None], 3, axis=1)
     at[-6:, 1] = at[-6, 1]
     assert frozen_series(evidence(samples(cpu, memory, measured_at=at)), 300.0) == {}
+    cpu, memory = stuck(3)
+    at[-3, 1], at[-2:, 1] = NOW - 60, NOW
+    assert frozen_series(evidence(samples(cpu, memory, measured_at=at)), 300.0) == {}
 
 
 def test_one_scrape_stamped_with_several_times_is_not_frozen() -> None:
