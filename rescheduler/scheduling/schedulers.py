@@ -12,6 +12,7 @@ from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.scheduler_rules import ArrivalRules, LoadLimit, SchedulerRules
 from rescheduler.model.usage import UsageWindows
 from rescheduler.plugins.filters import DEFAULT_FILTERS
+from rescheduler.policy.foreign_metrics import offer_of
 from rescheduler.scheduling.configuration import (
     Configuration,
     ConfiguredProfile,
@@ -102,6 +103,7 @@ class Schedulers:
             *self.configuration.warnings,
             *(resources_unknown(self.configuration, offered) if offered else ()),
             *self.load.warnings(cluster),
+            *(_offers(self.configuration) if self.load.windows(cluster) is None else ()),
         )
 
 
@@ -119,6 +121,18 @@ def _rules_of(profile: ConfiguredProfile) -> SchedulerRules:
         ignored_resources=profile.ignored_resources,
         ignored_groups=profile.ignored_resource_groups,
     )
+
+
+def _offers(configuration: Configuration) -> Iterator[str]:
+    """Where schedulers themselves read load, for a policy that names no source: nothing is connected unasked."""
+    told: set[str] = set()
+    for name, profile in configuration.profiles.items():
+        for found in profile.metrics:
+            offer = offer_of(found)
+            text = f"the policy could read it there too, with {offer}" if offer.providers else "; ".join(offer.warnings)
+            if text not in told:
+                told.add(text)
+                yield f"{name}: scores go by load that is not measured here, so requests stand in; {text}"
 
 
 def _load_limits(profile: ConfiguredProfile) -> Iterator[LoadLimit]:

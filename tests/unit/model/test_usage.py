@@ -72,5 +72,6 @@ def test_statistics_that_were_left_out_are_unknown() -> None:
     assert found.p95.tolist() == [3, 4]
     np.testing.assert_array_equal(found.p50, row(nan, nan))
     np.testing.assert_array_equal(found.count, row(nan, nan))
+    broken = Statistics(*(row(1, 2) for _ in range(5)), p99=row(1, 2, 3))
     with pytest.raises(ValueError, match="cpu p99 covers 3 nodes, but window_end covers 2"):
-        Usage({CPU: Statistics(*(row(1, 2) for _ in range(5)), p99=row(1, 2, 3))}, row(1, 1), row(1, 1), np.ones(2, bool))
+        Usage({CPU: broken}, row(1, 1), row(1, 1), np.ones(2, bool))

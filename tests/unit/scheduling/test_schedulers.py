@@ -103,3 +103,12 @@ def test_weighed_resources_that_no_node_offers_are_told(nodes: tuple[object, ...
     text = kube(f"profiles: [{{pluginConfig: [{{name: NodeResourcesFit, args: {{scoringStrategy: {strategy}}}}}]}}]\n")
     warnings = schedulers(text).warnings(cluster(*nodes))  # type: ignore[arg-type]
     assert sum('weighs "x.y/z", which no node offers' in warning for warning in warnings) == told
+
+
+def test_says_where_load_could_be_read_but_connects_nothing():
+    """A configuration that names a source of load offers it, in the policy's own words, as long as none is measured."""
+    world = cluster(node("a"))
+    told = [text for text in schedulers(VOLCANO).warnings(world) if "requests stand in" in text]
+    assert len(told) == 1
+    assert 'usage: {providers: [{"name": "Prometheus", "args": {"address": "http://x"}}]' in told[0]
+    assert not [text for text in schedulers(VOLCANO, load=Hot()).warnings(world) if "requests stand in" in text]
