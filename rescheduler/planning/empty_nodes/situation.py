@@ -1,0 +1,119 @@
+"""What stands on which node, which nodes could be emptied at all, and what limits leave: facts that do not change."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from msgspec.structs import replace as with_changes
+
+from rescheduler.model.annotations import CONFIG_SOURCE, MIRROR
+from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
+from rescheduler.model.pod import Pod
+from rescheduler.model.usage import FloatArray
+from rescheduler.planning.empty_nodes.harm import harmed_by_departure
+from rescheduler.planning.empty_nodes.remaining_limits import moved_already, remaining_limits
+from rescheduler.planning.empty_nodes.request import EmptyNodesRequest
+from rescheduler.planning.problem import Problem
+
+
+class Situation:
+    """The question as arrays over nodes (N) and movable pods (M).
+
+    ``counts``: bool[P], pods that keep a node from being empty; ``pods_on``: int64[N], how many of them there are;
+    ``could_be_emptied``: bool[N], all of them may move and no limit forbids it; ``is_empty``: bool[N], empty at the
+    start and worth keeping so. ``price``: float64[N], what a node that is emptied is worth.
+    """
+
+    def __init__(self, request: EmptyNodesRequest) -> None:
+        """Gather the arrays; O(pods + nodes)."""
+        start = self.start = request.placement
+        self.columns = request.prediction.columns
+        self.limits = remaining_limits(request.eligibility.limits, start)
+        pods = self.columns.cluster.pods
+        placed = start.node_of != NOWHERE
+        self.counts: BoolArray = placed & ~np.fromiter(map(belongs_to_its_node, pods), np.bool_, len(pods))
+        movable = np.setdiff1d(np.array(request.eligibility.movable, dtype=np.int64), moved_already(start))
+        movable = movable[self.counts[movable]]
+        self.eligibility = with_changes(
+            request.eligibility, movable=tuple(movable.tolist()), helpable=(), limits=self.limits.as_move_limits()
+        )
+        self.problem = Problem(request.prediction, start, self.eligibility)
+        self.price = _price(request)
+        self.is_source = _is_source(request) & (self.price > 0)
+        self.pods_on: IntArray = self._on_each(start.node_of[self.counts])
+        self.movable_on: IntArray = self._on_each(self.problem.origin)
+        self.is_empty: BoolArray = self.is_source & (self.pods_on == 0)
+        self.could_be_emptied: BoolArray = (
+            self.is_source & (self.pods_on > 0) & (self.pods_on == self.movable_on) & self._is_within_limits()
+        )
+
+    @property
+    def node_count(self) -> int:
+        """N."""
+        return self.problem.node_count
+
+    @cached_property
+    def candidates(self) -> IntArray:
+        """Nodes that could be emptied, ascending."""
+        return np.flatnonzero(self.could_be_emptied)
+
+    @cached_property
+    def harm(self) -> IntArray:
+        """Pods of each node whose departure could leave others' spread or affinity worse, int64[N]."""
+        return self._on_each(self.start.node_of[harmed_by_departure(self.problem)])
+
+    @cached_property
+    def rows_on(self) -> tuple[IntArray, ...]:
+        """Rows of the movable pods on each node."""
+        order = np.argsort(self.problem.origin, kind="stable")
+        return tuple(np.split(order, np.cumsum(self.movable_on)[:-1]))
+
+    @cached_property
+    def namespaces_on(self) -> dict[str, IntArray]:
+        """Movable pods of each namespace with fewer evictions left than pods, on each node, int64[N]."""
+        if self.limits.of_namespace is None:
+            return {}
+        pods = self.columns.cluster.pods
+        names = np.array([pods[pod].namespace for pod in self.problem.movable.tolist()], dtype=object)
+        found = {}
+        for name in sorted(set(names.tolist())):
+            number = self._on_each(self.problem.origin[names == name])
+            if number.sum() > self.limits.of(name):
+                found[name] = number
+        return found
+
+    def worth(self, emptied: IntArray, used: IntArray) -> float:
+        """Price of ``emptied`` nodes less that of ``used`` ones that were empty."""
+        return float(self.price[emptied].sum() - self.price[used].sum())
+
+    def _on_each(self, nodes: IntArray) -> IntArray:
+        found: IntArray = np.bincount(nodes, minlength=self.problem.node_count).astype(np.int64)
+        return found
+
+    def _is_within_limits(self) -> BoolArray:
+        allowed: BoolArray = self.pods_on <= np.minimum(self.limits.of_node, self.limits.in_all)
+        for name, number in self.namespaces_on.items():
+            allowed &= number <= self.limits.of(name)
+        return allowed
+
+
+def belongs_to_its_node(pod: Pod) -> bool:
+    """Whether a pod goes with its node, so that it does not count: of a DaemonSet, or made by the kubelet there."""
+    if MIRROR in pod.annotations or pod.annotations.get(CONFIG_SOURCE, "api") != "api":
+        return True
+    return any(owner.kind in ("DaemonSet", "Node") for owner in pod.owners)
+
+
+def _price(request: EmptyNodesRequest) -> FloatArray:
+    nodes = request.prediction.columns.node_count
+    price = np.ones(nodes) if request.price is None else np.asarray(request.price, dtype=np.float64)
+    if price.shape != (nodes,) or not np.isfinite(price).all() or (price < 0).any():
+        raise ValueError(f"price: wanted {nodes} finite numbers, none negative; found shape {price.shape}, {price}")
+    return price
+
+
+def _is_source(request: EmptyNodesRequest) -> BoolArray:
+    nodes = request.prediction.columns.cluster.nodes
+    is_usable = np.fromiter((not node.is_virtual and node.problem is None for node in nodes), np.bool_, len(nodes))
+    return is_usable if request.is_selected is None else is_usable & request.is_selected
