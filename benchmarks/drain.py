@@ -6,7 +6,6 @@ each k. Without ``--nodes`` every tenth of the nodes that could be spared is ask
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Sequence
@@ -15,19 +14,20 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.command_line import parser_for, write_result
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.result_file import write_result
 from benchmarks.snapshot_form import InstanceError, Snapshot, read_snapshots
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.drainage import Drainage, drainage_of
 from rescheduler.planning.empty_nodes.fewest_moves import empty_nodes
 from rescheduler.planning.empty_nodes.ordering import ordered_moves
-from rescheduler.policy.values import parse_positive_duration
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    parser = parser_for("drain", __doc__, deadline_seconds=10.0)
+    parser.add_argument("--nodes", type=_counts, help="k1,k2,…: how many nodes shall be empty at the end")
+    options = parser.parse_args(arguments)
     try:
         snapshot, drainage = read_drainage(options.data)
     except (InstanceError, OSError) as error:
@@ -108,16 +108,6 @@ def _counts(text: str) -> list[int]:
     if min(counts) < 0:
         raise ValueError(text)
     return counts
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.drain", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="one file in the snapshot form, plain or xz")
-    parser.add_argument("--nodes", type=_counts, help="k1,k2,…: how many nodes shall be empty at the end")
-    parser.add_argument("--deadline", type=parse_positive_duration, default=10.0, help="planning time for each k")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("-o", "--output", type=Path, help="file for the result (default: standard output)")
-    return parser
 
 
 if __name__ == "__main__":

@@ -6,17 +6,15 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.command_line import parser_for, write_result
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.result_file import write_result
 from benchmarks.snapshot_form import InstanceError
 from benchmarks.vm_mapping import CORES, VmMapping, read_mapping
 from rescheduler.planning.deadline import Deadline
@@ -24,7 +22,6 @@ from rescheduler.planning.defragment.bounds import most_gain, most_gain_of_anyth
 from rescheduler.planning.defragment.fragmented import blocks_of
 from rescheduler.planning.defragment.item_moves import ItemMove, item_moves
 from rescheduler.planning.defragment.most_worth import ChosenChanges, most_worth
-from rescheduler.policy.values import parse_positive_duration
 
 BLOCK = 16
 _SHARE_OF_DEADLINE = 0.75
@@ -33,7 +30,9 @@ _SHARE_OF_DEADLINE = 0.75
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    parser = parser_for("fragment_rate", __doc__, deadline_seconds=5.0)
+    parser.add_argument("--max-moves", type=int, default=50, help="limit of moves")
+    options = parser.parse_args(arguments)
     try:
         mapping = read_mapping(options.data)
     except (InstanceError, OSError) as error:
@@ -91,16 +90,6 @@ def _largest_gain(mapping: VmMapping, chosen: ChosenChanges, most_moves: int, de
         return simple
     priced = most_gain(mapping.problem, CORES, BLOCK, most_moves, chosen.prices, deadline)
     return simple if priced is None else min(simple, priced)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fragment_rate", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="a VM mapping, or a variant beside its base")
-    parser.add_argument("--max-moves", type=int, default=50, help="limit of moves")
-    parser.add_argument("--deadline", type=parse_positive_duration, default=5.0, help="planning time")
-    parser.add_argument("--seed", type=int, default=0, help="nothing is random here; taken for uniformity")
-    parser.add_argument("-o", "--output", type=Path, help="file for the result (default: standard output)")
-    return parser
 
 
 if __name__ == "__main__":

@@ -5,27 +5,25 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from benchmarks.command_line import parser_for, write_result
 from benchmarks.drain import read_drainage
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.result_file import write_result
 from benchmarks.snapshot_form import InstanceError, Snapshot
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.drainage import Drainage
 from rescheduler.planning.empty_nodes.most_nodes import empty_most_nodes
 from rescheduler.planning.empty_nodes.ordering import ordered_moves
-from rescheduler.policy.values import parse_positive_duration
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    parser = parser_for("openb", __doc__, deadline_seconds=10.0)
+    options = parser.parse_args(arguments)
     try:
         snapshot, drainage = read_drainage(options.data)
     except (InstanceError, OSError) as error:
@@ -56,15 +54,6 @@ def run(snapshot: Snapshot, drainage: Drainage, deadline_seconds: float, seed: i
             "evictions": len(moves or []),
         },
     }
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.openb", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="one file in the snapshot form, plain or xz")
-    parser.add_argument("--deadline", type=parse_positive_duration, default=10.0, help="planning time")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("-o", "--output", type=Path, help="file for the result (default: standard output)")
-    return parser
 
 
 if __name__ == "__main__":

@@ -5,23 +5,20 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.command_line import parser_for, write_result
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.result_file import write_result
 from benchmarks.snapshot_form import InstanceError, Snapshot, read_snapshots
 from rescheduler.model.arrays import NOWHERE
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.drainage import drainage_of
 from rescheduler.planning.packing.by_priority import Packing, pack_by_priority
-from rescheduler.policy.values import parse_positive_duration
 
 _SHARE_OF_DEADLINE = 0.93
 """The rest is for building models and reading answers back."""
@@ -29,7 +26,8 @@ _SHARE_OF_DEADLINE = 0.93
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    parser = parser_for("podpack", __doc__, deadline_seconds=1.0)
+    options = parser.parse_args(arguments)
     try:
         snapshots = read_snapshots(options.data)
     except (InstanceError, OSError) as error:
@@ -78,15 +76,6 @@ def _result(snapshot: Snapshot, packing: Packing) -> dict[str, Any]:
         "placedByPriority": packing.placed,
         "boundByPriority": packing.bounds,
     }
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.podpack", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="one file in the snapshot form, one object a line")
-    parser.add_argument("--deadline", type=parse_positive_duration, default=1.0, help="planning time for each instance")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("-o", "--output", type=Path, help="file for the result (default: standard output)")
-    return parser
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from rescheduler.model.arrays import BoolArray
 from rescheduler.planning.problem import Problem
 
 
-def harmed_by_departure(problem: Problem) -> BoolArray:
+def harmful_departures(problem: Problem) -> BoolArray:
     """Movable pods that some pod's binding spread or required affinity counts on, bool[P].
 
     An over-estimate: a departure from the fullest domain harms nobody. It only decides between nodes equal otherwise.

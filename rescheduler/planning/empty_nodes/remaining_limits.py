@@ -32,10 +32,10 @@ class RemainingLimits:
 
     def as_move_limits(self) -> MoveLimits:
         """The limits that hold everywhere, for what knows no others; nodes and namespaces already used have less."""
-        least = int(self.of_node.max(initial=0))
+        usual = int(self.of_node.max(initial=0))
         return MoveLimits(
             self.in_all if self.in_all < UNLIMITED else None,
-            least if least < UNLIMITED else None,
+            usual if usual < UNLIMITED else None,
             None if self.of_namespace is None else self.of_other_namespaces,
         )
 

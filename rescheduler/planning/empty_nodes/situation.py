@@ -11,7 +11,7 @@ from rescheduler.model.annotations import CONFIG_SOURCE, MIRROR
 from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.pod import Pod
 from rescheduler.model.usage import FloatArray
-from rescheduler.planning.empty_nodes.harm import harmed_by_departure
+from rescheduler.planning.empty_nodes.harm import harmful_departures
 from rescheduler.planning.empty_nodes.remaining_limits import moved_already, remaining_limits
 from rescheduler.planning.empty_nodes.request import EmptyNodesRequest
 from rescheduler.planning.problem import Problem
@@ -59,9 +59,14 @@ class Situation:
         return np.flatnonzero(self.could_be_emptied)
 
     @cached_property
+    def harmful(self) -> IntArray:
+        """Movable pods whose departure could leave others' spread or affinity worse."""
+        return np.flatnonzero(harmful_departures(self.problem))
+
+    @cached_property
     def harm(self) -> IntArray:
-        """Pods of each node whose departure could leave others' spread or affinity worse, int64[N]."""
-        return self._on_each(self.start.node_of[harmed_by_departure(self.problem)])
+        """How many such pods each node has, int64[N]."""
+        return self._on_each(self.start.node_of[self.harmful])
 
     @cached_property
     def rows_on(self) -> tuple[IntArray, ...]:

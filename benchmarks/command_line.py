@@ -1,0 +1,31 @@
+"""The options that all planning benchmarks take, and where their results go."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from rescheduler.policy.values import parse_positive_duration
+
+
+def parser_for(name: str, description: str | None, *, deadline_seconds: float) -> argparse.ArgumentParser:
+    """``--data``, ``--deadline``, ``--seed`` and ``-o`` of ``python -m benchmarks.NAME``."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
+    parser.add_argument("--data", type=Path, required=True, help="one file of the benchmark's form, plain or xz")
+    parser.add_argument(
+        "--deadline", type=parse_positive_duration, default=deadline_seconds, help="planning time of each plan"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-o", "--output", type=Path, help="file for the result (default: standard output)")
+    return parser
+
+
+def write_result(result: dict[str, Any], output: Path | None) -> None:
+    """One JSON object, to a file or to standard output."""
+    text = json.dumps(result)
+    if output is None:
+        print(text)
+    else:
+        output.write_text(text + "\n")
