@@ -33,7 +33,7 @@ def empty_most_nodes(drainage: Drainage, deadline: Deadline, seed: int) -> tuple
     long as all pods still find seats.
     """
     program = KeptTypesProgram(drainage)
-    whole = program.solve(0.0)
+    whole = program.solve(0.0, fills_empty=True)
     if whole is None:
         return None, 0
     bound = drainage.node_count - ceil(whole.total - 1e-6)
@@ -49,17 +49,17 @@ def _least_spare(
     drainage: Drainage, program: KeptTypesProgram, deadline: Deadline, random: np.random.Generator
 ) -> Seating | None:
     """Everybody seated on as few nodes as could be found."""
-    best = _seated(drainage, program.solve(0.0), deadline.part(_SHARE_OF_THE_LEAST), random)
+    best = _seated(drainage, program.solve(0.0, fills_empty=False), deadline.part(_SHARE_OF_THE_LEAST), random)
     if best is not None:
         return best
     least, most = 0.0, _FIRST_SPARE
     while best is None and most <= _LARGEST_SPARE and not deadline.is_over():
-        best = _seated(drainage, program.solve(most), deadline, random)
+        best = _seated(drainage, program.solve(most, fills_empty=False), deadline, random)
         if best is None:
             least, most = most, most * 2
     while best is not None and most - least > _FINEST_SPARE and not deadline.is_over():
         middle = (least + most) / 2
-        found = _seated(drainage, program.solve(middle), deadline, random)
+        found = _seated(drainage, program.solve(middle, fills_empty=False), deadline, random)
         if found is None:
             least = middle
         else:

@@ -21,7 +21,8 @@ class EmptyNodesRequest:
     not where the snapshot has them have moved already: they stay, and count against the limits of the plan.
     ``is_selected``: bool[N], nodes that may be emptied (None: all); ``price``: float64[N], what a node costs, not
     negative (None: 1 each, which counts nodes). ``is_guided_by_holds``: emptied nodes are closed while the plan runs;
-    else only moves that the scheduler makes by itself are proposed. ``deadline_seconds`` counts from the call.
+    else only moves that the scheduler makes by itself are proposed. ``holds_empty_nodes``: nodes that were
+    empty before are closed as well. ``deadline_seconds`` counts from the call.
     """
 
     prediction: SchedulerPrediction
@@ -31,6 +32,7 @@ class EmptyNodesRequest:
     deadline_seconds: float
     seed: int
     clock: Clock
+    holds_empty_nodes: bool = False
     is_selected: BoolArray | None = None
     price: FloatArray | None = None
     progress: Progress = no_progress

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -65,5 +66,5 @@ def keeps_limits(situation: Situation, schedule: Schedule) -> bool:
         return False
     if limits.of_namespace is None:
         return True
-    names = [cluster.pods[pod].namespace for pod in pods]
-    return all(names.count(name) <= limits.of(name) for name in set(names))
+    names = Counter(cluster.pods[pod].namespace for pod in pods)
+    return all(number <= limits.of(name) for name, number in names.items())

@@ -40,6 +40,8 @@ class KeptTypesProgram:
         self._request, classes = shapes[:, :-1], shapes[:, -1]
         self._nodes = np.bincount(self._type_of, minlength=len(first))
         self._fixed = np.bincount(self._type_of[~drainage.can_be_emptied], minlength=len(first))
+        is_in_use = (drainage.pods_on > 0) | ~drainage.can_be_emptied
+        self._in_use = np.bincount(self._type_of[is_in_use], minlength=len(first))
         self._fits = _how_often(self._request, self._capacity) * drainage.open_to[classes][:, first]
         self._shape, self._type = np.nonzero(self._fits)
         self._width = len(self._nodes) + len(self._shape)
@@ -47,12 +49,17 @@ class KeptTypesProgram:
         room, few = self._rows_of_room(), self._rows_of_few_per_node()
         self._demand, self._offer = (sparse.vstack(parts, format="csr") for parts in zip(room, few, strict=True))
 
-    def solve(self, spare: float) -> KeptTypes | None:
-        """Keep a share ``spare`` of each type's room free; None if even all nodes are not enough."""
+    def solve(self, spare: float, *, fills_empty: bool) -> KeptTypes | None:
+        """Keep a share ``spare`` of each type's room free; None if even all nodes are not enough.
+
+        ``fills_empty``: whether nodes may be kept that are empty now. A bound needs that; in a plan it would only
+        trade one empty node for another.
+        """
         types = len(self._nodes)
         cost = np.zeros(self._width)
         cost[:types] = 1.0
-        most = np.concatenate((self._nodes, self._pods[self._shape])).astype(float)
+        nodes = self._nodes if fills_empty else self._in_use
+        most = np.concatenate((nodes, self._pods[self._shape])).astype(float)
         least = np.concatenate((self._fixed, np.zeros(len(self._shape)))).astype(float)
         rows = [
             LinearConstraint(self._all_pods, self._pods, self._pods),

@@ -145,7 +145,7 @@ def _add(found: _Found, name: str, weight: int, arguments: ScoreArguments | None
 
 
 def _weight(fields: Fields) -> int:
-    weight = fields.integer("weight", 0)
+    weight = fields.integer("weight", 1) if fields.has("weight") else 0
     if not 0 < weight <= _LARGEST_WEIGHT:
         name = quoted(fields.text("name"))
         fields.findings.refuse(

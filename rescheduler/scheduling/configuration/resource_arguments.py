@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.plugins.scores import NodeResourcesBalancedAllocation, NodeResourcesFit
+from rescheduler.policy.document import Path
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted, shown
 from rescheduler.scheduling.configuration.names import is_qualified_name
@@ -114,29 +116,30 @@ def read_shape(fields: Fields, *, is_sorted_for_them: bool = False) -> Shape:
     ``is_sorted_for_them``: points in any order are taken, with a warning that kube-scheduler takes them rising only.
     """
     points = []
-    for item in fields.children("shape"):
-        points.append((item.integer("utilization", 0, 0, 100), item.integer("score", 0, 0, 10)))
+    items = fields.children("shape")
+    for item in items:
+        known = len(fields.findings.problems)
+        utilization = item.integer("utilization", 0, 0, 100)
+        is_read = len(fields.findings.problems) == known
+        score = item.integer("score", 0, 0, 10)
         item.refuse_unread()
-    if not points and not isinstance(fields.raw("shape"), list):
+        points += [(item.path, utilization, score)] if is_read else []
+    if not items and not isinstance(fields.raw("shape"), list):
         fields.findings.refuse(fields.path, f"shape is missing: found {shown(fields.raw('shape'))}; give it a point")
-    elif not points:
+    elif not items:
         fields.findings.refuse(fields.at("shape"), "found no point; give at least one")
     return _rising(fields, points, is_sorted_for_them=is_sorted_for_them)
 
 
-def _rising(fields: Fields, points: list[tuple[int, int]], *, is_sorted_for_them: bool) -> Shape:
-    for number in range(1, len(points)):
-        earlier, later = points[number - 1][0], points[number][0]
+def _rising(fields: Fields, points: list[tuple[Path, int, int]], *, is_sorted_for_them: bool) -> Shape:
+    """The points in order; ``points``: path, utilization and score of those whose utilization could be read."""
+    for (_, earlier, _), (path, later, _) in pairwise(points):
         if earlier < later:
             continue
         text = f"utilization {later} stands after {earlier}"
-        if is_sorted_for_them and len({utilization for utilization, _ in points}) == len(points):
-            fields.findings.warn(
-                (*fields.path, "shape", number), f"{text}; kube-scheduler refuses that, here points are put in order"
-            )
+        if is_sorted_for_them and len({utilization for _, utilization, _ in points}) == len(points):
+            fields.findings.warn(path, f"{text}; kube-scheduler refuses that, here points are put in order")
         else:
-            fields.findings.refuse(
-                (*fields.path, "shape", number), f"{text}; kube-scheduler wants utilization strictly increasing"
-            )
+            fields.findings.refuse(path, f"{text}; kube-scheduler wants utilization strictly increasing")
         break
-    return tuple(sorted(dict(points).items())) or ((0, 0),)
+    return tuple(sorted({utilization: score for _, utilization, score in points}.items())) or ((0, 0),)

@@ -1,0 +1,135 @@
+"""Linear program of which nodes to empty: shapes flow to groups of like nodes that are kept; its value bounds any plan."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from rescheduler.model.arrays import IntArray
+from rescheduler.model.usage import FloatArray
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.empty_nodes.relaxation import Relaxation
+
+_FEW_PER_NODE = 3
+_MOST_ENTRIES = 400_000
+_MOST_WHOLE_NODES = 400
+_MOST_BRANCHES = 2000
+
+
+class EmptiedShare(NamedTuple):
+    """``share``: float64[C], how far each node that may be chosen is empty; ``bound``: most value, empty nodes off."""
+
+    share: FloatArray
+    bound: float
+
+
+class EmptiedShareProgram:
+    """Variables: ``empty`` per node to choose, ``flow`` per shape and group that is open to it."""
+
+    def __init__(self, relaxation: Relaxation) -> None:
+        """Work out the rows that do not depend on how much room is to be spare."""
+        self._relaxation = relaxation
+        fits = (relaxation.request[:, None, :] <= relaxation.largest[None]).all(axis=2)
+        self._shape, self._group = np.nonzero(fits & relaxation.open_to)
+        self._nodes = len(relaxation.node)
+        self._width = self._nodes + len(self._shape)
+        self._unit = np.maximum(1.0, relaxation.largest.max(axis=0, initial=1))
+        self._load, self._loss = self._rows_of_room()
+        self._few = self._rows_of_few_per_node()
+
+    def solve(self, spare: float, deadline: Deadline, *, is_whole: bool = False) -> EmptiedShare | None:
+        """Keep a share ``spare`` of the room free; None if nothing was found in time.
+
+        ``is_whole``: nodes are emptied whole or not at all, where that is not too much work.
+        """
+        relaxation = self._relaxation
+        cost = np.zeros(self._width)
+        cost[: self._nodes] = -relaxation.price
+        most = np.concatenate((np.ones(self._nodes), relaxation.pods[self._shape].astype(float)))
+        integrality = np.zeros(self._width)
+        if is_whole and self._nodes <= _MOST_WHOLE_NODES:
+            integrality[: self._nodes] = 1
+        found = milp(
+            cost,
+            constraints=self._constraints(spare),
+            bounds=Bounds(np.zeros(self._width), most),
+            integrality=integrality,
+            options={"time_limit": max(0.05, deadline.remaining()), "node_limit": _MOST_BRANCHES},
+        )
+        before = float(relaxation.price[relaxation.pods_on == 0].sum())
+        bound = -float(found.mip_dual_bound) if found.mip_dual_bound is not None else None
+        if found.x is None or bound is None or not np.isfinite(bound):
+            return None
+        return EmptiedShare(np.asarray(found.x[: self._nodes]), bound - before)
+
+    def _constraints(self, spare: float) -> list[LinearConstraint]:
+        relaxation = self._relaxation
+        room = (relaxation.room / self._unit).ravel()
+        rows = [
+            LinearConstraint(self._matrix(*self._arrivals(), len(relaxation.pods)), relaxation.pods, np.inf),
+            LinearConstraint(self._load + (1.0 - spare) * self._loss, -np.inf, (1.0 - spare) * room),
+        ]
+        if self._few is not None:
+            rows.append(LinearConstraint(self._few[0], -np.inf, self._few[1]))
+        limits = [(relaxation.pods_on, relaxation.most_evictions), *relaxation.namespaces]
+        for number, limit in limits:
+            row = np.zeros((1, self._width))
+            row[0, : self._nodes] = number
+            rows.append(LinearConstraint(row, -np.inf, limit))
+        return rows
+
+    def _arrivals(self) -> tuple[FloatArray, IntArray, IntArray]:
+        flows = self._nodes + np.arange(len(self._shape))
+        return np.ones(len(flows)), self._shape, flows
+
+    def _matrix(self, value: FloatArray, row: IntArray, column: IntArray, rows: int) -> sparse.csr_matrix:
+        return sparse.csr_matrix((value, (row, column)), shape=(rows, self._width))
+
+    def _rows_of_room(self) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+        """What flows to each group, and what its emptied nodes do not offer, resource by resource."""
+        relaxation = self._relaxation
+        groups, resources = relaxation.room.shape
+        row = self._group[:, None] * resources + np.arange(resources)
+        column = np.broadcast_to((self._nodes + np.arange(len(self._shape)))[:, None], row.shape)
+        asked = relaxation.request[self._shape] / self._unit
+        at = relaxation.group[:, None] * resources + np.arange(resources)
+        node = np.broadcast_to(np.arange(self._nodes)[:, None], at.shape)
+        lost = relaxation.capacity / self._unit
+        size = groups * resources
+        return (
+            self._matrix(asked.ravel(), row.ravel(), column.ravel(), size),
+            self._matrix(lost.ravel(), at.ravel(), node.ravel(), size),
+        )
+
+    def _rows_of_few_per_node(self) -> tuple[sparse.csr_matrix, FloatArray] | None:
+        """Of shapes that a node takes a few times at most, and larger ones, no more than so many a kept node."""
+        relaxation = self._relaxation
+        rows: list[sparse.csr_matrix] = []
+        limits: list[float] = []
+        entries = 0
+        for group, size in enumerate(relaxation.group_sizes.tolist()):
+            flows = np.flatnonzero(self._group == group)
+            chosen = np.flatnonzero(relaxation.group == group)
+            often = _how_often(relaxation.request[self._shape[flows]], relaxation.largest[group])
+            for flow in np.flatnonzero(often <= _FEW_PER_NODE).tolist():
+                larger = flows[(relaxation.request[self._shape[flows]] >= relaxation.request[self._shape[flows[flow]]]).all(axis=1)]
+                entries += len(larger) + len(chosen)
+                if entries > _MOST_ENTRIES:  # rows only tighten: any part of them will do
+                    break
+                column = np.concatenate((self._nodes + larger, chosen))
+                value = np.concatenate((np.ones(len(larger)), np.full(len(chosen), float(often[flow]))))
+                rows.append(self._matrix(value, np.zeros(len(column), dtype=np.int64), column, 1))
+                limits.append(float(often[flow]) * size)
+        return (sparse.vstack(rows, format="csr"), np.array(limits)) if rows else None
+
+
+def _how_often(request: IntArray, offered: IntArray) -> IntArray:
+    """How often each shape fits into one node that offers so much, int64[S]."""
+    often = np.full(len(request), np.iinfo(np.int32).max, dtype=np.int64)
+    for asked, room in zip(request.T, offered, strict=True):
+        is_asked = asked > 0
+        often[is_asked] = np.minimum(often[is_asked], room // asked[is_asked])
+    return often
