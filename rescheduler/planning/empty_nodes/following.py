@@ -54,9 +54,7 @@ def followed(
     return waves.schedule
 
 
-def guided_moves(
-    situation: Situation, schedule: Schedule, is_closed: BoolArray, deadline: Deadline
-) -> frozenset[int]:
+def guided_moves(situation: Situation, schedule: Schedule, is_closed: BoolArray, deadline: Deadline) -> frozenset[int]:
     """Moves to nodes that are not among those that the scheduler likes best; when time is over, all that are left."""
     placement = situation.start.copy()
     close(placement, np.flatnonzero(is_closed))

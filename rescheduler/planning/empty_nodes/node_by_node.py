@@ -70,7 +70,9 @@ class NodeByNode:
     def _hardest_first(self, rows: list[int]) -> list[int]:
         problem = self.problem
         size = (problem.requests[:, rows] * self._weight[:, None]).max(axis=0, initial=0.0)
-        keys = [(not problem.is_entangled(int(problem.movable[row])), -float(s)) for row, s in zip(rows, size, strict=True)]
+        keys = [
+            (not problem.is_entangled(int(problem.movable[row])), -float(s)) for row, s in zip(rows, size, strict=True)
+        ]
         return [rows[position] for position in sorted(range(len(rows)), key=lambda p: (keys[p], rows[p]))]
 
     def _is_affordable(self, node: int) -> bool:
@@ -177,5 +179,3 @@ class NodeByNode:
             self._left_namespace[self.problem.columns.cluster.pods[pod].namespace] -= 1
             self._received[node] -= 1
         del self.order[begun:]
-
-

@@ -52,7 +52,9 @@ def relax(situation: Situation) -> Relaxation:
     group_of, openness = _groups(situation)
     first = np.unique(group_of, return_index=True)[1]
     home = group_of[problem.origin]
-    mask_open = openness[problem.mask_numbers] if len(problem.movable) else np.zeros((0, situation.node_count), np.bool_)
+    mask_open = (
+        openness[problem.mask_numbers] if len(problem.movable) else np.zeros((0, situation.node_count), np.bool_)
+    )
     is_homeless = ~mask_open[np.arange(len(home)), problem.origin] if len(home) else np.zeros(0, np.bool_)
     request, pods, looks = _shapes(amounts, problem.mask_numbers, np.where(is_homeless, home, -1), len(first))
     open_to = openness[looks[:, 0]][:, first] if len(looks) else np.zeros((0, len(first)), np.bool_)

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace as with_changes
 
 from rescheduler.model.annotations import CONFIG_SOURCE, MIRROR
-from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
+from rescheduler.model.arrays import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.model.pod import Pod
 from rescheduler.model.usage import FloatArray
 from rescheduler.planning.empty_nodes.harm import harmful_departures
@@ -92,7 +92,7 @@ class Situation:
         """Price of ``emptied`` nodes less that of ``used`` ones that were empty."""
         return float(self.price[emptied].sum() - self.price[used].sum())
 
-    def _on_each(self, nodes: IntArray) -> IntArray:
+    def _on_each(self, nodes: IndexArray | IntArray) -> IntArray:
         found: IntArray = np.bincount(nodes, minlength=self.problem.node_count).astype(np.int64)
         return found
 

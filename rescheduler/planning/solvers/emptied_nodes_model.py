@@ -49,9 +49,7 @@ class EmptiedNodes:
     def limit_namespace(self, namespace: str, most: int) -> None:
         """A namespace that may lose fewer pods than the others."""
         room = self._room
-        outs = [
-            out for group, out in zip(room.instance.groups, room.out, strict=True) if group.namespace == namespace
-        ]
+        outs = [out for group, out in zip(room.instance.groups, room.out, strict=True) if group.namespace == namespace]
         if outs:
             room.model.add(cp_model.LinearExpr.sum(outs) <= most)
 

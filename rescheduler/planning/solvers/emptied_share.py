@@ -1,4 +1,4 @@
-"""Linear program of which nodes to empty: shapes flow to groups of like nodes that are kept; its value bounds any plan."""
+"""Linear program of nodes to empty: shapes flow to groups of like nodes that are kept; its value bounds any plan."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class EmptiedShareProgram:
     def __init__(self, relaxation: Relaxation) -> None:
         """Work out the rows that do not depend on how much room is to be spare."""
         self._relaxation = relaxation
+        self.nodes = relaxation.node
         fits = (relaxation.request[:, None, :] <= relaxation.largest[None]).all(axis=2)
         self._shape, self._group = np.nonzero(fits & relaxation.open_to)
         self._nodes = len(relaxation.node)
@@ -115,7 +116,9 @@ class EmptiedShareProgram:
             chosen = np.flatnonzero(relaxation.group == group)
             often = _how_often(relaxation.request[self._shape[flows]], relaxation.largest[group])
             for flow in np.flatnonzero(often <= _FEW_PER_NODE).tolist():
-                larger = flows[(relaxation.request[self._shape[flows]] >= relaxation.request[self._shape[flows[flow]]]).all(axis=1)]
+                larger = flows[
+                    (relaxation.request[self._shape[flows]] >= relaxation.request[self._shape[flows[flow]]]).all(axis=1)
+                ]
                 entries += len(larger) + len(chosen)
                 if entries > _MOST_ENTRIES:  # rows only tighten: any part of them will do
                     break

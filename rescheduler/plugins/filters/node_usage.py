@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Final
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -16,6 +16,12 @@ from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.usage import UsageWindows
 from rescheduler.policy.policy_model import PolicyModel
 from rescheduler.policy.values import PositiveDurationSeconds
+
+# As Volcano words them.
+_REASONS: Final = {
+    CPU: "the CPU load of the node exceeds the upper limit.",
+    MEMORY: "the memory load of the node exceeds the upper limit.",
+}
 
 
 class UsageThresholds(PolicyModel):
@@ -48,9 +54,10 @@ class NodeUsage(Filter):
     is_static = True
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:  # noqa: ARG002 - the same for every pod
-        """Nodes above a threshold, one rejection for each resource and period."""
+        """Nodes above a threshold, one rejection for each resource and period; a node stays with the first."""
         now = placement.columns.cluster.taken_at
-        found = []
+        found: list[Rejection] = []
+        is_open = np.ones(placement.columns.node_count, dtype=np.bool_)
         for threshold in self.thresholds:
             usage = self.windows.over(threshold.period)
             if usage is None:
@@ -58,7 +65,7 @@ class NodeUsage(Filter):
             for resource, most in ((CPU, threshold.cpu), (MEMORY, threshold.memory)):
                 if most is not None:
                     with np.errstate(invalid="ignore"):
-                        is_above = usage.is_fresh(now) & (usage.percent(resource) > most)
-                    reason = f"node(s) had a measured {resource} usage above {most:g} %"
-                    found.append(Rejection(reason, is_above, is_resolvable=False))
+                        is_above = is_open & usage.is_fresh(now) & (usage.percent(resource) > most)
+                    found.append(Rejection(_REASONS[resource], is_above, is_resolvable=False))
+                    is_open = is_open & ~is_above
         return found

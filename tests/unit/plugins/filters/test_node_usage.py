@@ -52,7 +52,18 @@ def test_each_threshold_has_its_own_period() -> None:
     limits = (UsageThresholds(cpu=80), UsageThresholds(period=3600.0, cpu=60), UsageThresholds(period=60.0, cpu=0))
     rejections = NodeUsage(windows, limits).reject(0, usages.placement(world))
     assert [item.nodes.tolist() for item in rejections] == [[True, False], [False, True]]
-    assert rejections[0].reason == "node(s) had a measured cpu usage above 80 %"
+    assert rejections[0].reason == "the CPU load of the node exceeds the upper limit."
+
+
+def test_a_node_that_is_hot_in_both_resources_is_counted_once() -> None:
+    """Volcano looks at cpu first, and no further."""
+    world = cluster(node("a"), node("b"), pod("new"))
+    windows = UsageWindows({300.0: usages.usage(world, {"a": 90.0, "b": 10.0}, {"a": 90.0, "b": 90.0})})
+    rejections = NodeUsage(windows, (UsageThresholds(cpu=80, memory=80),)).reject(0, usages.placement(world))
+    assert [(item.reason, item.nodes.tolist()) for item in rejections] == [
+        ("the CPU load of the node exceeds the upper limit.", [True, False]),
+        ("the memory load of the node exceeds the upper limit.", [False, True]),
+    ]
 
 
 def test_without_thresholds_nothing_is_rejected() -> None:

@@ -1,0 +1,166 @@
+"""The search for the best plan: the bound first, then cheap constructions, then the exact model or repacking."""
+
+from __future__ import annotations
+
+from math import floor
+
+import numpy as np
+
+from rescheduler.extension_points import Progress
+from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.empty_nodes.exact import ExactSearch
+from rescheduler.planning.empty_nodes.node_by_node import NodeByNode
+from rescheduler.planning.empty_nodes.relaxation import relax
+from rescheduler.planning.empty_nodes.situation import Situation
+from rescheduler.planning.empty_nodes.solution import Solution, keeps_limits, solution_of
+from rescheduler.planning.empty_nodes.waves import GroupsOfPods, packed
+from rescheduler.planning.empty_nodes.whole_prices import whole_prices
+from rescheduler.planning.instance_builder import build_instance
+from rescheduler.planning.replay import replay
+from rescheduler.planning.solvers.emptied_share import EmptiedShare, EmptiedShareProgram
+
+_LARGEST_MODEL = 30_000  # (kind of pod, node) pairs
+_SECONDS_PER_PAIR = 1e-4
+_MOST_REPLAYED = 2_000
+_RANDOM_ORDERS = 12
+_ENOUGH = 1e-6
+
+
+class Search:
+    """One run over a situation. ``best`` is the best plan so far, ``bound`` what no plan exceeds."""
+
+    def __init__(
+        self, situation: Situation, groups: GroupsOfPods, deadline: Deadline, seed: int, progress: Progress
+    ) -> None:
+        """Begin with the plan that moves nobody."""
+        self.situation = situation
+        self.groups = groups
+        self.deadline = deadline
+        self.seed = seed
+        self.progress = progress
+        self.best = Solution()
+        self.bound = float(situation.price[situation.could_be_emptied].sum())
+        self.fewest = 0
+        self._program: EmptiedShareProgram | None = None
+        self._share: EmptiedShare | None = None
+
+    def run(self) -> None:
+        """Search until the plan is proven best or time is over."""
+        if not len(self.situation.candidates):
+            self.bound = 0.0
+            return
+        self.prove()
+        if self.bound <= 0:
+            return
+        self.progress("emptying node by node")
+        self._construct()
+        if not self._is_done():
+            self._solve_whole()
+
+    def prove(self) -> None:
+        """A bound that holds for every plan: by the linear program, with whole nodes where they are few."""
+        if not len(self.situation.candidates):
+            self.bound = 0.0
+            return
+        self.progress("bounding what can be emptied")
+        self._program = EmptiedShareProgram(relax(self.situation))
+        for is_whole in (False, True):
+            found = self._program.solve(0.0, self.deadline.part(0.15), is_whole=is_whole)
+            if found is not None:
+                self._share = found if self._share is None else self._share
+                self.bound = min(self.bound, self._rounded(found.bound))
+
+    def _rounded(self, bound: float) -> float:
+        """With prices that are whole numbers (of some unit) so is the value of every plan."""
+        prices = whole_prices(self.situation.price)
+        bound = max(0.0, bound)
+        return prices.real(floor(bound * prices.scale + _ENOUGH)) if prices.is_exact else bound + _ENOUGH
+
+    def _is_done(self) -> bool:
+        return self.best.value >= self.bound and self.best.evictions <= self._fewest_for_best()
+
+    def _fewest_for_best(self) -> int:
+        """So many nodes have at least so many pods; only where all have the same price."""
+        situation = self.situation
+        price = situation.price[situation.candidates]
+        if not len(price) or price.min() < price.max():
+            return 0
+        number = round(self.best.value / float(price[0]))
+        return int(np.sort(situation.pods_on[situation.candidates])[:number].sum())
+
+    def _construct(self) -> None:
+        """Several orders of nodes, with and without the nodes that the linear program empties kept free."""
+        random = np.random.default_rng(self.seed)
+        for closed in self._closings():
+            for order in self._orders():
+                self._try(order, closed)
+                if self._is_done() or self.deadline.is_over():
+                    return
+        for number in range(_RANDOM_ORDERS):
+            noise = random.lognormal(0.0, 0.1 + 0.02 * number, self.situation.node_count)
+            self._try(self._by_pods(noise), self._closings()[number % 2])
+            if self._is_done() or self.deadline.is_over():
+                return
+
+    def _try(self, order: IntArray, closed: BoolArray) -> None:
+        work = NodeByNode(self.situation, closed | self.situation.is_empty)
+        work.run(order.tolist(), self.deadline, may_eject=False)
+        work.run([n for n in order.tolist() if n not in set(work.emptied)], self.deadline, may_eject=True)
+        self._offer(work.order)
+
+    def _offer(self, order: list[tuple[int, int]]) -> None:
+        schedule = packed(self.situation.problem, self.groups, order)
+        if schedule is None or not keeps_limits(self.situation, schedule):
+            return
+        found = solution_of(self.situation, schedule)
+        if found.is_better_than(self.best) and self._stands(found):
+            self.best = found
+
+    def _stands(self, found: Solution) -> bool:
+        return found.evictions > _MOST_REPLAYED or not replay(self.situation.problem, found.schedule)
+
+    def _closings(self) -> list[BoolArray]:
+        """Nodes to keep free of arrivals: none; those that the linear program empties."""
+        none = np.zeros(self.situation.node_count, dtype=np.bool_)
+        wanted = none.copy()
+        if self._share is not None and self._program is not None:
+            wanted[self._program.nodes[self._share.share > 0.5]] = True
+        return [wanted & self.situation.could_be_emptied, none]
+
+    def _orders(self) -> list[IntArray]:
+        situation = self.situation
+        orders = [self._by_pods(np.ones(situation.node_count))]
+        if self._share is not None and self._program is not None:
+            share = np.zeros(situation.node_count)
+            share[self._program.nodes] = self._share.share
+            first = orders[0]
+            orders.insert(0, first[np.argsort(-share[first], kind="stable")])
+        capacity = np.maximum(1, situation.columns.allocatable)
+        used = ((situation.start.used / capacity)[:2]).max(axis=0)
+        nodes = situation.candidates
+        orders.append(nodes[np.lexsort((nodes, used[nodes] / situation.price[nodes]))])
+        return orders
+
+    def _by_pods(self, noise: np.ndarray[tuple[int], np.dtype[np.float64]]) -> IntArray:
+        """Nodes that cost the fewest evictions for what they are worth first."""
+        situation = self.situation
+        nodes = situation.candidates
+        share = situation.pods_on[nodes] / situation.price[nodes] * noise[nodes]
+        ordered: IntArray = nodes[np.lexsort((nodes, situation.harm[nodes], share))]
+        return ordered
+
+    def _solve_whole(self) -> None:
+        situation, problem = self.situation, self.situation.problem
+        shapes = len(np.unique(problem.columns.shape_of[problem.movable]))
+        size = shapes * situation.node_count
+        if size > min(_LARGEST_MODEL, self.deadline.seconds / (4 * _SECONDS_PER_PAIR)):
+            return
+        self.progress("solving the whole model")
+        instance = build_instance(problem, np.arange(situation.node_count))
+        exact = ExactSearch(situation, instance, self.deadline, self.seed, self.best)
+        exact.run()
+        if exact.solution.is_better_than(self.best) and self._stands(exact.solution):
+            self.best = exact.solution
+        if exact.bound is not None:
+            self.bound = min(self.bound, max(self.best.value, exact.bound))

@@ -1,0 +1,1 @@
+"""Relieving nodes that are too full; pure on arrays."""

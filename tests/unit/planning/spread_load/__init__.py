@@ -1,0 +1,1 @@
+"""Tests of relieving hot nodes."""
