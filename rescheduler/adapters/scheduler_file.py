@@ -10,7 +10,11 @@ LARGEST_BYTES: Final = 256 * 1024
 
 
 class UnreadableFileError(Exception):
-    """Why a file gives no text, as the end of a sentence that begins with the file."""
+    """Why a file gives no text, as the end of a sentence that begins with the file; ``start``: how a large one begins."""
+
+    def __init__(self, text: str, start: str = "") -> None:
+        super().__init__(text)
+        self.start = start
 
 
 def read_text(name: str) -> str:
@@ -26,7 +30,8 @@ def read_text(name: str) -> str:
     except ValueError as error:  # a name with a zero byte
         raise UnreadableFileError(f"cannot be read: {error}") from error
     if len(found) > LARGEST_BYTES:
-        raise UnreadableFileError(f"is larger than {LARGEST_BYTES // 1024} KiB; no scheduler's configuration is")
+        start = found.decode("utf-8", "replace")
+        raise UnreadableFileError(f"is larger than {LARGEST_BYTES // 1024} KiB; no scheduler's configuration is", start)
     try:
         return found.decode("utf-8-sig")
     except UnicodeDecodeError as error:

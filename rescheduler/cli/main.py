@@ -12,13 +12,16 @@ from rescheduler.cli.failures import DONE, INTERRUPTED, guarded
 from rescheduler.cli.streams import prepare_streams
 
 PROGRAM = "rescheduler"
+STOPPED_BY_SIGTERM = frozenset({"watcher"})
+"""Commands that run until they are terminated, which is then no failure, however early it comes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (``sys.argv`` without ``arguments``); its exit code."""
     prepare_streams()
-    _let_termination_interrupt()
-    return guarded(lambda: _run(sys.argv[1:] if arguments is None else list(arguments)))
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    _let_termination_interrupt(words)
+    return guarded(lambda: _run(words))
 
 
 def _run(arguments: list[str]) -> int:
@@ -32,15 +35,20 @@ def _run(arguments: list[str]) -> int:
     return answer if isinstance(answer, int) else DONE
 
 
-def _let_termination_interrupt() -> None:
+def _let_termination_interrupt(arguments: Sequence[str]) -> None:
     """SIGTERM and a closed terminal end a command as Ctrl-C does, so that what it wrote is taken back."""
     if threading.current_thread() is not threading.main_thread():
         return
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _interrupt)
+            is_end = name == "SIGTERM" and not STOPPED_BY_SIGTERM.isdisjoint(arguments[:1])
+            signal.signal(number, _end if is_end else _interrupt)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(DONE)

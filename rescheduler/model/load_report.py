@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from math import inf, isfinite
+from collections.abc import Collection, Iterator, Mapping
+from math import inf, isfinite, nan
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rescheduler.model.printable import printable
-from rescheduler.model.usage_readings import Reading
+from rescheduler.model.usage_readings import RESOURCE_OF_TYPE, Reading
 
 WINDOWS = ("15m", "10m", "5m")
 """Windows a watcher keeps, the longest first."""
 _NODES = "NodeMetricsMap"
 _PODS = "PodMetricsMap"
+# How JSON that knows no such numbers writes them.
+_NO_NUMBERS = ("nan", "inf", "infinity")
 
 
 class LoadReportError(ValueError):
@@ -48,7 +50,7 @@ def read_load_report(document: Any) -> LoadReport:
     report = _mapping(document, "the report")
     window = _mapping(report.get("window"), "window")
     data = _mapping(report.get("data"), "data")
-    nodes = _mapping(data.get(_NODES), f"data.{_NODES}") if _NODES in data else data
+    nodes = _map_or_none(data, _NODES) if _NODES in data else data
     start, end = _time(window.get("start"), "window.start"), _time(window.get("end"), "window.end")
     if end < start:
         raise LoadReportError(f"window.end: found {end:g}, wanted a time not before window.start ({start:g})")
@@ -58,8 +60,19 @@ def read_load_report(document: Any) -> LoadReport:
         window_end=end,
         source=str(report.get("source") or ""),
         nodes=_readings(nodes),
-        pods=_readings(_mapping(data[_PODS], f"data.{_PODS}")) if _PODS in data else {},
+        pods=_readings(_map_or_none(data, _PODS)),
     )
+
+
+def unusable_values(report: LoadReport) -> Iterator[str]:
+    """Values of cpu and memory that are no percentage (undefined, infinite, negative): where, and what was found."""
+    for parent, objects in ((_NODES, report.nodes), (_PODS, report.pods)):
+        for name, readings in objects.items():
+            for reading in readings:
+                is_known = reading.type.lower() in RESOURCE_OF_TYPE
+                if is_known and not (isfinite(reading.value) and reading.value >= 0):
+                    statistic = f"{reading.type} {reading.operator}".strip()
+                    yield f"{parent} {printable(name, 80)}: {printable(statistic, 40)} {reading.value:g}"
 
 
 def served_window(kept: Collection[str], asked: str, *, is_upstream: bool = False) -> str | None:
@@ -88,7 +101,13 @@ def _reading(metric: Any, path: str) -> Reading:
     if operator is None:
         rollup = str(fields.get("rollup") or "")
         operator = rollup if rollup.upper() in ("AVG", "STD") else ""
-    return Reading(str(fields.get("type") or ""), str(operator), _number(fields.get("value"), f"{path}.value"))
+    return Reading(str(fields.get("type") or ""), str(operator), _value(fields.get("value"), f"{path}.value"))
+
+
+def _map_or_none(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A map below ``data``; one that was never made is written as null by some programs."""
+    found = data.get(name)
+    return {} if found is None else _mapping(found, f"data.{name}")
 
 
 def _mapping(value: Any, path: str) -> Mapping[str, Any]:
@@ -102,6 +121,13 @@ def _time(value: Any, path: str) -> float:
     if not isfinite(number):
         raise LoadReportError(f"{path}: found {number}, wanted seconds since the epoch")
     return number
+
+
+def _value(value: Any, path: str) -> float:
+    """A measured value; NaN for one that its writer did not know."""
+    if value is None or (isinstance(value, str) and value.lower().lstrip("+-") in _NO_NUMBERS):
+        return nan
+    return _number(value, path)
 
 
 def _number(value: Any, path: str) -> float:

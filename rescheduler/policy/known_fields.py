@@ -21,7 +21,6 @@ LATER_FIELDS: frozenset[Path] = frozenset(
 )
 """Fields of the policy's full form that this version does not act on; list positions are written as 0."""
 LATER_CHOICES: Mapping[Path, tuple[str, ...]] = {
-    ("kind",): ("KubeSchedulerConfiguration",),
     ("guidance",): ("Guide", "Taint"),
     ("objectives", 0, "name"): (
         "EmptyNodes", "SpreadLoad", "SeparateAntagonists", "Defragment", "FaultDomains", "SchedulerScore",
@@ -95,6 +94,8 @@ def advice_on_choice(path: Path, found: Any, choices: list[str]) -> str:
     """What to write instead of a value that is none of the choices."""
     if isinstance(found, str) and found in LATER_CHOICES.get(generic(path), ()):
         return f"{found} is not supported yet in this version; {_there_are(choices)}"
+    if path == ("kind",) and found == "KubeSchedulerConfiguration":
+        return "found a scheduler's configuration; name it in a policy, under schedulers: [{file: NAME}]"
     near = get_close_matches(found, choices, n=1) if isinstance(found, str) else []
     hint = f"; did you mean {near[0]}?" if near else ""
     text = repr(printable(found, 60)) if isinstance(found, str) else str(found)

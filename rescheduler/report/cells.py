@@ -43,7 +43,7 @@ class Rows:
 
     def _widths(self) -> list[int]:
         columns = zip(self._headings, *self._rows, strict=True)
-        return [max(len(heading), *(one.cell_len for one in cells)) for heading, *cells in columns]
+        return [max([len(heading), *(one.cell_len for one in cells)]) for heading, *cells in columns]
 
     def _width_of_all_but_last(self) -> int:
         return sum(self._widths()[:-1]) + GAP * (len(self._headings) - 1)

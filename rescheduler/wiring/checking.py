@@ -9,7 +9,7 @@ from rescheduler.adapters.scheduler_file import UnreadableFileError, read_text
 from rescheduler.model.printable import printable
 from rescheduler.policy.errors import PolicyError, Problem
 from rescheduler.policy.loader import load_policy
-from rescheduler.policy.models import Policy
+from rescheduler.policy.models import API_VERSION, Policy
 from rescheduler.scheduling.configuration import combined, configures_scheduler, read_configuration
 from rescheduler.wiring.metrics import check_providers
 from rescheduler.wiring.scheduler_sources import NamedConfiguration, named_configurations
@@ -29,11 +29,11 @@ def check_files(files: Sequence[str]) -> Checked:
     policies: list[str] = []
     configurations: list[NamedConfiguration] = []
     for file in files:
-        text = _text_of_scheduler(file)
-        if text is None:
-            policies.append(file)
-            continue
         try:
+            text = _text_of_scheduler(file)
+            if text is None:
+                policies.append(file)
+                continue
             read = read_configuration(text, printable(file), scheduler_name=None)
             configurations.append(NamedConfiguration(printable(file), read))
         except PolicyError as error:
@@ -59,9 +59,14 @@ def _named_by(policy: Policy, files: Sequence[str]) -> list[NamedConfiguration]:
 
 
 def _text_of_scheduler(file: str) -> str | None:
-    """The text of a file that configures schedulers; None for any other, which reading it as a policy judges."""
+    """The text of a file that configures schedulers; None for any other, which reading it as a policy judges.
+
+    Raises PolicyError for a file that is too large, where its beginning looks like a scheduler's.
+    """
     try:
         text = read_text(file)
-    except UnreadableFileError:
+    except UnreadableFileError as error:
+        if API_VERSION not in error.start and configures_scheduler(error.start):
+            raise PolicyError([Problem(printable(file), 0, 0, "", str(error))]) from None
         return None
     return text if configures_scheduler(text) else None

@@ -23,6 +23,7 @@ from rescheduler.scheduling.configuration import (
 )
 from rescheduler.scheduling.schedulers import MeasuredLoad, Schedulers
 from rescheduler.wiring.cluster_source import ClusterOptions
+from rescheduler.wiring.recorded_load import RecordedLoad
 from rescheduler.wiring.usage import PolicyLoad
 
 
@@ -77,7 +78,7 @@ def predictions(
     if usage_file is not None:
         from rescheduler.adapters.load_recording import read_load_recording
 
-        load = PolicyLoad(policy, read_load_recording(usage_file, progress), printable(usage_file))
+        load = RecordedLoad(policy, read_load_recording(usage_file, progress), printable(usage_file))
     elif policy.usage.providers:
         from rescheduler.wiring.provider_load import ProviderLoad
 

@@ -61,10 +61,10 @@ class EmptiedShareProgram:
             options={"time_limit": max(0.05, deadline.remaining()), "node_limit": _MOST_BRANCHES},
         )
         before = float(relaxation.price[relaxation.pods_on == 0].sum())
-        bound = -float(found.mip_dual_bound) if found.mip_dual_bound is not None else None
-        if found.x is None or bound is None or not np.isfinite(bound):
+        proven = found.mip_dual_bound if integrality.any() else found.fun
+        if found.x is None or proven is None or not np.isfinite(proven):
             return None
-        return EmptiedShare(np.asarray(found.x[: self._nodes]), bound - before)
+        return EmptiedShare(np.asarray(found.x[: self._nodes]), -float(proven) - before)
 
     def _constraints(self, spare: float) -> list[LinearConstraint]:
         relaxation = self._relaxation

@@ -79,6 +79,22 @@ def test_usage_that_is_of_little_use_is_warned_of(desk: Desk) -> None:
     assert "its window ended 1h before the snapshot was taken, over 5m ago" in answer.err
 
 
+@pytest.mark.parametrize("value", ["NaN", "null", "-3", "1e999"])
+def test_one_value_that_cannot_be_used_is_told_and_counts_as_unknown(desk: Desk, value: str) -> None:
+    """Though the node's other resource is known: its cpu neither opens nor closes it, and the file is read."""
+    desk.file("volcano.conf", VOLCANO)
+    desk.policy("schedulers: [{file: volcano.conf}]")
+    load = desk.file("usage.json", usage(a=85, b=85, c=7777).replace("7777", value))
+    answer = desk.run("score", "default/volcano", "--usage", load, "-o", "json")
+    assert answer.code == 0
+    assert {item["node"]: item["feasible"] for item in json.loads(answer.out)["nodes"]} == {
+        "a": False, "b": False, "c": True
+    }  # fmt: skip
+    (told,) = answer.err.splitlines()
+    assert "usage.json: NodeMetricsMap c: CPU AVG " in told
+    assert told.endswith("wanted percentages of 0 or more; such values count as unknown")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

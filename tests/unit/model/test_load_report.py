@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.model.load_report import LoadReportError, read_load_report, served_window
+from rescheduler.model.load_report import LoadReportError, read_load_report, served_window, unusable_values
 
 WINDOW = {"duration": "15m", "start": 100, "end": 1000}
 json_values = st.recursive(
@@ -59,6 +59,21 @@ def test_a_broken_report_is_refused_by_field(change: dict[str, Any], message: st
     """The message says what was found where."""
     with pytest.raises(LoadReportError, match=message):
         read_load_report({"timestamp": 1, "window": WINDOW, "data": {}, **change})
+
+
+@pytest.mark.parametrize("value", [None, "NaN", "-Infinity", float("nan"), float("inf"), -1, 10**400])
+def test_a_value_that_is_no_percentage_is_kept_and_told(value: Any) -> None:
+    """Absent, undefined, infinite, negative: no fault of the rest of the report, and named with its place."""
+    data = {"NodeMetricsMap": {"a": {"metrics": [metric(value=value), metric(type="Memory")]}}, "PodMetricsMap": None}
+    (told,) = unusable_values(read_load_report({"window": WINDOW, "data": data}))
+    assert told.startswith("NodeMetricsMap a: CPU AVG ")
+
+
+def test_values_of_other_types_are_not_told_of() -> None:
+    """They are not read, whatever they are; a map of nodes may be null."""
+    data = {"a": {"metrics": [metric(type="Bandwidth", value=-1), metric()]}}
+    assert list(unusable_values(read_load_report({"window": WINDOW, "data": data}))) == []
+    assert read_load_report({"window": WINDOW, "data": {"NodeMetricsMap": None}}).nodes == {}
 
 
 @given(document=json_values)

@@ -9,7 +9,7 @@ from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import columns_of
 from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.model.placement import Placement
-from rescheduler.model.plan import Move, Plan
+from rescheduler.model.plan import Move, ObjectiveResult, Plan
 from rescheduler.planning.document import reference_to, summary_of
 from rescheduler.planning.empty_nodes.objective import plan_empty_nodes
 from rescheduler.planning.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
@@ -63,6 +63,11 @@ def violations(request: EmptyNodesRequest, answer: EmptyNodesAnswer) -> list[str
     cluster = request.prediction.columns.cluster
     plan = Plan(
         snapshot=summary_of(cluster),
+        objectives=(
+            ObjectiveResult(
+                "EmptyNodes", answer.status, answer.value, answer.bound, answer.gap, "nodes", 0.0, answer.message
+            ),
+        ),
         moves=tuple(
             Move(
                 pod=reference_to(cluster.pods[move.pod]),
