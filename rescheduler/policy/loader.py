@@ -56,6 +56,8 @@ def policy_of(documents: Sequence[Document]) -> Policy:
 
 def _bytes(file: str) -> bytes:
     """The file's bytes, one more than is allowed at most."""
+    if not file:
+        raise _unusable(file, "an empty file name; name a policy file")
     try:
         if FilePath(file).is_fifo() and not file.startswith("/dev/"):  # opening it would wait for a writer for ever
             raise _unusable(file, "a pipe; name a policy file")

@@ -48,8 +48,7 @@ def refusal(server: str, name: str, method: str, path: str, status: int, body: b
         )
     if status == 403:
         return ClusterError(
-            f"{server} forbids us to {_verb(method, path)} {described(path)} (403 Forbidden{said}); "
-            "deploy/rbac.yaml grants what is needed: kubectl apply -f deploy/rbac.yaml, and bind it to this account"
+            f"{server} forbids us to {_verb(method, path)} {described(path)} (403 Forbidden{said}); {_remedy(path)}"
         )
     if status == 404:
         return NotServedError(f"{server} does not serve {described(path)} (404 Not Found{said})")
@@ -60,6 +59,16 @@ def refusal(server: str, name: str, method: str, path: str, status: int, body: b
     if 300 <= status < 400:
         return ClusterError(f"{server} answered {method} {path} with a redirect ({status}); this is no API server")
     return ClusterError(f"{server} answered {method} {path} with status {status}{said}")
+
+
+def _remedy(path: str) -> str:
+    """Where the right to a request stands. What only some policies need is not in the roles that everybody binds."""
+    resource = described(path).partition(" ")[0]
+    if resource == "configmaps":
+        return "deploy/scheduler-configuration.yaml grants it: write this namespace and name there, and apply it"
+    if resource == "secrets":
+        return "give this account a Role in that namespace that names the Secret, with the verb get"
+    return "deploy/rbac.yaml grants what is needed: kubectl apply -f deploy/rbac.yaml, and bind it to this account"
 
 
 def server_message(body: bytes) -> str:
@@ -102,7 +111,9 @@ def described(path: str) -> str:
 
 
 def _verb(method: str, path: str) -> str:
-    named = len([part for part in path.split("/") if part]) > (6 if "/namespaces/" in path else 4)
+    parts = [part for part in urlsplit(path).path.split("/") if part]
+    parts = parts[3:] if parts[:1] == ["apis"] else parts[2:]
+    named = len(parts) > (3 if parts[:1] == ["namespaces"] and len(parts) > 2 else 1)
     verbs = {"GET": "get" if named else "list", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
     return verbs.get(method, method)
 

@@ -11,21 +11,26 @@ from itertools import groupby
 import numpy as np
 
 from rescheduler.model.usage import FloatArray
+from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.seating import Seating
 
 # How strongly a resource that is nearly used up counts before one that is not.
 _EMPHASIS = 4
 
 
-def seat_by_alignment(seating: Seating) -> None:
-    """Seat what has no seat, the largest first; some may stay without."""
+def seat_by_alignment(seating: Seating, deadline: Deadline | None = None) -> None:
+    """Seat what has no seat, the largest first, until the deadline; some may stay without."""
     drainage = seating.drainage
+    if not seating.unseated:
+        return
     weight = _scarcity(seating)
     request = drainage.request * weight
     waiting = np.array(seating.unseated, dtype=np.int64)
     order = waiting[np.lexsort((drainage.kind_of[waiting], -request[waiting].sum(axis=1)))]
     free = seating.free * weight
     for _, alike in groupby(order.tolist(), key=lambda pod: int(drainage.kind_of[pod])):
+        if deadline is not None and deadline.is_over():
+            return
         _seat_alike(seating, list(alike), request, weight, free)
 
 

@@ -67,6 +67,16 @@ class NodeByNode:
         self.emptied.append(node)
         return True
 
+    def seat_all(self, rows: list[int]) -> bool:
+        """Find a place for each of these pods by itself; nothing is changed where one has none."""
+        begun = len(self.order)
+        steps: list[Step] = []
+        for row in self._hardest_first(rows):
+            if not self._seat(row, steps):
+                self._undo(steps, begun)
+                return False
+        return True
+
     def _hardest_first(self, rows: list[int]) -> list[int]:
         problem = self.problem
         size = (problem.requests[:, rows] * self._weight[:, None]).max(axis=0, initial=0.0)

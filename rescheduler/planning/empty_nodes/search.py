@@ -12,6 +12,7 @@ from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.exact import ExactSearch
 from rescheduler.planning.empty_nodes.node_by_node import NodeByNode
 from rescheduler.planning.empty_nodes.relaxation import relax
+from rescheduler.planning.empty_nodes.repacking import repacked
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.empty_nodes.waves import GroupsOfPods, packed
@@ -24,6 +25,7 @@ _LARGEST_MODEL = 30_000  # (kind of pod, node) pairs
 _SECONDS_PER_PAIR = 1e-4
 _MOST_REPLAYED = 2_000
 _RANDOM_ORDERS = 12
+_SPARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08)
 _ENOUGH = 1e-6
 
 
@@ -55,6 +57,8 @@ class Search:
             return
         self.progress("emptying node by node")
         self._construct()
+        if self.best.value < self.bound:
+            self._repack()
         if not self._is_done():
             self._solve_whole()
 
@@ -149,6 +153,26 @@ class Search:
         share = situation.pods_on[nodes] / situation.price[nodes] * noise[nodes]
         ordered: IntArray = nodes[np.lexsort((nodes, situation.harm[nodes], share))]
         return ordered
+
+    def _repack(self) -> None:
+        """Empty what the linear program would empty, all at once, with ever more room to spare."""
+        if self._program is None:
+            return
+        self.progress("seating the pods of many nodes together")
+        random = np.random.default_rng(self.seed)
+        for spare in _SPARES:
+            if self.deadline.is_over():
+                return
+            share = self._program.solve(spare, self.deadline.part(0.1))
+            if share is None:
+                continue
+            chosen = self._program.nodes[share.share > 0.5]
+            chosen = chosen[self.situation.could_be_emptied[chosen]]
+            schedule = repacked(self.situation, self.groups, chosen, self.deadline.part(0.4), random)
+            if keeps_limits(self.situation, schedule):
+                found = solution_of(self.situation, schedule)
+                if found.is_better_than(self.best) and self._stands(found):
+                    self.best = found
 
     def _solve_whole(self) -> None:
         situation, problem = self.situation, self.situation.problem

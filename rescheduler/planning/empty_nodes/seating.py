@@ -47,6 +47,13 @@ class Seating:
             self.pods_of[node].append(pod)
             self.free[node] -= request
 
+    def reopen(self, node: int, capacity: IntArray) -> None:
+        """Keep a node that was to be emptied; it has all its room (int64[R]), and nobody sits there yet."""
+        self.is_emptied[node] = False
+        self.kept = np.flatnonzero(~self.is_emptied)
+        self.is_native |= self.drainage.home == node
+        self.free[node] = capacity
+
     def restore(self, seats: Iterable[tuple[int, int]]) -> None:
         """Undo moves given as (pod, node before), in the order in which they were made."""
         original: dict[int, int] = {}

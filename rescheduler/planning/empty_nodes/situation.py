@@ -75,6 +75,12 @@ class Situation:
         return tuple(np.split(order, np.cumsum(self.movable_on)[:-1]))
 
     @cached_property
+    def is_entangled_row(self) -> BoolArray:
+        """Movable pods whose place depends on others' places, bool[M]."""
+        problem = self.problem
+        return np.array([problem.is_entangled(pod) for pod in problem.movable.tolist()], dtype=np.bool_)
+
+    @cached_property
     def namespaces_on(self) -> dict[str, IntArray]:
         """Movable pods of each namespace with fewer evictions left than pods, on each node, int64[N]."""
         if self.limits.of_namespace is None:

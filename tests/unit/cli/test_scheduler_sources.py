@@ -97,6 +97,24 @@ def test_a_source_that_cannot_be_used_is_wrong_use(desk: Desk, policy: str, said
         assert all(text in answer.err for text in said), answer.err
 
 
+@pytest.mark.parametrize("text", [KUBE, VOLCANO])
+def test_a_large_scheduler_file_is_refused_as_such(desk: Desk, text: str) -> None:
+    """Not as a policy with wrong fields; a policy may be larger, whatever stands in its comments."""
+    answer = desk.shell("check", desk.file("k.yaml", f"{text}# {'x' * 300 * 1024}\n"))
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.endswith("k.yaml: is larger than 256 KiB; no scheduler's configuration is\n")
+    policy = desk.file("policy.yaml", f"{HEAD}# kubescheduler.config.k8s.io tiers: {'x' * 300 * 1024}\n")
+    assert desk.shell("check", policy).code == 0
+
+
+def test_a_scheduler_file_in_place_of_a_policy_is_told_where_it_belongs(desk: Desk) -> None:
+    """``--policy`` takes policies only, and an empty name names none."""
+    answer = desk.shell("plan", "-f", str(desk.folder / "cluster.json"), "--policy", desk.file("k.yaml", KUBE))
+    assert answer.code == 2
+    assert "kind: found a scheduler's configuration; name it in a policy, under schedulers: [{file: NAME}]" in answer.err
+    assert desk.shell("check", "").err == "an empty file name; name a policy file\n"
+
+
 def test_corrections_and_resources_that_no_node_has_are_warnings(desk: Desk) -> None:
     """What the scheduler corrects, and a weighed resource that is nowhere, are told by each command."""
     desk.file("k.yaml", KUBE + dedent("""\

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rescheduler.adapters.kubernetes.config_maps import read_config_maps
 from rescheduler.adapters.kubernetes.connection import connect
@@ -15,6 +16,7 @@ from rescheduler.extension_points import ClusterError, SnapshotError
 from tests.unit.adapters.api_objects import Object, api_object, list_of, node_object
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 
+DEPLOY = Path(__file__).parents[4] / "deploy"
 PATH = "/api/v1/namespaces/kube-system/configmaps/conf"
 
 
@@ -39,6 +41,25 @@ def test_a_live_config_map_that_is_of_no_use(found: Object | None, said: str, tm
     with serving(handle) as server, pytest.raises(ClusterError) as caught:
         read_config_maps(_connected(server, tmp_path), ["kube-system/conf"])
     assert said in str(caught.value)
+
+
+def test_a_config_map_that_we_may_not_read_is_told_with_the_role_that_grants_it(tmp_path: Path) -> None:
+    """That role stands beside the others, and lets us get ConfigMaps by name and nothing else."""
+    forbidden = status(403, 'configmaps "conf" is forbidden')
+    with serving(lambda _: forbidden) as server, pytest.raises(ClusterError) as caught:
+        read_config_maps(_connected(server, tmp_path), ["kube-system/conf"])
+    assert "forbids us to get configmaps in namespace kube-system" in str(caught.value)
+    assert "deploy/scheduler-configuration.yaml grants it" in str(caught.value)
+    role, binding = yaml.safe_load_all((DEPLOY / "scheduler-configuration.yaml").read_text())
+    (rule,) = role["rules"]
+    assert (rule["resources"], rule["verbs"], len(rule["resourceNames"])) == (["configmaps"], ["get"], 1)
+    assert role["metadata"] == binding["metadata"]
+    accounts = {
+        item["metadata"]["name"]
+        for item in yaml.safe_load_all((DEPLOY / "rbac.yaml").read_text())
+        if item["kind"] == "ServiceAccount"
+    }
+    assert {subject["name"] for subject in binding["subjects"]} == accounts
 
 
 def test_live_config_maps_by_name(tmp_path: Path) -> None:

@@ -238,3 +238,22 @@ def test_remembers_the_servers_clock(tmp_path: Path) -> None:
         connection = connect(server.kubeconfig(tmp_path), read_only=True)
         connection.get("/version")
     assert connection.server_time == 1_777_629_600.0
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/api/v1/pods?limit=5", "list pods"),
+        ("/api/v1/nodes/a", "get nodes"),
+        ("/api/v1/namespaces/a", "get namespaces"),
+        ("/api/v1/namespaces/a/pods", "list pods in namespace a"),
+        ("/api/v1/namespaces/a/pods/b", "get pods in namespace a"),
+        ("/apis/batch/v1/namespaces/a/jobs/b", "get jobs in API group batch in namespace a"),
+        ("/apis/metrics.k8s.io/v1beta1/nodes", "list nodes in API group metrics.k8s.io"),
+    ],
+)
+def test_a_forbidden_request_is_told_by_the_verb_that_roles_use(tmp_path: Path, path: str, said: str) -> None:
+    """``get`` for one object, ``list`` for many: that is what is to be granted."""
+    with serving(always(status(403, "no"))) as server, pytest.raises(ClusterError) as caught:
+        connect(server.kubeconfig(tmp_path), read_only=True).get(path)
+    assert f"forbids us to {said} (403 Forbidden" in str(caught.value)

@@ -64,6 +64,17 @@ def test_shapes_that_are_refused(shape: str, said: str) -> None:
     assert said in refusal(ratio(shape))
 
 
+def test_a_utilization_that_cannot_be_read_is_told_once() -> None:
+    """Not as a point out of order too; those that can be read must rise all the same."""
+    found = refusal(ratio("[{utilization: 50, score: 0}, {utilization: 101, score: 5}, {utilization: '9', score: 6}]"))
+    assert [line.partition(": ")[2].partition(": ")[2] for line in found.splitlines()] == [
+        "found 101; wanted 0 to 100",
+        "found '9'; wanted a whole number",
+    ]
+    found = refusal(ratio("[{utilization: 50, score: 0}, {utilization: 101, score: 5}, {utilization: 9, score: 6}]"))
+    assert "shape[2]: utilization 9 stands after 50" in found
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -108,6 +108,11 @@ def test_what_is_refused(text: str, said: str) -> None:
     assert said in refusal(text)
 
 
+def test_a_weight_that_is_no_number_is_told_once() -> None:
+    """Not as a weight of 0 too."""
+    assert refusal(ratio(weight="5")).count("\n") == 0
+
+
 def test_two_capacity_ratios() -> None:
     """kube-scheduler took one only."""
     entry = json.loads(ratio())["priorities"][0]

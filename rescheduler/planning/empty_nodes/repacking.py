@@ -1,0 +1,113 @@
+"""Empties a large set of nodes at once: all their pods are seated together, and nodes whose pods find none reopen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rescheduler.model.arrays import IntArray
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.draft import Schedule
+from rescheduler.planning.empty_nodes.alignment import seat_by_alignment
+from rescheduler.planning.empty_nodes.drainage import Drainage
+from rescheduler.planning.empty_nodes.mending import seat_or_make_room
+from rescheduler.planning.empty_nodes.node_by_node import NodeByNode
+from rescheduler.planning.empty_nodes.seating import Seating
+from rescheduler.planning.empty_nodes.situation import Situation
+from rescheduler.planning.empty_nodes.solution import solution_of
+from rescheduler.planning.empty_nodes.waves import GroupsOfPods, as_far_as_possible
+
+_TARGETS = 6
+_MOST_MENDED = 400
+
+
+@dataclass
+class _Repacking:
+    """Entangled pods sit as ``work`` has them; all others are seated together."""
+
+    work: NodeByNode
+    drainage: Drainage
+    rows: IntArray
+
+
+def repacked(
+    situation: Situation, groups: GroupsOfPods, chosen: IntArray, deadline: Deadline, random: np.random.Generator
+) -> Schedule:
+    """Waves that empty as many of the ``chosen`` nodes as find seats for their pods; perhaps none."""
+    repacking = _with_entangled_seated(situation, chosen, deadline)
+    emptied = np.flatnonzero(repacking.work.is_closed & situation.could_be_emptied)
+    seating = Seating(repacking.drainage, emptied.tolist())
+    seat_by_alignment(seating, deadline)
+    _mend(seating, deadline, random)
+    _reopen(situation, repacking, seating)
+    order = list(repacking.work.order)
+    for number in np.flatnonzero(seating.node_of != repacking.drainage.home).tolist():
+        pod = int(situation.problem.movable[repacking.rows[number]])
+        order.append((pod, int(seating.node_of[number])))
+    return _carried_out(situation, groups, order)
+
+
+def _with_entangled_seated(situation: Situation, chosen: IntArray, deadline: Deadline) -> _Repacking:
+    """Seat the pods that look at others first; nodes whose pods find no seat stay in use."""
+    problem = situation.problem
+    is_closed = situation.is_empty.copy()
+    is_closed[chosen] = True
+    work = NodeByNode(situation, is_closed)
+    is_plain = ~situation.is_entangled_row
+    for node in chosen.tolist():
+        rows = [row for row in situation.rows_on[node].tolist() if not is_plain[row]]
+        if deadline.is_over() or not work.seat_all(rows):
+            work.is_closed[node] = False
+    rows = np.flatnonzero(is_plain)
+    request = problem.requests[:, rows].T
+    home = problem.origin[rows].astype(np.int64)
+    capacity = np.maximum(0, work.free).T.copy()
+    np.add.at(capacity, home, request)
+    open_to = np.array(problem.masks, dtype=np.bool_) & ~situation.is_empty
+    drainage = Drainage(capacity, request, home, problem.mask_numbers[rows], open_to, situation.could_be_emptied)
+    return _Repacking(work, drainage, rows)
+
+
+def _mend(seating: Seating, deadline: Deadline, random: np.random.Generator) -> None:
+    """Make room by exchanges for those that have no seat, the largest first."""
+    for pod in seating.unseated[:_MOST_MENDED]:
+        if deadline.is_over():
+            return
+        seat_or_make_room(seating, pod, _TARGETS, random)
+
+
+def _reopen(situation: Situation, repacking: _Repacking, seating: Seating) -> None:
+    """Keep nodes in use until all others have seats: those first whose pods without one are the most."""
+    home = repacking.drainage.home
+    while seating.unseated:
+        waiting = np.array(seating.unseated, dtype=np.int64)
+        without = np.bincount(home[waiting], minlength=situation.node_count)
+        node = int((without / situation.price.clip(min=1e-9)).argmax())
+        _bring_back(situation, repacking, seating, node)
+        for pod in seating.unseated:
+            if home[pod] != node:
+                fits = np.flatnonzero(seating.fits(pod))
+                if fits.size:
+                    seating.seat(pod, int(fits[0]))
+
+
+def _bring_back(situation: Situation, repacking: _Repacking, seating: Seating, node: int) -> None:
+    """All pods of a node stay where they are, but those that are entangled and have moved."""
+    seating.reopen(node, repacking.drainage.capacity[node])
+    for pod in np.flatnonzero(repacking.drainage.home == node).tolist():
+        seating.seat(pod, node)
+    repacking.work.is_closed[node] = False
+
+
+def _carried_out(situation: Situation, groups: GroupsOfPods, order: list[tuple[int, int]]) -> Schedule:
+    """What of the moves has an order, less those of nodes that are not emptied after all."""
+    waves, rest = as_far_as_possible(situation.problem, groups, order)
+    if not rest:
+        return waves.schedule
+    emptied = frozenset(solution_of(situation, waves.schedule).emptied)
+    origin = situation.start.node_of
+    useful = [move for wave in waves.done for move in wave if int(origin[move[0]]) in emptied]
+    fewer, rest = as_far_as_possible(situation.problem, groups, useful)
+    is_as_good = not rest and len(solution_of(situation, fewer.schedule).emptied) >= len(emptied)
+    return fewer.schedule if is_as_good else waves.schedule
