@@ -85,11 +85,17 @@ def _reopen(situation: Situation, repacking: _Repacking, seating: Seating) -> No
         without = np.bincount(home[waiting], minlength=situation.node_count)
         node = int((without / situation.price.clip(min=1e-9)).argmax())
         _bring_back(situation, repacking, seating, node)
-        for pod in seating.unseated:
-            if home[pod] != node:
-                fits = np.flatnonzero(seating.fits(pod))
-                if fits.size:
-                    seating.seat(pod, int(fits[0]))
+        _seat_on(seating, node)
+
+
+def _seat_on(seating: Seating, node: int) -> None:
+    """Seat those that have no seat on one node as far as it has room, the largest first."""
+    drainage = seating.drainage
+    waiting = np.array(seating.unseated, dtype=np.int64)
+    waiting = waiting[drainage.open_to[drainage.class_of[waiting], node]]
+    for pod in waiting[(drainage.request[waiting] <= seating.free[node]).all(axis=1)].tolist():
+        if (drainage.request[pod] <= seating.free[node]).all():
+            seating.seat(pod, node)
 
 
 def _bring_back(situation: Situation, repacking: _Repacking, seating: Seating, node: int) -> None:

@@ -27,6 +27,8 @@ _MOST_REPLAYED = 2_000
 _RANDOM_ORDERS = 12
 _SPARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08)
 _ENOUGH = 1e-6
+_NEAR = 0.98
+_SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING = 0.3, 0.6
 
 
 class Search:
@@ -56,9 +58,9 @@ class Search:
         if self.bound <= 0:
             return
         self.progress("emptying node by node")
-        self._construct()
-        if self.best.value < self.bound:
-            self._repack()
+        self._construct(self.deadline.part(_SHARE_OF_FIRST_ORDERS))
+        if self.best.value < _NEAR * self.bound:
+            self._repack(self.deadline.part(_SHARE_OF_REPACKING))
         if not self._is_done():
             self._solve_whole()
 
@@ -93,24 +95,24 @@ class Search:
         number = round(self.best.value / float(price[0]))
         return int(np.sort(situation.pods_on[situation.candidates])[:number].sum())
 
-    def _construct(self) -> None:
+    def _construct(self, deadline: Deadline) -> None:
         """Several orders of nodes, with and without the nodes that the linear program empties kept free."""
         random = np.random.default_rng(self.seed)
         for closed in self._closings():
             for order in self._orders():
-                self._try(order, closed)
-                if self._is_done() or self.deadline.is_over():
+                self._try(order, closed, deadline)
+                if self._is_done() or deadline.is_over():
                     return
         for number in range(_RANDOM_ORDERS):
             noise = random.lognormal(0.0, 0.1 + 0.02 * number, self.situation.node_count)
-            self._try(self._by_pods(noise), self._closings()[number % 2])
-            if self._is_done() or self.deadline.is_over():
+            self._try(self._by_pods(noise), self._closings()[number % 2], deadline)
+            if self._is_done() or deadline.is_over():
                 return
 
-    def _try(self, order: IntArray, closed: BoolArray) -> None:
+    def _try(self, order: IntArray, closed: BoolArray, deadline: Deadline) -> None:
         work = NodeByNode(self.situation, closed | self.situation.is_empty)
-        work.run(order.tolist(), self.deadline, may_eject=False)
-        work.run([n for n in order.tolist() if n not in set(work.emptied)], self.deadline, may_eject=True)
+        work.run(order.tolist(), deadline, may_eject=False)
+        work.run([n for n in order.tolist() if n not in set(work.emptied)], deadline, may_eject=True)
         self._offer(work.order)
 
     def _offer(self, order: list[tuple[int, int]]) -> None:
@@ -154,21 +156,21 @@ class Search:
         ordered: IntArray = nodes[np.lexsort((nodes, situation.harm[nodes], share))]
         return ordered
 
-    def _repack(self) -> None:
+    def _repack(self, deadline: Deadline) -> None:
         """Empty what the linear program would empty, all at once, with ever more room to spare."""
         if self._program is None:
             return
         self.progress("seating the pods of many nodes together")
         random = np.random.default_rng(self.seed)
         for spare in _SPARES:
-            if self.deadline.is_over():
+            if deadline.is_over():
                 return
-            share = self._program.solve(spare, self.deadline.part(0.1))
+            share = self._program.solve(spare, deadline.part(0.1))
             if share is None:
                 continue
             chosen = self._program.nodes[share.share > 0.5]
             chosen = chosen[self.situation.could_be_emptied[chosen]]
-            schedule = repacked(self.situation, self.groups, chosen, self.deadline.part(0.4), random)
+            schedule = repacked(self.situation, self.groups, chosen, deadline.part(0.6), random)
             if keeps_limits(self.situation, schedule):
                 found = solution_of(self.situation, schedule)
                 if found.is_better_than(self.best) and self._stands(found):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +13,8 @@ from rescheduler.model.columns import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.plugins.scores.normalization import MAX_SCORE
-from rescheduler.plugins.scores.resource_use import uses
+from rescheduler.plugins.scores.resource_use import ResourceUse, uses
+from rescheduler.plugins.scores.wording import mean_of
 
 # The scheduler's configuration scores shape points from 0 to 10.
 _POINT_SCALE = 10
@@ -35,15 +37,30 @@ class NodeResourcesFit(Score):
         """Weighted mean over the resources that a node offers, 0 where it offers none."""
         total = np.zeros(placement.columns.node_count, dtype=np.int64)
         weights = np.zeros_like(total)
-        for weight, (before, request, allocatable) in uses(pod, placement, self.resources, has_defaults=True):
-            points = self.points(before + request, allocatable)
+        for weight, use in uses(pod, placement, self.resources, has_defaults=True):
+            points = self.points(use.before + use.request, use.allocatable)
             # The ratio's mean leaves out resources that score 0; the other strategies count them.
-            counts = points > 0 if self.strategy == "RequestedToCapacityRatio" else allocatable > 0
+            counts = points > 0 if self._is_ratio else use.allocatable > 0
             total += np.where(counts, weight * points, 0)
             weights += weight * counts
-        if self.strategy == "RequestedToCapacityRatio":
+        if self._is_ratio:
             total, weights = 2 * total + weights, 2 * weights  # to the nearest whole score
         return quotient(total, np.maximum(weights, 1))
+
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Each resource's points by the strategy's formula, and their mean."""
+        scores = self.score(pod, placement, feasible)
+        found = list(uses(pod, placement, self.resources, has_defaults=True))
+        points = [self.points(use.before + use.request, use.allocatable) for _, use in found]
+        texts = []
+        for node in nodes:
+            own = [int(values[node]) for values in points]
+            offered = [one for one, (_, use) in zip(own, found, strict=True) if one or use.allocatable[node] > 0]
+            parts = [self.told(use, node, one) for one, (_, use) in zip(own, found, strict=True)]
+            counted = [weight for one, (weight, use) in zip(own, found, strict=True) if self._counts(one, use, node)]
+            mean = f"{mean_of(counted)} {scores[node]}" if counted and offered else f"no resource counts: {scores[node]}"
+            texts.append(f"{self.strategy}: {'; '.join((', '.join(parts), mean) if parts else (mean,))}")
+        return texts
 
     def points(self, used: IntArray, allocatable: IntArray) -> IntArray:
         """Score of one resource for each node, int64[N], 0 where nothing is offered."""

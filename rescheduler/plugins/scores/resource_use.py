@@ -8,14 +8,22 @@ from typing import NamedTuple
 from rescheduler.model.columns import IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY
+from rescheduler.plugins.scores.wording import exactly
 
 
 class ResourceUse(NamedTuple):
     """One resource: in use without the pod, what the pod adds, and what the nodes offer; int64[N], int, int64[N]."""
 
+    resource: str
     before: IntArray
     request: int
     allocatable: IntArray
+
+    def told(self, node: int) -> tuple[str, str, str]:
+        """The three amounts of one node in words."""
+        amounts = (int(self.before[node]), self.request, int(self.allocatable[node]))
+        before, request, offered = (exactly(self.resource, amount) for amount in amounts)
+        return before, request, offered
 
 
 def uses(
@@ -43,4 +51,4 @@ def uses(
             for node in own:
                 held = placement.scored_at(pod, node) if with_defaults else placement.held_at(pod, node)
                 used[node] -= held[row]
-        yield weight, ResourceUse(used, request, columns.allocatable[row])
+        yield weight, ResourceUse(name, used, request, columns.allocatable[row])
