@@ -133,6 +133,9 @@ class Score(Protocol):
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """Normalised scores int64[N]; values of infeasible nodes mean nothing."""
 
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """For each of these feasible nodes how its score comes about, in words and numbers; ends with the score."""
+
 
 class EvictionAnswer(NamedTuple):
     """What the Eviction API said.

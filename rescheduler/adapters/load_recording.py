@@ -12,8 +12,9 @@ from rescheduler.adapters.recording.sources import name_of, read_chunks
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.load_report import LoadReport, LoadReportError, read_load_report
 
-LARGEST_BYTES: Final = 256 * 2**20
-"""150,000 pods and 5,000 nodes with every statistic take a quarter of this."""
+LARGEST_BYTES: Final = 128 * 2**20
+MOST_VALUES: Final = 5_000_000
+"""150,000 pods and 5,000 nodes with four values each stay below both; a text of more could fill 1 GB of memory."""
 _WANTED: Final = "wanted the JSON that GET /watcher returns"
 
 
@@ -25,13 +26,15 @@ def read_load_recording(filename: str, progress: Progress = no_progress) -> Load
         text += chunk
         if len(text) > LARGEST_BYTES:
             raise SnapshotError(f"{name}: is larger than {LARGEST_BYTES // 2**20} MiB; {_WANTED}")
+    if sum(text.count(sign) for sign in (b",", b"{", b"[")) > MOST_VALUES:
+        raise SnapshotError(f"{name}: holds more than {MOST_VALUES:,} values; {_WANTED}")
     try:
-        return read_load_report(_decoded(bytes(text), name))
+        return read_load_report(_decoded(text, name))
     except LoadReportError as error:
         raise SnapshotError(f"{name}: {error}") from error
 
 
-def _decoded(text: bytes, name: str) -> Any:
+def _decoded(text: bytearray, name: str) -> Any:
     """JSON, and with the NaN and Infinity that some writers put in it: such values are known to be unusable."""
     if not text.strip():
         raise SnapshotError(f"{name}: is empty; {_WANTED}")
@@ -41,7 +44,7 @@ def _decoded(text: bytes, name: str) -> Any:
         return _decoded_loosely(text, name)
 
 
-def _decoded_loosely(text: bytes, name: str) -> Any:
+def _decoded_loosely(text: bytearray, name: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:

@@ -10,7 +10,10 @@ LARGEST_BYTES: Final = 256 * 1024
 
 
 class UnreadableFileError(Exception):
-    """Why a file gives no text, as the end of a sentence that begins with the file; ``start``: how a large one begins."""
+    """Why a file gives no text, as the end of a sentence that begins with the file.
+
+    ``start``: how a file begins that is too large.
+    """
 
     def __init__(self, text: str, start: str = "") -> None:
         super().__init__(text)

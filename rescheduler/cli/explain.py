@@ -10,8 +10,8 @@ from rescheduler.cli.failures import DONE, NOT_EMPTY
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, pod_key
-from rescheduler.cli.plan_output import print_document
-from rescheduler.cli.preparation import policy_from, read_world, refuse_formats, selection_from
+from rescheduler.cli.plan_output import print_document, print_page
+from rescheduler.cli.preparation import policy_from, read_world, selection_from
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import show, warn
 
@@ -64,7 +64,6 @@ def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int
     from rescheduler import wiring
     from rescheduler.report.explanation import explanation_report
 
-    refuse_formats(options.output, "explain", OutputFormat.HTML)
     policy, selection = policy_from(options), selection_from(options)
     with shown_progress() as progress:
         cluster, schedulers = read_world(options, policy, progress)
@@ -76,6 +75,8 @@ def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int
     warn(schedulers.warnings(cluster))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(answer, options.output)
+    elif options.output is OutputFormat.HTML:
+        print_page(f"Why {name} would or would not move", explanation_report(answer, wide=True))
     else:
         show(explanation_report(answer, wide=options.output is OutputFormat.WIDE))
     return NOT_EMPTY if options.exit_code and plan.moves else DONE

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from rescheduler.cli.failures import DONE, INTERRUPTED, guarded
 from rescheduler.cli.streams import prepare_streams
@@ -20,8 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (``sys.argv`` without ``arguments``); its exit code."""
     prepare_streams()
     words = sys.argv[1:] if arguments is None else list(arguments)
-    _let_termination_interrupt(words)
-    return guarded(lambda: _run(words))
+    with _ended_by_termination(words):
+        return guarded(lambda: _run(words))
 
 
 def _run(arguments: list[str]) -> int:
@@ -35,15 +38,24 @@ def _run(arguments: list[str]) -> int:
     return answer if isinstance(answer, int) else DONE
 
 
-def _let_termination_interrupt(arguments: Sequence[str]) -> None:
-    """SIGTERM and a closed terminal end a command as Ctrl-C does, so that what it wrote is taken back."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            is_end = name == "SIGTERM" and not STOPPED_BY_SIGTERM.isdisjoint(arguments[:1])
-            signal.signal(number, _end if is_end else _interrupt)
+@contextmanager
+def _ended_by_termination(arguments: Sequence[str]) -> Iterator[None]:
+    """SIGTERM and a closed terminal end a command as Ctrl-C does, so that what it wrote is taken back.
+
+    Signals that somebody else handles already are left alone, and all are as before in the end.
+    """
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                is_end = name == "SIGTERM" and not STOPPED_BY_SIGTERM.isdisjoint(arguments[:1])
+                before[number] = signal.signal(number, _end if is_end else _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -51,4 +63,9 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(DONE)
+    """Leave at once: an exception might be swallowed by whatever is just being imported.
+
+    Nothing is lost: such a command handles the signal itself once it has begun, and its files survive a kill.
+    """
+    os.write(2, b"stopped\n")  # nothing that could be in the midst of a write of its own
+    os._exit(DONE)

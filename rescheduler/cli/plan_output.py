@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.streams import show, write
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from rescheduler.model.cluster import Cluster
     from rescheduler.model.plan import Plan, PlanResult
 
@@ -24,6 +27,13 @@ def print_plan(plan: Plan | PlanResult, cluster: Cluster | None, output: OutputF
         from rescheduler.report.table import plan_report
 
         show(plan_report(plan, cluster, wide=output is OutputFormat.WIDE))
+
+
+def print_page(title: str, parts: Iterable[RenderableType]) -> None:
+    """A report as one page of HTML."""
+    from rescheduler.report.text_page import text_page
+
+    write(text_page(title, parts))
 
 
 def print_document(document: object, output: OutputFormat) -> None:

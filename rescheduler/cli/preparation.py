@@ -47,6 +47,8 @@ def predictions_from(options: SelectionFlags, policy: Policy, progress: Progress
 
     if options.usage == "":
         raise UsageError("--usage: an empty file name; name a recording of load")
+    if options.usage == "-":
+        raise UsageError("--usage -: load is not read from standard input; name a recording of load")
     return predictions(policy, options.policy or (), options.usage, progress, cluster_options_from(options))
 
 

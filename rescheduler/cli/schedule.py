@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rescheduler.cli.failures import DONE
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat
-from rescheduler.cli.plan_output import print_document
-from rescheduler.cli.preparation import policy_from, read_world, refuse_formats, selection_from
+from rescheduler.cli.plan_output import print_document, print_page
+from rescheduler.cli.preparation import policy_from, read_world, selection_from
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import show, warn
 
@@ -30,7 +30,6 @@ def schedule(options: PlanFlags) -> int:
     """
     from rescheduler.scheduling.reports import schedule_of
 
-    refuse_formats(options.output, "schedule", OutputFormat.HTML)
     policy = policy_from(options)
     with shown_progress() as progress:
         cluster, schedulers = read_world(options, policy, progress)
@@ -41,6 +40,8 @@ def schedule(options: PlanFlags) -> int:
     warn((*cluster.warnings, *schedulers.warnings(cluster)))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(found, options.output)
+    elif options.output is OutputFormat.HTML:
+        print_page("Schedule of pending pods", _report(found, wide=True))
     else:
         show(_report(found, wide=options.output is OutputFormat.WIDE))
     return DONE

@@ -11,9 +11,10 @@ import typer
 from rescheduler.cli.failures import DONE, UsageError
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, pod_key
-from rescheduler.cli.plan_output import print_document
-from rescheduler.cli.preparation import policy_from, read_world, refuse_formats
+from rescheduler.cli.plan_output import print_document, print_page
+from rescheduler.cli.preparation import policy_from, read_world
 from rescheduler.cli.progress import shown_progress
+from rescheduler.cli.score_details import details_by_node, sample_line
 from rescheduler.cli.streams import console, show, warn
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rescheduler.model.cluster import Cluster
     from rescheduler.scheduling.reports import NodeScores, Scores
     from rescheduler.scheduling.scheduler_model import SchedulerModel
+    from rescheduler.scheduling.score_details import ScoreDetails
 
 NARROWEST_REASON = 30
 GAP = 2
@@ -44,9 +46,9 @@ def score(
     A running pod is judged as if it were placed anew.
     """
     from rescheduler.scheduling.reports import scores_of
+    from rescheduler.scheduling.score_details import ScoreDetails
 
     key = pod_key(pod)
-    refuse_formats(options.output, "score", OutputFormat.HTML)
     policy = policy_from(options)
     with shown_progress() as progress:
         cluster, schedulers = read_world(options, policy, progress)
@@ -56,8 +58,13 @@ def score(
     warn((*cluster.warnings, *schedulers.warnings(cluster), *_remarks(model, key)))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(scores, options.output)
+        return DONE
+    details = ScoreDetails(model, model.columns.pod_index[key])
+    report = _report(scores, _weights(model, key), details, options.output)
+    if options.output is OutputFormat.HTML:
+        print_page(f"Scores of {key}", report)
     else:
-        show(_report(scores, _weights(model, key), is_wide=options.output is OutputFormat.WIDE))
+        show(report)
     return DONE
 
 
@@ -94,28 +101,42 @@ def _scheduler_name(model: SchedulerModel, key: str) -> str:
     return model.columns.cluster.pod_by_key[key].spec.scheduler_name
 
 
-def _report(scores: Scores, weights: Mapping[str, int], *, is_wide: bool) -> Iterator[RenderableType]:
-    """The best nodes first; one column a plugin where there is room for it, or where it is asked for."""
-    from rescheduler.report.cells import cell, table
+def _report(
+    scores: Scores, weights: Mapping[str, int], details: ScoreDetails, output: OutputFormat
+) -> Iterator[RenderableType]:
+    """The best nodes first; wide with how each score comes about."""
+    from rescheduler.report.cells import cell
 
     yield cell(f"{scores.pod.key} on {len(scores.nodes)} nodes", "bold")
     if weights:
         yield cell(f"total = {' + '.join(f'{weight} x {name}' for name, weight in weights.items())}")
+    sample = details.sample()
+    if sample is not None:
+        yield cell(sample_line(sample))
     nodes = sorted(scores.nodes, key=lambda node: (not node.feasible, -(node.total or 0)))
-    plugins = list(weights) if any(node.feasible for node in nodes) else []
+    yield from _table(nodes, list(weights) if any(node.feasible for node in nodes) else [], output)
+    if output is not OutputFormat.TABLE:
+        yield from details_by_node(details, nodes)
+
+
+def _table(nodes: Sequence[NodeScores], plugins: Sequence[str], output: OutputFormat) -> Iterator[RenderableType]:
+    """One column a plugin where there is room for it."""
+    import sys
+
+    from rescheduler.report.cells import cell, table
+
     rows = [_row(node, plugins) for node in nodes]
-    if is_wide or not plugins:
+    if output is OutputFormat.HTML or not plugins:
         yield table(["NODE", "FITS", "TOTAL", *plugins, "REASON"], rows, right=["TOTAL", *plugins])
         return
     headings = ["NODE", "FITS", "TOTAL", *("\n".join(_words(name)) for name in plugins), "REASON"]
     columns = zip(headings, *([str(one) for one in row] for row in rows), strict=True)
     widths = [max(len(line) for text in column for line in text.split("\n")) + GAP for column in columns]
-    import sys
-
     if sum(widths[:-1]) + min(widths[-1], NARROWEST_REASON) <= console(sys.stdout).width:
         yield _columns(headings, rows)
-    else:
-        yield table(["NODE", "FITS", "TOTAL", "REASON"], [_row(node, []) for node in nodes], right=["TOTAL"])
+        return
+    yield table(["NODE", "FITS", "TOTAL", "REASON"], [_row(node, []) for node in nodes], right=["TOTAL"])
+    if output is OutputFormat.TABLE:
         yield cell("there is no room here for the scores of each plugin; -o wide shows them")
 
 

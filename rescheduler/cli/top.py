@@ -123,18 +123,20 @@ def _policy(options: TopFlags) -> Policy:
 
 
 def _glance(options: TopFlags, policy: Policy, clock: Any, *, with_pods: bool) -> UsageGlance:
+    from rescheduler.policy.errors import named
     from rescheduler.wiring import UsageGlance
 
     where = cluster_options_from(options)
-    return UsageGlance(
-        policy,
-        where,
-        options.window,
-        clock,
-        lambda text: warn([text]),
-        usage_file=options.usage,
-        with_pods=with_pods,
-    )
+    with named(options.policy or []):
+        return UsageGlance(
+            policy,
+            where,
+            options.window,
+            clock,
+            lambda text: warn([text]),
+            usage_file=options.usage,
+            with_pods=with_pods,
+        )
 
 
 def _show(view: UsageView, output: OutputFormat, *, with_pods: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rescheduler.cli.failures import DONE, FAILED
+from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.options import ClusterFlags, with_options
 from rescheduler.cli.preparation import cluster_options_from
 from rescheduler.cli.streams import say, warn
@@ -45,10 +45,13 @@ def watcher(
 
     Listens on this machine only, unless usage.api of the policy asks clients for a token or a certificate.
     """
+    from rescheduler.policy.errors import named
     from rescheduler.policy.loader import load_policy
 
-    found = load_policy(policy or [])
-    with _listening(found, cluster_options_from(options), address) as (watch, listener), _until_terminated() as stop:
+    found, files = load_policy(policy or []), policy or []
+    _refuse_impossible(address)
+    where = cluster_options_from(options)
+    with named(files), _listening(found, where, address) as (watch, listener), _until_terminated() as stop:
         say(f"listening on {listener.url}; {_plan(found)}")
         while not stop.wait(_LOOK_SECONDS):
             if not (listener.is_running and watch.is_running):
@@ -56,6 +59,21 @@ def watcher(
                 return FAILED
     say("stopped")
     return DONE
+
+
+def _refuse_impossible(address: str | None) -> None:
+    """Raise UsageError for an --address that is none; one that cannot be listened on now is another matter."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from rescheduler.policy.usage import ListenAddress
+
+    if address is None:
+        return
+    try:
+        TypeAdapter(ListenAddress).validate_python(address)
+    except ValidationError:
+        text = f"--address: found {address[:300]!r}, no address to listen on; wanted HOST:PORT, such as 127.0.0.1:2020"
+        raise UsageError(text) from None
 
 
 @contextmanager

@@ -49,17 +49,19 @@ def needed_holds(plan: Plan, cluster: Cluster, plan_id: str, deadline_seconds: f
     """Holes that a plan needs kept: those of pending pods, and where several pods move, all destinations.
 
     A replacement goes where the scheduler likes it best, which may be the last room of another one. A hold has the
-    priority of the highest of its own pod and the pods that leave, since none of these may take it.
+    priority of the highest of the pods that leave and the pending pods that wait for room, since none but its own may
+    take it.
     """
     pods = cluster.pod_by_key
-    leaving = [pods[move.pod.key] for move in plan.moves]
+    contenders = [pods[move.pod.key] for move in plan.moves]
+    contenders += [pods[item.pod.key] for item in plan.placements if item.wave > 0]
     kept = [(item.pod, item.node, item.wave + 1) for item in plan.placements if item.wave > 0]
     kept += [(move.pod, move.to_node, move.wave) for move in plan.moves if len(plan.moves) > 1]
     requests = _closing_requests(plan, cluster, [(reference, node) for reference, node, _ in kept])
     holds = []
     for number, (reference, node, wave) in enumerate(kept):
         spec = pods[reference.key].spec
-        highest = max([spec, *(pod.spec for pod in leaving)], key=lambda candidate: candidate.priority)
+        highest = max([spec, *(pod.spec for pod in contenders)], key=lambda candidate: candidate.priority)
         request = HoldRequest(
             name=f"hold-{plan_id}-{number}",
             node=node,

@@ -87,21 +87,27 @@ def served_window(kept: Collection[str], asked: str, *, is_upstream: bool = Fals
 
 def _readings(objects: Mapping[str, Any]) -> dict[str, tuple[Reading, ...]]:
     return {
-        name: tuple(
-            _reading(metric, f"data.{printable(name, 60)}.metrics[{at}]") for at, metric in enumerate(found["metrics"])
-        )
+        name: tuple(_reading(metric, name, at) for at, metric in enumerate(found["metrics"]))
         for name, found in objects.items()
         if isinstance(found, Mapping) and isinstance(found.get("metrics"), list)
     }
 
 
-def _reading(metric: Any, path: str) -> Reading:
-    fields = _mapping(metric, path)
+def _reading(metric: Any, name: str, at: int) -> Reading:
+    # The place is put into words only where it is needed: a cluster has hundreds of thousands of readings.
+    fields = metric if isinstance(metric, Mapping) else _mapping(metric, _place(name, at))
     operator = fields.get("operator")
     if operator is None:
         rollup = str(fields.get("rollup") or "")
         operator = rollup if rollup.upper() in ("AVG", "STD") else ""
-    return Reading(str(fields.get("type") or ""), str(operator), _value(fields.get("value"), f"{path}.value"))
+    value = _value(fields.get("value"))
+    if value is None:
+        value = _number(fields.get("value"), f"{_place(name, at)}.value")
+    return Reading(str(fields.get("type") or ""), str(operator), value)
+
+
+def _place(name: str, at: int) -> str:
+    return f"data.{printable(name, 60)}.metrics[{at}]"
 
 
 def _map_or_none(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -123,17 +129,24 @@ def _time(value: Any, path: str) -> float:
     return number
 
 
-def _value(value: Any, path: str) -> float:
-    """A measured value; NaN for one that its writer did not know."""
+def _value(value: Any) -> float | None:
+    """A measured value, NaN for one that its writer did not know; None for what is neither."""
     if value is None or (isinstance(value, str) and value.lower().lstrip("+-") in _NO_NUMBERS):
         return nan
-    return _number(value, path)
+    return _as_number(value)
 
 
 def _number(value: Any, path: str) -> float:
     """Any number, NaN too: a value that cannot be used is no fault of the report."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    number = _as_number(value)
+    if number is None:
         raise LoadReportError(f"{path}: found {_shown(value)}, wanted a number")
+    return number
+
+
+def _as_number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
     try:
         return float(value)
     except OverflowError:

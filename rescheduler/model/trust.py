@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class TrustState(StrEnum):
-    """How far a node's measured use may be relied on; only Trusted and Predicted may steer a move."""
+    """How far a node's measured use may be relied on; only Trusted and Predicted may steer a move of ours."""
 
     TRUSTED = "Trusted"
     PREDICTED = "Predicted"  # a new node that holds only pods whose use is predicted
@@ -30,8 +30,17 @@ class Trust(NamedTuple):
 
     @property
     def is_usable(self) -> bool:
-        """Whether scores, planner and gate may go by the node's measured use."""
+        """Whether planner and gate may go by the node's measured use."""
         return self.state in (TrustState.TRUSTED, TrustState.PREDICTED)
+
+    @property
+    def is_true(self) -> bool:
+        """Whether the node's measured use may be told and predicted with.
+
+        A settling node's may: it is measured well, only not yet what a move has made of it. Schedulers go by it, and
+        take a node without any load for empty or full.
+        """
+        return self.is_usable or self.state is TrustState.SETTLING
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ class Usage:
     """Load of each node, aligned with ``Cluster.nodes``; windows may differ from node to node.
 
     ``window_end``: float64[N], seconds since the epoch, NaN where nothing was measured; ``window_seconds``: float64[N];
-    ``is_valid``: bool[N], False where the source itself is not trusted. ``pod_use``: float64[P] by resource, aligned
+    ``is_valid``: bool[N], False where the load is not known to be true; whether it may steer a move of ours is for
+    ``assessment`` to say (a settling node is measured well, and must not). ``pod_use``: float64[P] by resource, aligned
     with ``Cluster.pods``, in millicores or bytes, NaN where unknown. Compared by identity.
     """
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from rescheduler.model.printable import printable
@@ -37,3 +38,13 @@ class PolicyError(Exception):
         if len(self.problems) > MOST_PROBLEMS_TOLD:
             told.append(f"and {len(self.problems) - MOST_PROBLEMS_TOLD} more")
         return "\n".join(told)
+
+
+@contextmanager
+def named(files: Sequence[str]) -> Iterator[None]:
+    """Name the policy's files in problems found after it was read, which know only the field."""
+    try:
+        yield
+    except PolicyError as error:
+        names = ", ".join(files)
+        raise PolicyError([problem._replace(file=problem.file or names) for problem in error.problems]) from None

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+import re
+from typing import Annotated, Final, TypeAlias
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from rescheduler.model.printable import printable
 from rescheduler.policy.policy_model import PolicyModel
 from rescheduler.policy.values import PositiveDurationSeconds
 
-FileName: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+
+def _file_name(text: str) -> str:
+    if any(ord(character) < 32 for character in text):
+        found = {"found": repr(printable(text, 250))}
+        raise PydanticCustomError("file", "found {found}; wanted the name of a file, without control characters", found)
+    return text
+
+
+FileName: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=4096), AfterValidator(_file_name)]
 """A file, read anew at each use; a relative one is relative to the policy's own folder."""
 SecretKey: TypeAlias = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9]{0,62}/[a-z0-9][-a-z0-9.]{0,252}/[-._a-zA-Z0-9]{1,253}$")
@@ -19,16 +30,42 @@ SecretKey: TypeAlias = Annotated[
 
 
 def _http_address(text: str) -> str:
-    scheme, separator, rest = text.partition("://")
-    if not separator or scheme not in ("http", "https") or not rest.strip("/") or any(c.isspace() for c in text):
-        raise PydanticCustomError("address", "wanted an http:// or https:// address, such as http://127.0.0.1:9090")
-    if "@" in rest.partition("/")[0]:
+    """The address without a slash in the end; what was found is told only where no credential can stand in it."""
+    if "@" in text.rpartition("://")[2].partition("/")[0]:
         raise PydanticCustomError("address", "credentials in an address are refused; use basicAuth or a token file")
+    if "?" in text or "#" in text:
+        raise PydanticCustomError("address", "a query in an address is refused; write scheme, host, port and path only")
+    if not _is_http_address(text):
+        raise PydanticCustomError(
+            "address",
+            "found {found}; wanted an http:// or https:// address, such as http://127.0.0.1:9090",
+            {"found": repr(printable(text, 250))},
+        )
     return text.rstrip("/")
+
+
+def _is_http_address(text: str) -> bool:
+    if not text.isprintable() or " " in text:
+        return False
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, a broken IPv6 address
+        return False
 
 
 HttpAddress: TypeAlias = Annotated[str, StringConstraints(max_length=2048), AfterValidator(_http_address)]
 """Scheme, host, port and path prefix."""
+
+
+_HEADER_NAME: Final = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]{1,100}")
+_CREDENTIALS: Final = frozenset(
+    {"authorization", "cookie", "proxy-authorization", "x-sf-token", "dd-api-key", "dd-application-key", "x-api-key",
+     "api-key", "x-auth-token"}
+)  # fmt: skip
+_OF_THE_CONNECTION: Final = frozenset(
+    {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding", "upgrade"}
+)
 
 
 class Credential(PolicyModel):
@@ -100,15 +137,22 @@ class HttpAccess(PolicyModel):
     def _one_authentication(self) -> HttpAccess:
         if self.basic_auth is not None and self.bearer_token is not None:
             raise PydanticCustomError("auth", "both basicAuth and bearerToken are given; keep one")
-        for name in self.headers:
-            if name.lower() in (
-                "authorization",
-                "cookie",
-                "proxy-authorization",
-                "x-sf-token",
-                "dd-api-key",
-                "dd-application-key",
-            ):
-                text = "headers must not carry {name}; use bearerToken, basicAuth or the provider's own fields"
-                raise PydanticCustomError("headers", text, {"name": name})
         return self
+
+    @field_validator("headers")
+    @classmethod
+    def _harmless(cls, headers: dict[str, str]) -> dict[str, str]:
+        for name, value in headers.items():
+            shown = {"name": printable(name, 80)}
+            if _HEADER_NAME.fullmatch(name) is None:
+                text = "'{name}' is no name of a header; wanted letters, digits and dashes, such as X-Scope-OrgID"
+                raise PydanticCustomError("headers", text, shown)
+            if name.lower() in _CREDENTIALS:
+                text = "headers must not carry {name}; use bearerToken, basicAuth or the provider's own fields"
+                raise PydanticCustomError("headers", text, shown)
+            if name.lower() in _OF_THE_CONNECTION:
+                raise PydanticCustomError("headers", "{name} is set by the connection itself; leave it out", shown)
+            if not value.isascii() or not value.isprintable() or value != value.strip() or len(value) > 4096:
+                text = "the value of {name} cannot be sent; wanted at most 4096 plain characters in one line"
+                raise PydanticCustomError("headers", text, shown)
+        return headers

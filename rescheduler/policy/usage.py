@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from rescheduler.policy.metrics_access import Credential, FileName, Tls
 from rescheduler.policy.policy_model import PolicyModel
-from rescheduler.policy.values import PositiveDurationSeconds
+from rescheduler.policy.values import PositiveDurationSeconds, format_duration
 
 MOST_SAMPLES = 8000
 """Of one node in one window; samples are held in memory."""
@@ -59,12 +59,25 @@ class UsageTrust(PolicyModel):
     """A source whose clock differs by more than this from ours is not believed."""
 
 
+def _possible_port(text: str) -> str:
+    if int(text.rpartition(":")[2]) > 65535:
+        found = {"found": repr(text)}
+        raise PydanticCustomError("port", "found {found}; wanted a port of at most 65535, such as 2020", found)
+    return text
+
+
+ListenAddress: TypeAlias = Annotated[
+    str,
+    Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[-.a-zA-Z0-9]*):[0-9]{1,5}$", max_length=280),
+    AfterValidator(_possible_port),
+]
+"""HOST:PORT; without a host every address of the machine, port 0 any free one."""
+
+
 class WatcherApi(PolicyModel):
     """The load watcher's REST server; loopback only unless it is protected."""
 
-    address: Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[-.a-zA-Z0-9]*):[0-9]{1,5}$", max_length=280)] = (
-        "127.0.0.1:2020"
-    )
+    address: ListenAddress = "127.0.0.1:2020"
     """HOST:PORT to listen on; 2020 is the port that load watcher clients expect."""
     bearer_token: Credential | None = None
     """Clients must send this token."""
@@ -93,16 +106,27 @@ class UsagePolicy(PolicyModel):
     @model_validator(mode="after")
     def _fitting_times(self) -> UsagePolicy:
         longest = max(self.windows)
+        shown = {
+            "interval": format_duration(self.interval),
+            "shortest": format_duration(min(self.windows)),
+            "longest": format_duration(longest),
+            "keep": "" if self.store is None else format_duration(self.store.keep),
+        }
+        if len(set(self.windows)) < len(self.windows):
+            raise PydanticCustomError("windows", "windows names one length twice; write each once")
         if self.interval > min(self.windows):
-            raise PydanticCustomError(
-                "interval", "interval is longer than the shortest window; no window would hold two samples"
+            text = (
+                "interval {interval} is longer than the shortest window, {shortest}; no window would hold two samples"
             )
+            raise PydanticCustomError("interval", text, shown)
         if longest > 86400:
-            raise PydanticCustomError("windows", "a window is longer than 24h; keep it at most 24h")
+            raise PydanticCustomError("windows", "the window {longest} is longer than 24h; keep it at most 24h", shown)
         if longest > MOST_SAMPLES * min(self.interval, self.pod_interval):
-            raise PydanticCustomError(
-                "windows", f"a window holds more than {MOST_SAMPLES} samples; keep it shorter, or sample less often"
+            text = (
+                f"the window {{longest}} holds more than {MOST_SAMPLES} samples; keep it shorter, or sample less often"
             )
+            raise PydanticCustomError("windows", text, shown)
         if self.store is not None and self.store.keep < longest:
-            raise PydanticCustomError("keep", "store.keep is shorter than the longest window; keep at least that long")
+            text = "store.keep {keep} is shorter than the longest window, {longest}; keep at least that long"
+            raise PydanticCustomError("keep", text, shown)
         return self

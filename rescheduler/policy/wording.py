@@ -55,6 +55,8 @@ _WANTED = {
     "int_parsing_size": "a whole number such as 20",
     "finite_number": "a finite number",
     "float_type": "a number",
+    "bool_type": "true or false, without quotes",
+    "bool_parsing": "true or false, without quotes",
     "tuple_type": "a list: [a, b]",
     "dict_type": "a map: {name: value}",
     "model_type": "fields below it: name: value",

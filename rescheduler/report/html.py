@@ -32,13 +32,18 @@ def plan_page(plan: Plan | PlanResult, cluster: Cluster | None = None) -> str:
         *_section("Left alone", _refusals(plan.refusals)),
         *_section("Warnings", (f"<p>{_text(warning)}</p>" for warning in plan.warnings)),
     ]
-    page = (
+    return page(title, body)
+
+
+def page(title: str, body: Iterable[str]) -> str:
+    """A whole page of our style around lines of HTML; ``title`` must be escaped."""
+    text = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
     )
-    return page.encode("ascii", "xmlcharrefreplace").decode()  # reads the same in every locale
+    return text.encode("ascii", "xmlcharrefreplace").decode()  # reads the same in every locale
 
 
 def _text(value: object) -> str:

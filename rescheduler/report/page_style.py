@@ -6,6 +6,7 @@ STYLE = """
 :root { color-scheme: light dark; --line: #8884; --quiet: #777; --bar: #4c8dd6; --bar2: #3aa37a; --over: #d64c4c; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font-size: 1rem; margin: 0 0 .3rem; }
+pre { overflow-x: auto; font-size: .85em; }
 .headline { margin: .3rem 0; } .quiet { color: var(--quiet); font-size: .9em; margin: .2rem 0; }
 .badge { border-radius: .3rem; padding: .1rem .5rem; color: #fff; background: #777; font-size: .8em; }
 .badge.optimal { background: #2c8a5f; } .badge.feasible { background: #b07d12; }

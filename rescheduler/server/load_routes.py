@@ -101,7 +101,7 @@ def _why_not(record: Record, form: Form, host: str) -> str:
     place = record.index.get(host)
     if host and place is None:
         return f"there is no node {printable(host, 253)!r}"
-    if place is not None and not record.assessment.nodes[place].is_usable:
+    if place is not None and not record.assessment.nodes[place].is_true:
         trust = record.assessment.nodes[place]
         return (
             f"no metrics of {host} are believed: {trust.state}{': ' * bool(trust.reason)}{printable(trust.reason, 300)}"

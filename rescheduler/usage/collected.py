@@ -40,9 +40,10 @@ class Collected:
     ``pods``: those known when pods were last asked for; ``pod_use``: their use by window, aligned with them.
 
     ``measured_at``: float64[N], the source's own time of each node's newest sample, NaN where there is none;
-    ``good_for``: seconds for which a sample is good. ``source``: the provider whose samples count, "" before the first
-    answer. ``overrun_ticks``: ticks left out because earlier ones took too long. ``dropped_pods``: pods whose sample
-    could not be, so far. ``cluster_error``, ``store_error``: "" where all is well; ``lost_ticks``: never stored.
+    ``good_for``: seconds for which a sample is good. ``source``: the provider whose samples count; before the first
+    answer the first provider where a file had samples, else "". ``overrun_ticks``: ticks left out because earlier ones
+    took too long. ``dropped_pods``: pods whose sample could not be, so far. ``cluster_error``, ``store_error``: ""
+    where all is well; ``lost_ticks``: never stored.
     """
 
     at: float

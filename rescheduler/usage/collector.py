@@ -62,6 +62,7 @@ class Collector:
         self._used = 0
         self._answered_at: float | None = None
         self._keeps_history = True
+        self._restored_source = ""
         self._collected = Collected(0.0, providers=tuple(ProviderHealth(provider.name) for provider in providers))
 
     @property
@@ -93,7 +94,7 @@ class Collector:
         self._collected = replace(
             self._judge(used, answers, now),
             providers=healths,
-            source=used.provider.name if used is not None else self._collected.source,
+            source=used.provider.name if used is not None else self._collected.source or self._restored_source,
             ticks=self._collected.ticks + 1,
             overrun_ticks=overrun_ticks,
             cluster_error=cluster_error,
@@ -113,6 +114,8 @@ class Collector:
     def _restore(self, now: float) -> None:
         for samples in self._writer.restore(now - self._longest, now):
             self._ring.append(samples, now)
+            # A file does not say whose samples it holds: the first provider's, unless it failed at the time.
+            self._restored_source = self._providers[0].name if self._providers else ""
 
     def _ask(self, now: float) -> list[Answer]:
         nodes = self._observed.nodes
@@ -211,14 +214,3 @@ class Collector:
         named = [(answer.provider.name, answer.sifted.samples) for answer in told if answer.sifted is not None]
         bound = self._policy.trust.disagreement
         return replace(evidence, disputed=disputes(named, bound, largest_age(evidence), now))
-
-
-def collect_once(
-    providers: Sequence[MetricsProvider], observed: Observed, policy: UsagePolicy, now: float
-) -> Collected:
-    """Usage for one command: one sample, and as much history as the longest window where the source keeps any.
-
-    Where it keeps none, one sample is all there is: unless usage.trust.minimumSamples is 1, every node is New then,
-    requests stand in for use, and the reason says what would gather more.
-    """
-    return Collector(providers, lambda: observed, policy).tick(now)

@@ -20,7 +20,7 @@ _STANDS_FOR_ZERO: Final = ("average", "deviation", "latest", "maximum", "minimum
 def judged(
     windows: UsageWindows, assessments: Mapping[float, Assessment], first_bound: FloatArray | None, now: float
 ) -> UsageWindows:
-    """Each window with its assessment: only usable nodes are valid, predicted ones have a load of 0.
+    """Each window with its assessment: only nodes whose load is true are valid, predicted ones have a load of 0.
 
     ``first_bound``: float64[N], when the first of each node's pods was bound (see pods_on_nodes). The load of a
     predicted node's pods is added where loads are corrected (model/recent_use): its window ends where all its pods
@@ -39,7 +39,7 @@ def states(trusts: Sequence[Trust], *wanted: TrustState) -> BoolArray:
 
 def _judged(usage: Usage, assessment: Assessment, first_bound: FloatArray | None, now: float) -> Usage:
     is_predicted = states(assessment.nodes, TrustState.PREDICTED)
-    is_usable = np.fromiter((trust.is_usable for trust in assessment.nodes), np.bool_, count=usage.node_count)
+    is_true = np.fromiter((trust.is_true for trust in assessment.nodes), np.bool_, count=usage.node_count)
     ends, statistics = usage.window_end, dict(usage.statistics)
     if is_predicted.any():
         bound = np.full(usage.node_count, np.inf) if first_bound is None else first_bound
@@ -51,7 +51,7 @@ def _judged(usage: Usage, assessment: Assessment, first_bound: FloatArray | None
         usage,
         statistics=statistics,
         window_end=ends,
-        is_valid=is_usable & np.isfinite(ends),
+        is_valid=is_true & np.isfinite(ends),
         assessment=assessment,
     )
 

@@ -17,6 +17,9 @@ from rescheduler.usage.sample_ring import CLOCK_SKEW_SECONDS, Cells, SampleRing,
 MOST_PODS: Final = 500_000
 """Pods kept at once, those gone within the longest window included; further ones are unknown."""
 
+_AT_ONCE: Final = 10_000
+"""Pods whose windows are worked out at once: all samples of all pods beside the ring would take tens of megabytes."""
+
 
 @dataclass(frozen=True, eq=False)
 class PodUse:
@@ -26,7 +29,6 @@ class PodUse:
     """
 
     average: Mapping[str, FloatArray]
-    latest: Mapping[str, FloatArray]
     measured_at: FloatArray
     count: IntArray
 
@@ -57,29 +59,38 @@ class PodRing:
         """
         created = np.array([-np.inf if pod.created_at is None else pod.created_at for pod in pods], dtype=np.float64)
         columns = self._ring.find([(pod.namespace, pod.name) for pod in pods])
-        cells = self._ring.cells(columns, now - max(windows, default=0.0))
-        until = now + CLOCK_SKEW_SECONDS
-        return {seconds: _use(cells, np.maximum(now - seconds, created), until) for seconds in windows}
+        since, until = now - max(windows, default=0.0), now + CLOCK_SKEW_SECONDS
+        found: dict[float, list[PodUse]] = {seconds: [] for seconds in windows}
+        for start in range(0, max(len(pods), 1), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            cells = self._ring.cells(columns[part], since)
+            for seconds in windows:
+                found[seconds].append(_use(cells, np.maximum(now - seconds, created[part]), until))
+        return {seconds: _joined(parts) for seconds, parts in found.items()}
+
+
+def _joined(parts: Sequence[PodUse]) -> PodUse:
+    return PodUse(
+        average={metric: np.concatenate([part.average[metric] for part in parts]) for metric in POD_METRICS},
+        measured_at=np.concatenate([part.measured_at for part in parts]),
+        count=np.concatenate([part.count for part in parts]),
+    )
 
 
 def _use(cells: Cells, since: FloatArray, until: float) -> PodUse:
     """Row by row, since whole arrays of all rows in float64 would take hundreds of megabytes."""
     shape = (len(POD_METRICS), len(since))
-    total, counts, latest = np.zeros(shape), np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
-    newest = np.full(shape, -np.inf)
+    total, counts = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    newest = np.full(len(since), -np.inf)
     for measured_at, values in zip(cells.measured_at, cells.values.swapaxes(0, 1), strict=True):
         is_inside = (measured_at > since) & (measured_at <= until)
         is_sample = is_inside & ~np.isnan(values)
         np.add(total, values, out=total, where=is_sample)
         counts += is_sample
-        is_newer = is_sample & (measured_at >= newest)
-        np.copyto(latest, values, where=is_newer)
-        np.copyto(newest, np.broadcast_to(measured_at, shape), where=is_newer)
+        np.maximum(newest, measured_at, out=newest, where=is_sample.any(axis=0))
     average = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
-    ends = newest.max(axis=0)
     return PodUse(
         average=dict(zip(POD_METRICS, average, strict=True)),
-        latest=dict(zip(POD_METRICS, latest, strict=True)),
-        measured_at=np.where(np.isfinite(ends), ends, np.nan),
+        measured_at=np.where(np.isfinite(newest), newest, np.nan),
         count=counts.max(axis=0),
     )

@@ -55,11 +55,6 @@ class StoreWriter:
         else:
             self._pause, self.error, self.since = 0.0, "", None
 
-    def close(self) -> None:
-        """Let go of the store."""
-        if self._store is not None:
-            self._store.close()
-
     def _failed(self, error: str, now: float) -> None:
         self.since = now if not self.error else self.since
         self.error = error

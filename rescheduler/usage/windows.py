@@ -11,7 +11,6 @@ from rescheduler.model.arrays import BoolArray
 from rescheduler.model.node import Node
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import NETWORK, NODE_METRICS
-from rescheduler.model.trust import Assessment
 from rescheduler.model.usage import Departure, FloatArray, Statistics, Usage, UsageWindows
 from rescheduler.usage.pod_ring import PodUse
 from rescheduler.usage.ring import NodeRing
@@ -28,7 +27,6 @@ def usage_windows(
     nodes: Sequence[Node],
     now: float,
     *,
-    assessment: Assessment | None = None,
     pod_use: Mapping[float, PodUse] | None = None,
     departures: tuple[Departure, ...] = (),
 ) -> UsageWindows:
@@ -36,8 +34,7 @@ def usage_windows(
 
     A sample belongs to a window by the source's own time, (now - window, now]; the source's clock may be ahead of ours
     by CLOCK_SKEW_SECONDS. What was measured before a node was created is another node's and does not count.
-    ``assessment``: trust in each of ``nodes``, in the same order; without one, a node with samples is valid.
-    ``pod_use``: by window, as ``PodRing.use`` gives it.
+    Every node with samples is valid; see ``judging`` for trust. ``pod_use``: by window, as ``PodRing.use`` gives it.
     """
     starts = {seconds: now - seconds for seconds in windows}
     created = np.array([-np.inf if node.created_at is None else node.created_at for node in nodes], dtype=np.float64)
@@ -51,10 +48,9 @@ def usage_windows(
             statistics=statistics,
             window_end=ends,
             window_seconds=np.full(len(nodes), float(seconds)),
-            is_valid=_validity(ends, assessment),
+            is_valid=np.isfinite(ends),
             pod_use=pod_use[seconds].average if pod_use is not None and seconds in pod_use else {},
             departures=departures,
-            assessment=assessment,
         )
     return UsageWindows(by_window)
 
@@ -73,13 +69,3 @@ def _window_ends(statistics: Mapping[str, Statistics], now: float) -> FloatArray
     newest = np.array([statistics[metric].measured_at for metric in (CPU, MEMORY)])
     ends: FloatArray = np.minimum(np.fmin(newest[0], newest[1]), now)
     return ends
-
-
-def _validity(ends: FloatArray, assessment: Assessment | None) -> BoolArray:
-    is_measured: BoolArray = np.isfinite(ends)
-    if assessment is None:
-        return is_measured
-    if len(assessment.nodes) != len(ends):
-        raise ValueError(f"usage: found trust in {len(assessment.nodes)} nodes, wanted {len(ends)}")
-    is_usable: BoolArray = np.array([trust.is_usable for trust in assessment.nodes], dtype=np.bool_)
-    return is_measured & is_usable

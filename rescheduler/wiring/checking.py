@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rescheduler.adapters.scheduler_file import UnreadableFileError, read_text
 from rescheduler.model.printable import printable
-from rescheduler.policy.errors import PolicyError, Problem
+from rescheduler.policy.errors import PolicyError, Problem, named
 from rescheduler.policy.loader import load_policy
 from rescheduler.policy.models import API_VERSION, Policy
 from rescheduler.scheduling.configuration import combined, configures_scheduler, read_configuration
@@ -52,7 +52,8 @@ def check_files(files: Sequence[str]) -> Checked:
 
 def _named_by(policy: Policy, files: Sequence[str]) -> list[NamedConfiguration]:
     """Configurations of a policy that need no cluster, which must go together."""
-    check_providers(policy, files)
+    with named(files):
+        check_providers(policy)
     found = named_configurations(policy, files)
     combined(found)
     return found

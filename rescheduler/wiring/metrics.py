@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rescheduler.extension_points import Clock, ClusterError, MetricsError, MetricsProvider, UsageStore
+from rescheduler.model.printable import printable
 from rescheduler.policy.errors import PolicyError, Problem
 from rescheduler.policy.metrics_access import Credential
 from rescheduler.policy.models import Policy
@@ -39,8 +41,8 @@ def make_providers(policy: Policy, options: ClusterOptions, tell: Tell) -> tuple
     return tuple(found)
 
 
-def check_providers(policy: Policy, files: Sequence[str] = ()) -> None:
-    """Raise PolicyError with every wrong argument of every provider; ``files`` are named in it."""
+def check_providers(policy: Policy) -> None:
+    """Raise PolicyError with every wrong argument of every provider."""
     from rescheduler.adapters.metrics_providers import PROVIDERS
     from rescheduler.adapters.metrics_providers.registration import checked_arguments
 
@@ -56,7 +58,7 @@ def check_providers(policy: Policy, files: Sequence[str] = ()) -> None:
         except PolicyError as error:
             problems += error.problems
     if problems:
-        raise PolicyError([problem._replace(file=", ".join(files)) for problem in problems])
+        raise PolicyError(problems)
 
 
 def provider_context(options: ClusterOptions, tell: Tell) -> ProviderContext:
@@ -67,6 +69,23 @@ def provider_context(options: ClusterOptions, tell: Tell) -> ProviderContext:
         return ProviderContext(warn=tell)
     connection = _once(options)
     return ProviderContext(lambda name: _secret(connection(), name), connection, warn=tell)
+
+
+def check_store(usage: UsagePolicy) -> None:
+    """Raise PolicyError for a file that can never be written; what may pass, as a full disk does, is no such fault."""
+    if usage.store is None:
+        return
+    path = Path(usage.store.path)
+    folder, name = path.resolve().parent, printable(str(path))
+    if not folder.is_dir():
+        text = f"the folder {printable(str(folder))} does not exist; make it, or name another"
+    elif path.is_dir():
+        text = f"{name} is a folder; wanted the name of a file, such as {name}/usage.sqlite"
+    elif not os.access(path if path.exists() else folder, os.W_OK):
+        text = f"{name} cannot be written here; name a file that can"
+    else:
+        return
+    raise PolicyError([Problem("", 0, 0, "usage.store.path", text)])
 
 
 def make_store(usage: UsagePolicy, clock: Clock, tell: Tell) -> UsageStore | None:

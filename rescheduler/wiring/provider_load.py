@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from rescheduler.extension_points import Clock, MetricsProvider, Progress, no_progress
+from rescheduler.adapters.load_recording import read_load_recording
+from rescheduler.extension_points import Clock, MetricsProvider, Progress, SnapshotError, no_progress
 from rescheduler.model.cluster import Cluster
+from rescheduler.model.printable import printable
 from rescheduler.model.trust import Assessment
 from rescheduler.model.usage import UsageWindows
 from rescheduler.policy.models import Policy
@@ -18,6 +21,7 @@ from rescheduler.usage.collected import Collected, Observed
 from rescheduler.usage.collector import Collector
 from rescheduler.wiring.cluster_source import ClusterOptions
 from rescheduler.wiring.metrics import make_providers
+from rescheduler.wiring.recorded_load import RecordedLoad
 
 if TYPE_CHECKING:
     from rescheduler.usage.provider_health import ProviderHealth
@@ -35,6 +39,7 @@ class ProviderLoad(MeasuredLoad):
         """Sends nothing yet. Raises PolicyError for arguments that cannot be used."""
         self._clock = clock
         self._progress = progress
+        self._is_recorded = all(provider.name == "Recorded" for provider in policy.usage.providers)
         self._maximum_age = policy.usage.trust.maximum_age if options.filenames else None
         self._interval = policy.usage.interval
         self._told: list[str] = []
@@ -70,13 +75,37 @@ class ProviderLoad(MeasuredLoad):
         now = self._clock.monotonic()
         if self._asked_at is None or now - self._asked_at >= self._interval:
             self._progress(f"asking {', '.join(provider.name for provider in self._providers)} for measured load")
-            self._collector.tick(self._clock.now())
+            self._collector.tick(self._time_of(cluster))
             self._asked_at = now
         return aligned(self._collector.collected, cluster.nodes, cluster.pods)
 
+    def _time_of(self, cluster: Cluster) -> float:
+        """The time of which load is asked: that of a recording where load is recorded too."""
+        is_past = self._is_recorded and self._maximum_age is not None and cluster.taken_at > 0
+        return cluster.taken_at if is_past else self._clock.now()
+
     def _is_too_old(self, cluster: Cluster) -> bool:
         """Whether a recording is of another time than the one of which providers tell."""
-        return self._maximum_age is not None and self._clock.now() - cluster.taken_at > self._maximum_age
+        return self._maximum_age is not None and self._time_of(cluster) - cluster.taken_at > self._maximum_age
+
+
+def recorded_answer(policy: Policy, options: ClusterOptions) -> MeasuredLoad | None:
+    """A recorded cluster's load where the policy's one provider is a recording of one answer: as ``--usage`` gives it.
+
+    One answer is a window already, of which no samples can be gathered. None for anything else, a file that cannot be
+    read too: a provider's faults are warnings.
+    """
+    names = [provider.name for provider in policy.usage.providers]
+    if names != ["Recorded"] or not options.filenames:
+        return None
+    file = str(policy.usage.providers[0].args["file"])
+    try:
+        with Path(file).open("rb") as stream:
+            if not stream.read(4096).lstrip().startswith(b"{"):
+                return None
+        return RecordedLoad(policy, read_load_recording(file), printable(file))
+    except (OSError, ValueError, SnapshotError):
+        return None
 
 
 def _rounded(seconds: float) -> str:

@@ -11,7 +11,7 @@ from rescheduler.adapters.scheduler_file import UnreadableFileError, read_text
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.printable import printable
-from rescheduler.policy.errors import PolicyError, Problem
+from rescheduler.policy.errors import PolicyError, Problem, named
 from rescheduler.policy.models import Policy
 from rescheduler.policy.schedulers import SchedulerSource
 from rescheduler.scheduling.configuration import (
@@ -80,9 +80,12 @@ def predictions(
 
         load = RecordedLoad(policy, read_load_recording(usage_file, progress), printable(usage_file))
     elif policy.usage.providers:
-        from rescheduler.wiring.provider_load import ProviderLoad
+        from rescheduler.wiring.provider_load import ProviderLoad, recorded_answer
 
-        load = ProviderLoad(policy, options or ClusterOptions(), SystemClock(), progress)
+        where = options or ClusterOptions()
+        with named(policy_files):
+            asked = ProviderLoad(policy, where, SystemClock(), progress)
+        load = recorded_answer(policy, where) or asked
     return Predictions(policy, tuple(_read_files(policy, policy_files)), load)
 
 

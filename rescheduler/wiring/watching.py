@@ -15,7 +15,7 @@ from rescheduler.usage.collected import Collected, Observe, Observed
 from rescheduler.usage.collector import Collector
 from rescheduler.usage.news import news
 from rescheduler.wiring.cluster_source import ClusterOptions, connected, read_cluster
-from rescheduler.wiring.metrics import Tell, make_providers, make_store
+from rescheduler.wiring.metrics import Tell, check_store, make_providers, make_store
 
 if TYPE_CHECKING:
     from rescheduler.adapters.kubernetes.connection import Connection
@@ -40,6 +40,7 @@ class UsageWatch:
         providers = make_providers(policy, options, tell)
         if not providers:
             raise PolicyError([Problem("", 0, 0, "usage.providers", "none of them can be asked here")])
+        check_store(policy.usage)
         self._store = make_store(policy.usage, clock, tell)
         observe = observer(options, clock, policy.usage.pod_interval)
         self._collector = Collector(providers, observe, policy.usage, store=self._store)

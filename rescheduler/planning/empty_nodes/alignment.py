@@ -21,7 +21,7 @@ _EMPHASIS = 4
 def seat_by_alignment(seating: Seating, deadline: Deadline | None = None) -> None:
     """Seat what has no seat, the largest first, until the deadline; some may stay without."""
     drainage = seating.drainage
-    if not seating.unseated:
+    if not seating.unseated or not len(seating.kept):
         return
     weight = _scarcity(seating)
     request = drainage.request * weight

@@ -15,11 +15,16 @@ MOVED_ALREADY = "MovedAlready"
 
 
 def blocked_nodes(situation: Situation, eligibility: Eligibility) -> tuple[Refusal, ...]:
-    """One refusal for each selected node that holds pods which must stay, those with the fewest such pods first.
+    """One refusal for each selected node that only pods which must stay keep in use, those with the fewest first.
 
-    ``eligibility`` is what was asked with: it knows why pods must stay.
+    ``eligibility`` is what was asked with: it knows why pods must stay. Nodes that the limits keep in use anyway are
+    left out.
     """
-    blocked = situation.is_source & (situation.pods_on > situation.movable_on)
+    limits = situation.limits
+    if 0 in (limits.in_all, int(limits.of_node.max(initial=0)), limits.of_other_namespaces):
+        return ()
+    is_within_limits = situation.movable_on <= np.minimum(limits.of_node, limits.in_all)
+    blocked = situation.is_source & (situation.pods_on > situation.movable_on) & is_within_limits
     nodes = np.flatnonzero(blocked)
     stays = situation.pods_on[nodes] - situation.movable_on[nodes]
     is_movable = np.zeros(situation.columns.pod_count, dtype=np.bool_)
@@ -64,8 +69,6 @@ class _Reasons:
             return MOVED_ALREADY, f"{key} gets its place there by an earlier objective of this plan"
         if self._situation.start.node_of[pod] != initial:
             return MOVED_ALREADY, f"{key} goes there by an earlier objective of this plan, and a pod moves once only"
-        if self._situation.limits.in_all == 0:
-            return "Limits", f"{key} may not be moved: limits.maxEvictions allows no eviction (more)"
         return "Eligibility", f"{key} may not be moved"
 
 

@@ -12,7 +12,7 @@ from rescheduler.planning.empty_nodes.solution import Solution, keeps_limits, so
 from rescheduler.planning.empty_nodes.whole_prices import whole_prices
 from rescheduler.planning.general import EVICTIONS_SHARE, HELP_SHARE, PRICE_SHARE, Attempt, General
 from rescheduler.planning.instance import Instance
-from rescheduler.planning.sequencing import possible_part, sequence
+from rescheduler.planning.sequencing import Sequencing, possible_part, sequence
 from rescheduler.planning.solvers.emptied_nodes_model import EmptiedNodes
 from rescheduler.planning.solvers.lexicographic import LexicographicSolver
 from rescheduler.planning.solvers.room_model import RoomModel
@@ -66,10 +66,11 @@ class ExactSearch(General):
         value = solver.run(
             emptied.value, maximize=True, deadline=self.deadline.part(0.6), deterministic_seconds=seconds * HELP_SHARE
         )
-        if value.bound is not None and self._is_general():
-            self._note_bound(value.bound - self._worth_before)
         if value.value is None:
             return None
+        # A solver that was stopped before it began to prove tells a bound that means nothing.
+        if value.bound is not None and (value.is_proven or value.bound > value.value) and self._is_general():
+            self._note_bound(value.bound - self._worth_before)
         evictions = solver.run(
             room.evictions,
             maximize=False,
@@ -145,6 +146,14 @@ class ExactSearch(General):
         found = solution_of(self.situation, schedule)
         if found.is_better_than(self.solution):
             self.solution = found
+
+    def _react(self, attempt: Attempt, found: Sequencing) -> bool:
+        """As for room; a plan that was cut off though its pods could be named otherwise ends all proofs."""
+        before = len(self._cuts)
+        goes_on = super()._react(attempt, found)
+        if len(self._cuts) > before and not attempt.decoded.is_unique:
+            self._is_complete = False
+        return goes_on
 
     def _is_finished(self) -> bool:
         value = round(self.solution.value * self.prices.scale)

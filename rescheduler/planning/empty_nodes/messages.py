@@ -23,7 +23,7 @@ def describe(
     """The message of an answer."""
     parts = [_summary(situation, solution), _proof(situation, solution, bound)]
     if limits and solution.value < _all_that_could_be(situation):
-        parts.append(f"{' and '.join(limits)} {'binds' if len(limits) == 1 else 'bind'}")
+        parts.append(f"{' and '.join(limits)} {'leaves' if len(limits) == 1 else 'leave'} too little for other nodes")
     if refusals:
         rules = Counter(refusal.rule for refusal in refusals)
         told = ", ".join(f"{count} by {rule}" for rule, count in rules.most_common(3))

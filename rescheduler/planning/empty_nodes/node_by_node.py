@@ -10,6 +10,7 @@ import numpy as np
 from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.usage import FloatArray
 from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.draft import Schedule
 from rescheduler.planning.empty_nodes.situation import Situation
 
 _MOST_EJECTIONS_TRIED = 16
@@ -50,6 +51,15 @@ class NodeByNode:
             if not self.try_node(node, may_eject=may_eject):
                 self.is_closed[node] = False
                 failures += 1
+
+    def repeat(self, schedule: Schedule, emptied: Sequence[int]) -> None:
+        """Begin with the moves of a schedule, which empties these nodes."""
+        self.is_closed[list(emptied)] = True
+        self.emptied = list(emptied)
+        steps: list[Step] = []
+        for wave in schedule.waves:
+            for pod, node in wave:
+                self._move(self.problem.row_of_movable[pod], node, steps)
 
     def try_node(self, node: int, *, may_eject: bool) -> bool:
         """Find a place for every pod of a node, the hardest first; nothing is changed where one has none."""

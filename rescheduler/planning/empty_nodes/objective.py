@@ -37,7 +37,7 @@ def plan_empty_nodes(request: EmptyNodesRequest) -> EmptyNodesAnswer:
         search.prove()
         best = emptied_without_holds(situation, groups, by_cost(situation), deadline)
         notes.append(_note_without_holds(situation, best))
-    return _answer(situation, request, best, max(best.value, search.bound), notes)
+    return _answer(situation, request, best, search.bound, notes)
 
 
 def _answer(

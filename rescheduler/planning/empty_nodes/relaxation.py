@@ -8,27 +8,24 @@ import numpy as np
 
 from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.usage import FloatArray
+from rescheduler.planning.empty_nodes.shapes_of_pods import Shapes, shapes_of_pods
 from rescheduler.planning.empty_nodes.situation import Situation
 
-_MOST_PAIRS = 12_000
 _MOST_GROUPS = 240
-_GRID = 1.2
+_MOST_NODES_IN_DETAIL = 100
 
 
 @dataclass(frozen=True)
 class Relaxation:
     """Shapes (S) of pods, groups (G) of nodes, and nodes whose emptiness is to be chosen (C).
 
-    ``request``: int64[S, R], rounded down; ``pods``: int64[S]; ``open_to``: bool[S, G]; ``room``: float64[G, R], what
-    the nodes of a group offer together; ``largest``: int64[G, R], the most that one of them offers; ``group_sizes``:
-    int64[G], nodes of each. ``node``: int64[C]
-    with ``group``: int64[C], ``capacity``: int64[C, R], ``price``: float64[C] and ``pods_on``: int64[C], 0 for nodes
-    that are empty already. ``namespaces``: rows of int64[C] with a limit each. ``most_evictions``: as said.
+    ``shapes``: what pods ask for, and to which groups they are open. ``room``: float64[G, R], what the nodes of a group
+    offer together; ``largest``: int64[G, R], the most that one of them offers; ``group_sizes``: int64[G]. ``node``:
+    int64[C] with ``group``: int64[C], ``capacity``: int64[C, R], ``price``: float64[C] and ``pods_on``: int64[C], 0 for
+    nodes that are empty already. ``namespaces``: rows of int64[C] with a limit each. ``most_evictions``: as said.
     """
 
-    request: IntArray
-    pods: IntArray
-    open_to: BoolArray
+    shapes: Shapes
     room: FloatArray
     largest: IntArray
     group_sizes: IntArray
@@ -49,29 +46,19 @@ def relax(situation: Situation) -> Relaxation:
     np.add.at(capacity, problem.origin, problem.held.T)
     used = np.flatnonzero(amounts.any(axis=0))
     amounts, capacity = amounts[:, used], capacity[:, used]
-    group_of, openness = _groups(situation)
-    first = np.unique(group_of, return_index=True)[1]
-    home = group_of[problem.origin]
-    mask_open = (
-        openness[problem.mask_numbers] if len(problem.movable) else np.zeros((0, situation.node_count), np.bool_)
-    )
-    is_homeless = ~mask_open[np.arange(len(home)), problem.origin] if len(home) else np.zeros(0, np.bool_)
-    request, pods, looks = _shapes(amounts, problem.mask_numbers, np.where(is_homeless, home, -1), len(first))
-    open_to = openness[looks[:, 0]][:, first] if len(looks) else np.zeros((0, len(first)), np.bool_)
-    stays = np.flatnonzero(looks[:, 1] >= 0) if len(looks) else np.zeros(0, np.int64)
-    open_to[stays, looks[stays, 1]] = True
-    node = np.flatnonzero(situation.could_be_emptied | situation.is_empty)
-    room = np.zeros((len(first), len(used)))
+    openness = _openness(situation)
+    group_of = _groups(situation, openness)
+    sizes = np.bincount(group_of)
+    room = np.zeros((len(sizes), len(used)))
     np.add.at(room, group_of, capacity.astype(np.float64))
-    largest = np.zeros((len(first), len(used)), dtype=np.int64)
+    largest = np.zeros((len(sizes), len(used)), dtype=np.int64)
     np.maximum.at(largest, group_of, capacity)
+    node = np.flatnonzero(situation.could_be_emptied | situation.is_empty)
     return Relaxation(
-        request=request,
-        pods=pods,
-        open_to=open_to,
+        shapes=shapes_of_pods(amounts, _open_groups(situation, openness, group_of), largest, room),
         room=room,
         largest=largest,
-        group_sizes=np.bincount(group_of, minlength=len(first)),
+        group_sizes=sizes,
         node=node,
         group=group_of[node],
         capacity=capacity[node],
@@ -82,29 +69,33 @@ def relax(situation: Situation) -> Relaxation:
     )
 
 
-def _groups(situation: Situation) -> tuple[IntArray, BoolArray]:
-    """Group of each node, int64[N]: open to the same pods, and of one size; and the masks of pods, bool[C, N]."""
+def _openness(situation: Situation) -> BoolArray:
+    """The nodes that each mask of pods is open to, bool[masks, N]."""
     problem = situation.problem
     _ = problem.mask_numbers  # hands all masks out
-    openness = np.array(problem.masks, dtype=np.bool_).reshape(-1, situation.node_count)
-    sizes = problem.columns.allocatable.T
-    for looks in (np.hstack((openness.T.astype(np.int64), sizes)), openness.T.astype(np.int64)):
+    return np.array(problem.masks, dtype=np.bool_).reshape(-1, situation.node_count)
+
+
+def _groups(situation: Situation, openness: BoolArray) -> IntArray:
+    """Group of each node, int64[N]: open to the same pods and, in small clusters, of one size."""
+    by_openness = openness.T.astype(np.int64)
+    candidates = [by_openness]
+    if situation.node_count <= _MOST_NODES_IN_DETAIL:
+        candidates.insert(0, np.hstack((by_openness, situation.problem.columns.allocatable.T)))
+    for looks in candidates:
         if looks.shape[1]:
-            group_of = np.unique(looks, axis=0, return_inverse=True)[1].reshape(-1)
+            group_of: IntArray = np.unique(looks, axis=0, return_inverse=True)[1].reshape(-1)
             if group_of.max(initial=0) < _MOST_GROUPS:
-                return group_of, openness
-    return np.zeros(situation.node_count, dtype=np.int64), np.ones_like(openness)
+                return group_of
+    return np.zeros(situation.node_count, dtype=np.int64)
 
 
-def _shapes(amounts: IntArray, mask: IntArray, stays_in: IntArray, groups: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Distinct requests with mask and home; on a coarser grid where those are too many."""
-    rounded = amounts
-    for grid in (1.0, _GRID, _GRID**2, _GRID**4):
-        if grid > 1.0:
-            steps = np.floor(np.log(np.maximum(1, amounts)) / np.log(grid) + 1e-12)
-            rounded = np.minimum(amounts, np.where(amounts > 0, np.floor(grid**steps), 0).astype(np.int64))
-        looks = np.hstack((rounded, mask[:, None], stays_in[:, None]))
-        shapes, pods = np.unique(looks, axis=0, return_counts=True)
-        if len(shapes) * groups <= _MOST_PAIRS:
-            break
-    return shapes[:, :-2], pods.astype(np.int64), shapes[:, -2:]
+def _open_groups(situation: Situation, openness: BoolArray, group_of: IntArray) -> BoolArray:
+    """The groups that each movable pod is open to, its own among them, bool[M, G]."""
+    problem = situation.problem
+    of_mask = np.zeros((len(openness), group_of.max(initial=0) + 1), dtype=np.bool_)
+    for number, mask in enumerate(openness):
+        of_mask[number, group_of[mask]] = True
+    found: BoolArray = of_mask[problem.mask_numbers]
+    found[np.arange(len(problem.movable)), group_of[problem.origin]] = True
+    return found

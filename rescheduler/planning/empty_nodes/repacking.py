@@ -19,7 +19,8 @@ from rescheduler.planning.empty_nodes.solution import solution_of
 from rescheduler.planning.empty_nodes.waves import GroupsOfPods, as_far_as_possible
 
 _TARGETS = 6
-_MOST_MENDED = 400
+_SHARE_OF_SEATS = 0.6  # of what is left; the rest is for the order
+_MOST_MENDED_SHARE = 0.05
 
 
 @dataclass
@@ -35,17 +36,20 @@ def repacked(
     situation: Situation, groups: GroupsOfPods, chosen: IntArray, deadline: Deadline, random: np.random.Generator
 ) -> Schedule:
     """Waves that empty as many of the ``chosen`` nodes as find seats for their pods; perhaps none."""
-    repacking = _with_entangled_seated(situation, chosen, deadline)
+    if not len(chosen):
+        return Schedule()
+    repacking = _with_entangled_seated(situation, chosen, deadline.part(_SHARE_OF_SEATS))
     emptied = np.flatnonzero(repacking.work.is_closed & situation.could_be_emptied)
     seating = Seating(repacking.drainage, emptied.tolist())
-    seat_by_alignment(seating, deadline)
-    _mend(seating, deadline, random)
+    seat_by_alignment(seating, deadline.part(_SHARE_OF_SEATS))
+    if len(seating.unseated) <= _MOST_MENDED_SHARE * len(np.flatnonzero(~seating.is_native)):
+        _mend(seating, deadline.part(_SHARE_OF_SEATS), random)
     _reopen(situation, repacking, seating)
     order = list(repacking.work.order)
     for number in np.flatnonzero(seating.node_of != repacking.drainage.home).tolist():
         pod = int(situation.problem.movable[repacking.rows[number]])
         order.append((pod, int(seating.node_of[number])))
-    return _carried_out(situation, groups, order)
+    return _carried_out(situation, groups, order, deadline)
 
 
 def _with_entangled_seated(situation: Situation, chosen: IntArray, deadline: Deadline) -> _Repacking:
@@ -56,22 +60,23 @@ def _with_entangled_seated(situation: Situation, chosen: IntArray, deadline: Dea
     work = NodeByNode(situation, is_closed)
     is_plain = ~situation.is_entangled_row
     for node in chosen.tolist():
-        rows = [row for row in situation.rows_on[node].tolist() if not is_plain[row]]
-        if deadline.is_over() or not work.seat_all(rows):
+        entangled = [row for row in situation.rows_on[node].tolist() if not is_plain[row]]
+        if deadline.is_over() or not work.seat_all(entangled):
             work.is_closed[node] = False
     rows = np.flatnonzero(is_plain)
     request = problem.requests[:, rows].T
     home = problem.origin[rows].astype(np.int64)
     capacity = np.maximum(0, work.free).T.copy()
     np.add.at(capacity, home, request)
+    classes = problem.mask_numbers[rows]  # hands all masks out
     open_to = np.array(problem.masks, dtype=np.bool_) & ~situation.is_empty
-    drainage = Drainage(capacity, request, home, problem.mask_numbers[rows], open_to, situation.could_be_emptied)
+    drainage = Drainage(capacity, request, home, classes, open_to, situation.could_be_emptied)
     return _Repacking(work, drainage, rows)
 
 
 def _mend(seating: Seating, deadline: Deadline, random: np.random.Generator) -> None:
     """Make room by exchanges for those that have no seat, the largest first."""
-    for pod in seating.unseated[:_MOST_MENDED]:
+    for pod in seating.unseated:
         if deadline.is_over():
             return
         seat_or_make_room(seating, pod, _TARGETS, random)
@@ -84,7 +89,7 @@ def _reopen(situation: Situation, repacking: _Repacking, seating: Seating) -> No
         waiting = np.array(seating.unseated, dtype=np.int64)
         without = np.bincount(home[waiting], minlength=situation.node_count)
         node = int((without / situation.price.clip(min=1e-9)).argmax())
-        _bring_back(situation, repacking, seating, node)
+        _bring_back(repacking, seating, node)
         _seat_on(seating, node)
 
 
@@ -98,7 +103,7 @@ def _seat_on(seating: Seating, node: int) -> None:
             seating.seat(pod, node)
 
 
-def _bring_back(situation: Situation, repacking: _Repacking, seating: Seating, node: int) -> None:
+def _bring_back(repacking: _Repacking, seating: Seating, node: int) -> None:
     """All pods of a node stay where they are, but those that are entangled and have moved."""
     seating.reopen(node, repacking.drainage.capacity[node])
     for pod in np.flatnonzero(repacking.drainage.home == node).tolist():
@@ -106,14 +111,16 @@ def _bring_back(situation: Situation, repacking: _Repacking, seating: Seating, n
     repacking.work.is_closed[node] = False
 
 
-def _carried_out(situation: Situation, groups: GroupsOfPods, order: list[tuple[int, int]]) -> Schedule:
+def _carried_out(
+    situation: Situation, groups: GroupsOfPods, order: list[tuple[int, int]], deadline: Deadline
+) -> Schedule:
     """What of the moves has an order, less those of nodes that are not emptied after all."""
-    waves, rest = as_far_as_possible(situation.problem, groups, order)
+    waves, rest = as_far_as_possible(situation.problem, groups, order, deadline)
     if not rest:
         return waves.schedule
     emptied = frozenset(solution_of(situation, waves.schedule).emptied)
     origin = situation.start.node_of
     useful = [move for wave in waves.done for move in wave if int(origin[move[0]]) in emptied]
-    fewer, rest = as_far_as_possible(situation.problem, groups, useful)
+    fewer, rest = as_far_as_possible(situation.problem, groups, useful, deadline)
     is_as_good = not rest and len(solution_of(situation, fewer.schedule).emptied) >= len(emptied)
     return fewer.schedule if is_as_good else waves.schedule

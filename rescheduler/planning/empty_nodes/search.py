@@ -25,10 +25,12 @@ _LARGEST_MODEL = 30_000  # (kind of pod, node) pairs
 _SECONDS_PER_PAIR = 1e-4
 _MOST_REPLAYED = 2_000
 _RANDOM_ORDERS = 12
-_SPARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08)
+_FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
 _ENOUGH = 1e-6
+_SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its order
 _NEAR = 0.98
-_SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING = 0.3, 0.6
+_FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
+_SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING = 0.8, 0.3, 0.6
 
 
 class Search:
@@ -58,8 +60,9 @@ class Search:
         if self.bound <= 0:
             return
         self.progress("emptying node by node")
-        self._construct(self.deadline.part(_SHARE_OF_FIRST_ORDERS))
-        if self.best.value < _NEAR * self.bound:
+        is_tight = self.situation.limits.in_all < _FEW_EVICTIONS * len(self.situation.problem.movable)
+        self._construct(self.deadline.part(_SHARE_IF_TIGHT if is_tight else _SHARE_OF_FIRST_ORDERS))
+        if self._program is not None and self.best.value < _NEAR * self.bound:
             self._repack(self.deadline.part(_SHARE_OF_REPACKING))
         if not self._is_done():
             self._solve_whole()
@@ -111,20 +114,16 @@ class Search:
 
     def _try(self, order: IntArray, closed: BoolArray, deadline: Deadline) -> None:
         work = NodeByNode(self.situation, closed | self.situation.is_empty)
-        work.run(order.tolist(), deadline, may_eject=False)
-        work.run([n for n in order.tolist() if n not in set(work.emptied)], deadline, may_eject=True)
-        self._offer(work.order)
+        work.run(order.tolist(), deadline.part(_SHARE_OF_SEATS), may_eject=False)
+        emptied = frozenset(work.emptied)
+        left = [node for node in order.tolist() if node not in emptied]
+        work.run(left, deadline.part(_SHARE_OF_SEATS / 2), may_eject=True)
+        self._offer(work.order, deadline)
 
-    def _offer(self, order: list[tuple[int, int]]) -> None:
-        schedule = packed(self.situation.problem, self.groups, order)
-        if schedule is None or not keeps_limits(self.situation, schedule):
-            return
-        found = solution_of(self.situation, schedule)
-        if found.is_better_than(self.best) and self._stands(found):
-            self.best = found
-
-    def _stands(self, found: Solution) -> bool:
-        return found.evictions > _MOST_REPLAYED or not replay(self.situation.problem, found.schedule)
+    def _offer(self, order: list[tuple[int, int]], deadline: Deadline) -> None:
+        schedule = packed(self.situation.problem, self.groups, order, deadline)
+        if schedule is not None:
+            self._keep(solution_of(self.situation, schedule))
 
     def _closings(self) -> list[BoolArray]:
         """Nodes to keep free of arrivals: none; those that the linear program empties."""
@@ -157,24 +156,47 @@ class Search:
         return ordered
 
     def _repack(self, deadline: Deadline) -> None:
-        """Empty what the linear program would empty, all at once, with ever more room to spare."""
-        if self._program is None:
-            return
+        """Empty all at once what the linear program would, with the least room to spare that is enough (bisection)."""
         self.progress("seating the pods of many nodes together")
         random = np.random.default_rng(self.seed)
-        for spare in _SPARES:
-            if deadline.is_over():
-                return
-            share = self._program.solve(spare, deadline.part(0.1))
-            if share is None:
-                continue
-            chosen = self._program.nodes[share.share > 0.5]
-            chosen = chosen[self.situation.could_be_emptied[chosen]]
-            schedule = repacked(self.situation, self.groups, chosen, deadline.part(0.6), random)
-            if keeps_limits(self.situation, schedule):
-                found = solution_of(self.situation, schedule)
-                if found.is_better_than(self.best) and self._stands(found):
-                    self.best = found
+        least, most, spare = 0.0, 1.0, _FIRST_SPARE
+        while most - least > _FINEST_SPARE and spare <= _LARGEST_SPARE and not deadline.is_over():
+            if self._try_spare(spare, deadline, random):
+                most = spare
+            else:
+                least = spare
+            spare = (least + most) / 2 if most < 1.0 else 2 * least
+        if self.best.emptied and not deadline.is_over():
+            self._extend(deadline)
+
+    def _try_spare(self, spare: float, deadline: Deadline, random: np.random.Generator) -> bool:
+        """Whether everything that the linear program empties with so much room to spare could be emptied."""
+        assert self._program is not None
+        share = self._program.solve(spare, deadline.part(0.2))
+        if share is None:
+            return False
+        chosen = self._program.nodes[share.share > 0.5]
+        chosen = chosen[self.situation.could_be_emptied[chosen]]
+        schedule = repacked(self.situation, self.groups, chosen, deadline.part(0.5), random)
+        found = solution_of(self.situation, schedule)
+        self._keep(found)
+        return len(found.emptied) >= len(chosen)
+
+    def _extend(self, deadline: Deadline) -> None:
+        """Empty further nodes one by one beside those of the best plan."""
+        work = NodeByNode(self.situation, self.situation.is_empty)
+        work.repeat(self.best.schedule, self.best.emptied)
+        order = [
+            node for node in self._by_pods(np.ones(self.situation.node_count)).tolist() if node not in work.emptied
+        ]
+        work.run(order, deadline.part(_SHARE_OF_SEATS), may_eject=True)
+        self._offer(work.order, deadline)
+
+    def _keep(self, found: Solution) -> None:
+        if not keeps_limits(self.situation, found.schedule) or not found.is_better_than(self.best):
+            return
+        if found.evictions > _MOST_REPLAYED or not replay(self.situation.problem, found.schedule):
+            self.best = found
 
     def _solve_whole(self) -> None:
         situation, problem = self.situation, self.situation.problem
@@ -186,7 +208,6 @@ class Search:
         instance = build_instance(problem, np.arange(situation.node_count))
         exact = ExactSearch(situation, instance, self.deadline, self.seed, self.best)
         exact.run()
-        if exact.solution.is_better_than(self.best) and self._stands(exact.solution):
-            self.best = exact.solution
+        self._keep(exact.solution)
         if exact.bound is not None:
-            self.bound = min(self.bound, max(self.best.value, exact.bound))
+            self.bound = min(self.bound, exact.bound)

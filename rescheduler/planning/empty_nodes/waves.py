@@ -12,6 +12,7 @@ import numpy as np
 
 from rescheduler.model.arrays import BoolArray
 from rescheduler.planning.arrivals import Arrivals
+from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.problem import Problem
 
@@ -96,25 +97,29 @@ class Waves:
         return Schedule(tuple(self.done))
 
 
-def packed(problem: Problem, groups: GroupsOfPods, order: Moves) -> Schedule | None:
+def packed(problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadline) -> Schedule | None:
     """As few waves as a greedy look at an order of moves gives; else the waves of the very order, or None."""
-    waves, rest = as_far_as_possible(problem, groups, order)
+    waves, rest = as_far_as_possible(problem, groups, order, deadline)
     if not rest:
         return waves.schedule
     waves = Waves(problem, groups)
     for pod, node in order:
+        if deadline.is_over():
+            return None
         if not waves.try_move(pod, node) and not (waves.close() and waves.try_move(pod, node)):
             return None
     waves.close()
     return waves.schedule
 
 
-def as_far_as_possible(problem: Problem, groups: GroupsOfPods, order: Moves) -> tuple[Waves, list[tuple[int, int]]]:
+def as_far_as_possible(
+    problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadline
+) -> tuple[Waves, list[tuple[int, int]]]:
     """Waves of whatever may move, earlier moves of the order first, until nothing more may; and what is left."""
     waves = Waves(problem, groups)
     rest = list(order)
-    while rest:
-        rest = [(pod, node) for pod, node in rest if not waves.try_move(pod, node)]
+    while rest and not deadline.is_over():
+        rest = [(pod, node) for pod, node in rest if deadline.is_over() or not waves.try_move(pod, node)]
         if not waves.close():
             break
     return waves, rest

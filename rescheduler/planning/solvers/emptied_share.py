@@ -33,13 +33,14 @@ class EmptiedShareProgram:
         """Work out the rows that do not depend on how much room is to be spare."""
         self._relaxation = relaxation
         self.nodes = relaxation.node
-        fits = (relaxation.request[:, None, :] <= relaxation.largest[None]).all(axis=2)
-        self._shape, self._group = np.nonzero(fits & relaxation.open_to)
+        shapes = relaxation.shapes
+        self._request, self._units = shapes.request, shapes.units
+        self._shape, self._group = np.nonzero(shapes.open_to)
         self._nodes = len(relaxation.node)
         self._width = self._nodes + len(self._shape)
         self._unit = np.maximum(1.0, relaxation.largest.max(axis=0, initial=1))
         self._load, self._loss = self._rows_of_room()
-        self._few = self._rows_of_few_per_node()
+        self._few = self._rows_of_few_per_node() if shapes.are_pods else None
 
     def solve(self, spare: float, deadline: Deadline, *, is_whole: bool = False) -> EmptiedShare | None:
         """Keep a share ``spare`` of the room free; None if nothing was found in time.
@@ -49,7 +50,7 @@ class EmptiedShareProgram:
         relaxation = self._relaxation
         cost = np.zeros(self._width)
         cost[: self._nodes] = -relaxation.price
-        most = np.concatenate((np.ones(self._nodes), relaxation.pods[self._shape].astype(float)))
+        most = np.concatenate((np.ones(self._nodes), self._units[self._shape]))
         integrality = np.zeros(self._width)
         if is_whole and self._nodes <= _MOST_WHOLE_NODES:
             integrality[: self._nodes] = 1
@@ -70,7 +71,7 @@ class EmptiedShareProgram:
         relaxation = self._relaxation
         room = (relaxation.room / self._unit).ravel()
         rows = [
-            LinearConstraint(self._matrix(*self._arrivals(), len(relaxation.pods)), relaxation.pods, np.inf),
+            LinearConstraint(self._matrix(*self._arrivals(), len(self._units)), (1 - 1e-9) * self._units, np.inf),
             LinearConstraint(self._load + (1.0 - spare) * self._loss, -np.inf, (1.0 - spare) * room),
         ]
         if self._few is not None:
@@ -95,7 +96,7 @@ class EmptiedShareProgram:
         groups, resources = relaxation.room.shape
         row = self._group[:, None] * resources + np.arange(resources)
         column = np.broadcast_to((self._nodes + np.arange(len(self._shape)))[:, None], row.shape)
-        asked = relaxation.request[self._shape] / self._unit
+        asked = self._request[self._shape] / self._unit
         at = relaxation.group[:, None] * resources + np.arange(resources)
         node = np.broadcast_to(np.arange(self._nodes)[:, None], at.shape)
         lost = relaxation.capacity / self._unit
@@ -114,10 +115,10 @@ class EmptiedShareProgram:
         for group, size in enumerate(relaxation.group_sizes.tolist()):
             flows = np.flatnonzero(self._group == group)
             chosen = np.flatnonzero(relaxation.group == group)
-            often = _how_often(relaxation.request[self._shape[flows]], relaxation.largest[group])
+            often = _how_often(self._request[self._shape[flows]], relaxation.largest[group])
             for flow in np.flatnonzero(often <= _FEW_PER_NODE).tolist():
                 larger = flows[
-                    (relaxation.request[self._shape[flows]] >= relaxation.request[self._shape[flows[flow]]]).all(axis=1)
+                    (self._request[self._shape[flows]] >= self._request[self._shape[flows[flow]]]).all(axis=1)
                 ]
                 entries += len(larger) + len(chosen)
                 if entries > _MOST_ENTRIES:  # rows only tighten: any part of them will do
@@ -129,10 +130,10 @@ class EmptiedShareProgram:
         return (sparse.vstack(rows, format="csr"), np.array(limits)) if rows else None
 
 
-def _how_often(request: IntArray, offered: IntArray) -> IntArray:
+def _how_often(request: FloatArray, offered: IntArray) -> IntArray:
     """How often each shape fits into one node that offers so much, int64[S]."""
     often = np.full(len(request), np.iinfo(np.int32).max, dtype=np.int64)
     for asked, room in zip(request.T, offered, strict=True):
         is_asked = asked > 0
-        often[is_asked] = np.minimum(often[is_asked], room // asked[is_asked])
+        often[is_asked] = np.minimum(often[is_asked], (room // asked[is_asked]).astype(np.int64))
     return often

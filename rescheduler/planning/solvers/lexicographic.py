@@ -14,7 +14,7 @@ Complete = Callable[[Sequence[int]], Iterable[tuple[cp_model.IntVar, int]]]
 
 @dataclass(frozen=True)
 class StageResult:
-    """One objective's outcome. ``value`` is None if no solution was found; ``bound`` is proven."""
+    """One objective's outcome. ``value`` is None if no solution was found; ``bound`` is proven, None if nothing is."""
 
     value: int | None
     bound: int | None
@@ -58,12 +58,13 @@ class LexicographicSolver:
         status = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
             return StageResult(None, None, is_proven=True, is_infeasible=True)
-        has_bound = status in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.UNKNOWN)
-        bound = _whole(solver.best_objective_bound, round_up=not maximize) if has_bound else None
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return StageResult(None, bound, is_proven=False)
+            return StageResult(None, None, is_proven=False)
+        bound: int | None = _whole(solver.best_objective_bound, round_up=not maximize)
         self.solution = [solver.value(variable) for variable in self._variables]
         value = round(solver.objective_value)
+        if status != cp_model.OPTIMAL and maximize and bound is not None and bound <= value:
+            bound = None  # a solver that is stopped before it has proven anything tells a bound that means nothing
         self._keep(objective, value, maximize=maximize, is_proven=status == cp_model.OPTIMAL)
         self.hint(self._complete(self.solution))
         return StageResult(value, bound, is_proven=status == cp_model.OPTIMAL)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.columns import BoolArray, Columns, IntArray
 from rescheduler.model.constraints import PreferredNodeTerm
 from rescheduler.model.placement import Placement
-from rescheduler.plugins.scores.node_affinity import PreferredNodes
-from rescheduler.plugins.scores.normalization import by_largest
+from rescheduler.plugins.scores.node_affinity import explain_preferred, preferred_score, preferred_terms
 
 
 @dataclass(frozen=True)
@@ -23,9 +21,11 @@ class AddedNodeAffinity(Score):
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """Share of the largest sum of weights of matching terms."""
-        columns = placement.columns
-        affinity = columns.shapes[columns.shape_of[pod]].node_affinity
-        terms = (*self.added, *(affinity.preferred if affinity else ()))
-        if not terms:
-            return np.zeros(columns.node_count, dtype=np.int64)
-        return by_largest(columns.facts(PreferredNodes).of(terms), feasible)
+        return preferred_score(self._terms(pod, placement.columns), placement.columns, feasible)
+
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Which terms of profile and pod the node matches, and what their weights are of the largest sum."""
+        return explain_preferred(self._terms(pod, placement.columns), nodes, placement.columns, feasible)
+
+    def _terms(self, pod: int, columns: Columns) -> tuple[PreferredNodeTerm, ...]:
+        return (*self.added, *preferred_terms(pod, columns))

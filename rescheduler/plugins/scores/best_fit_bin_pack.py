@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -50,19 +51,24 @@ class BestFitBinPack(Score):
             return packing
         return scaled(combined(self.spread.score(pod, placement, feasible), packing), feasible)
 
-    def explain(self, pod: int, node: int, placement: Placement, feasible: BoolArray | None = None) -> str:
-        """One node's score in words and numbers; ``feasible`` None: all nodes are."""
-        among = np.ones(placement.columns.node_count, dtype=np.bool_) if feasible is None else feasible
-        score, packing = self.score(pod, placement, among), self._packing.score(pod, placement, among)
-        told = self._packing.explain(pod, node, placement)
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Spread and packing, what they make together, and its share of the largest."""
+        scores, packing = self.score(pod, placement, feasible), self._packing.score(pod, placement, feasible)
+        told = self._packing.explain(pod, nodes, placement, feasible)
         if not self._combines(pod, placement):
-            return f"{self.name} {score[node]}: nothing to spread by; {told}"
-        spread = self.spread.score(pod, placement, among)
+            return [f"nothing to spread by; {text}" for text in told]
+        spread = self.spread.score(pod, placement, feasible)
         both = combined(spread, packing)
-        return (
-            f"{self.name} {score[node]}: {both[node]} of at most {both[among].max(initial=0)} "
-            f"= {_SPREAD_FACTOR} x spread {spread[node]} + spread {spread[node]} x packing {packing[node]}; {told}"
-        )
+        most = int(both[feasible].max(initial=0))
+        texts = []
+        for node, text in zip(nodes, told, strict=True):
+            points = f"{_SPREAD_FACTOR} x {spread[node]} + {spread[node]} x {packing[node]} = {both[node]}"
+            share = f"; 100 x {both[node]} / {most}" if most else ""
+            texts.append(
+                f"packing: {text}; spread {spread[node]}; {points}, at most {most} on a feasible node{share} = "
+                f"{scores[node]}"
+            )
+        return texts
 
     @property
     def _packing(self) -> TargetLoadPacking:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from rescheduler.extension_points import Score
 from rescheduler.model.columns import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.plugins.scores.normalization import MAX_SCORE
-from rescheduler.plugins.scores.resource_use import uses
+from rescheduler.plugins.scores.resource_use import ResourceUse, uses
+from rescheduler.plugins.scores.wording import mean_of
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,42 @@ class BinPacking(Score):
         """Score of each node; 0 for a pod that asks for none of the resources."""
         total = np.zeros(placement.columns.node_count, dtype=np.float64)
         weights = 0
-        for weight, (before, request, allocatable) in uses(pod, placement, self.resources, has_defaults=False):
-            if request:
-                used = before + request
-                share = np.divide(used, allocatable, out=np.zeros_like(total), where=allocatable > 0)
-                total += weight * np.where(used <= allocatable, share, 0.0)
-                weights += weight
+        for weight, use in self._uses(pod, placement):
+            total += weight * _share(use)
+            weights += weight
         points: IntArray = (MAX_SCORE * total / max(weights, 1)).astype(np.int64)
         return points
+
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Share that each resource would be used to, and their mean."""
+        scores = self.score(pod, placement, feasible)
+        found = [(weight, use, _share(use)) for weight, use in self._uses(pod, placement)]
+        if not found:
+            names = ", ".join(name for name, _ in self.resources)
+            return [f"the pod asks for none of {names}: {scores[node]}" for node in nodes]
+        mean = mean_of([weight for weight, _, _ in found])
+        return [
+            f"{'; '.join(_told(use, float(share[node]), node) for _, use, share in found)}; {mean} {scores[node]}"
+            for node in nodes
+        ]
+
+    def _uses(self, pod: int, placement: Placement) -> list[tuple[int, ResourceUse]]:
+        found = uses(pod, placement, self.resources, has_defaults=False)
+        return [(weight, use) for weight, use in found if use.request]
+
+
+def _share(use: ResourceUse) -> npt.NDArray[np.float64]:
+    """Share of each node that would be used; 0 where that is more than it offers."""
+    used = use.before + use.request
+    offered = use.allocatable
+    share = np.divide(used, offered, out=np.zeros(len(offered), dtype=np.float64), where=offered > 0)
+    return np.where(used <= offered, share, 0.0)
+
+
+def _told(use: ResourceUse, share: float, node: int) -> str:
+    before, request, offered = use.told(node)
+    if use.allocatable[node] <= 0:
+        return f"{use.resource} is not offered = 0.0"
+    if use.before[node] + use.request > use.allocatable[node]:
+        return f"{use.resource} would be over-full ({before} + {request} of {offered}) = 0.0"
+    return f"{use.resource} 100 x ({before} + {request}) / {offered} = {MAX_SCORE * share:.1f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,6 +28,25 @@ class ImageLocality(Score):
         spec = columns.shapes[columns.shape_of[pod]]
         return columns.facts(ImageBytes).scores(spec.images, spec.container_count)
 
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Bytes of the pod's images on the node, and how they lie between the least and the most that count."""
+        columns = placement.columns
+        spec = columns.shapes[columns.shape_of[pod]]
+        scores, present = self.score(pod, placement, feasible), columns.facts(ImageBytes).present(spec.images)
+        containers = max(spec.container_count, 1)
+        least, most = LEAST_BYTES // _MIB, containers * MOST_BYTES_PER_CONTAINER // _MIB
+        texts = []
+        for node in nodes:
+            held = f"{present[node] / _MIB:.1f}"
+            formula = f"100 x ({held} - {least}) / ({most} - {least})"
+            if present[node] <= LEAST_BYTES:
+                formula = f"up to {least} MiB count nothing"
+            elif present[node] >= containers * MOST_BYTES_PER_CONTAINER:
+                formula = f"no more than {most} MiB count"
+            lead = "the pod's images on the node, each weighed by the share of nodes that hold it"
+            texts.append(f"{lead}: {held} MiB; {formula} = {scores[node]}")
+        return texts
+
 
 class ImageBytes:
     """Images on the nodes, and the scores that follow from them, kept by value.
@@ -48,13 +68,18 @@ class ImageBytes:
                 self._nodes.setdefault(name, []).append(number)
         self._kept: dict[tuple[tuple[str, ...], int], IntArray] = {}
 
+    def present(self, images: tuple[str, ...]) -> IntArray:
+        """Weighed bytes of these images on each node, int64[N], in a fresh array."""
+        present = np.zeros(self._width, dtype=np.int64)
+        for name in map(with_tag, images):
+            present[self._nodes.get(name, [])] += self._weighed.get(name, 0)
+        return present
+
     def scores(self, images: tuple[str, ...], container_count: int) -> IntArray:
         """Score of each node, int64[N], for these images (one for each container); do not write to it."""
         found = self._kept.get((images, container_count))
         if found is None:
-            present = np.zeros(self._width, dtype=np.int64)
-            for name in map(with_tag, images):
-                present[self._nodes.get(name, [])] += self._weighed.get(name, 0)
+            present = self.present(images)
             most = MOST_BYTES_PER_CONTAINER * max(container_count, 1)
             found = MAX_SCORE * (np.clip(present, LEAST_BYTES, most) - LEAST_BYTES) // (most - LEAST_BYTES)
             self._kept[images, container_count] = found

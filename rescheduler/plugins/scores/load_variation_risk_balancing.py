@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple, TypeAlias
 
@@ -53,18 +54,20 @@ class LoadVariationRiskBalancing(Score):
             least = np.where(risk.is_known, np.minimum(least, risk.points), least)
         return nearest(np.where(np.isinf(least), 0.0, least))
 
-    def explain(self, pod: int, node: int, placement: Placement) -> str:
-        """One node's score in words and numbers."""
-        parts = [
-            f"{risk.resource} {risk.points[node]:.1f} (load {risk.mean[node]:.1%} +- {risk.deviation[node]:.1%})"
-            for risk in self._risks(pod, placement)
-            if risk.is_known[node]
-        ]
-        if not parts:
-            return f"{self.name} 0: no load is known of the node"
-        score = self.score(pod, placement, np.ones(placement.columns.node_count, dtype=np.bool_))[node]
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Points of cpu and of memory with load and deviation, and the least of them."""
+        scores, risks = self.score(pod, placement, feasible), self._risks(pod, placement)
         by = ", requests in place of missing metrics" if self._loads(placement).is_by_requests else ""
-        return f"{self.name} {score}: the least of {', '.join(parts)}{by}"
+        texts = []
+        for node in nodes:
+            parts = [
+                f"{risk.resource} {risk.points[node]:.1f} (load {risk.mean[node]:.1%} +- {risk.deviation[node]:.1%})"
+                for risk in risks
+                if risk.is_known[node]
+            ]
+            told = f"the least of {', '.join(parts)}{by}" if parts else "no load is known of the node"
+            texts.append(f"{told}: {scores[node]}")
+        return texts
 
     def _risks(self, pod: int, placement: Placement) -> list[ResourceRisk]:
         columns, arguments = placement.columns, self.arguments

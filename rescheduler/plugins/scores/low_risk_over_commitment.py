@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
@@ -97,20 +97,27 @@ class LowRiskOverCommitment(Score):
             score = np.where(risks[0].is_load_known | risks[1].is_load_known, score, 0)
         return score
 
-    def explain(self, pod: int, node: int, placement: Placement) -> str:
-        """One node's score in words and numbers."""
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Risks by limits and by load of cpu and memory; the larger counts."""
+        scores = self.score(pod, placement, feasible)
         if not self._demand(pod, placement).any():
-            return f"{self.name} 0: the pod has neither requests nor limits, every node scores 0"
-        score = self.score(pod, placement, np.ones(placement.columns.node_count, dtype=np.bool_))[node]
-        parts = []
-        for risk in self._risks(pod, placement):
-            load = f"load {risk.load[node]:.2f}" if risk.is_load_known[node] else "load unknown"
-            weight = self.arguments.weights[risk.resource]
-            parts.append(
-                f"{risk.resource} {risk.total[node]:.2f} (limits {risk.limit[node]:.2f} x {weight:g}, "
-                f"{load} x {1 - weight:g})"
-            )
-        return f"{self.name} {score}: 100 less the larger risk of {' and '.join(parts)}"
+            return [f"the pod has neither requests nor limits, every node scores {scores[node]}" for node in nodes]
+        risks = self._risks(pod, placement)
+        texts = []
+        for node in nodes:
+            if self.arguments.upstream_compatible and not any(risk.is_load_known[node] for risk in risks):
+                texts.append(f"no load is known of the node: {scores[node]}")
+                continue
+            largest = max(float(risk.total[node]) for risk in risks)
+            parts = ", ".join(self._told(risk, node) for risk in risks)
+            texts.append(f"risk of {parts}; the larger counts: 100 x (1 - {largest:.3f}) = {scores[node]}")
+        return texts
+
+    def _told(self, risk: Risk, node: int) -> str:
+        load = f"load {risk.load[node]:.3f}" if risk.is_load_known[node] else "load unknown"
+        weight = self.arguments.weights[risk.resource]
+        limits = f"limits {risk.limit[node]:.3f} x {weight:g}"
+        return f"{risk.resource} {risk.total[node]:.3f} ({limits}, {load} x {1 - weight:g})"
 
     def _demand(self, pod: int, placement: Placement) -> IntArray:
         found: IntArray = placement.columns.facts(trimaran_demands)[:, placement.columns.shape_of[pod]]

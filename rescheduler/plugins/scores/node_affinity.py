@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rescheduler.extension_points import Score
@@ -9,6 +11,7 @@ from rescheduler.model.columns import BoolArray, Columns, IntArray
 from rescheduler.model.constraints import PreferredNodeTerm
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.normalization import by_largest
+from rescheduler.plugins.scores.wording import share_of_largest
 
 
 class NodeAffinity(Score):
@@ -18,11 +21,44 @@ class NodeAffinity(Score):
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """Share of the largest sum of weights of matching terms."""
-        columns = placement.columns
-        affinity = columns.shapes[columns.shape_of[pod]].node_affinity
-        if affinity is None or not affinity.preferred:
-            return np.zeros(columns.node_count, dtype=np.int64)
-        return by_largest(columns.facts(PreferredNodes).of(affinity.preferred), feasible)
+        return preferred_score(preferred_terms(pod, placement.columns), placement.columns, feasible)
+
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Which terms the node matches, and what their weights are of the largest sum."""
+        return explain_preferred(preferred_terms(pod, placement.columns), nodes, placement.columns, feasible)
+
+
+def preferred_terms(pod: int, columns: Columns) -> tuple[PreferredNodeTerm, ...]:
+    """Preferred terms of the pod itself."""
+    affinity = columns.shapes[columns.shape_of[pod]].node_affinity
+    return affinity.preferred if affinity else ()
+
+
+def preferred_score(terms: tuple[PreferredNodeTerm, ...], columns: Columns, feasible: BoolArray) -> IntArray:
+    """Score of each node by these terms, all 0 without terms."""
+    if not terms:
+        return np.zeros(columns.node_count, dtype=np.int64)
+    return by_largest(columns.facts(PreferredNodes).of(terms), feasible)
+
+
+def explain_preferred(
+    terms: tuple[PreferredNodeTerm, ...], nodes: Sequence[int], columns: Columns, feasible: BoolArray
+) -> list[str]:
+    """The same in words for some nodes."""
+    scores = preferred_score(terms, columns, feasible)
+    if not terms:
+        return [f"no preferred terms: {scores[node]}" for node in nodes]
+    sums = columns.facts(PreferredNodes).of(terms)
+    largest = int(sums[feasible].max(initial=0))
+    if not largest:
+        return [f"no feasible node matches any of {len(terms)} preferred terms: {scores[node]}" for node in nodes]
+    matches = [(term.weight, columns.node_table.matching_term(term.term)) for term in terms]
+    texts = []
+    for node in nodes:
+        weights = [str(weight) for weight, found in matches if found[node]]
+        lead = f"{len(weights)} of {len(terms)} preferred terms match, of weight {' + '.join(weights) or 'none'} = "
+        texts.append(lead + share_of_largest(int(sums[node]), largest, int(scores[node])))
+    return texts
 
 
 class PreferredNodes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import TypeAlias
 
 import numpy as np
@@ -32,8 +34,8 @@ class NodeResourcesBalancedAllocation(Score):
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node; no normalisation."""
-        found = [use for _, use in uses(pod, placement, self.resources, has_defaults=False)]
-        if not any(use.request for use in found):
+        found = self._uses(pod, placement)
+        if not found:
             return np.zeros(placement.columns.node_count, dtype=np.int64)
         after = balance([_share(use, use.request) for use in found])
         if not self.scores_change:
@@ -42,6 +44,31 @@ class NodeResourcesBalancedAllocation(Score):
         gain = 50 + after - balance([_share(use, 0) for use in found])
         score: IntArray = 50 + gain // 2
         return score
+
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Shares in use with the pod and without, the balance of each, and what they make."""
+        scores = self.score(pod, placement, feasible)
+        found = self._uses(pod, placement)
+        if not found:
+            weighed = ", ".join(name for name, _ in self.resources)
+            return [f"the pod asks for none of {weighed}: {scores[node]}" for node in nodes]
+        shares = [[_share(use, use.request) for use in found], [_share(use, 0) for use in found]]
+        balances = [balance(rows) for rows in shares]
+        names = [use.resource for use in found]
+        texts = []
+        for node in nodes:
+            after, before = (int(values[node]) for values in balances)
+            text = f"with the pod {_told(names, shares[0], node)}: balance {after} (100 less their standard deviation)"
+            change = (
+                f"; without it {_told(names, shares[1], node)}: balance {before}; 50 + (50 + {after} - {before}) / 2"
+            )
+            texts.append(f"{text}{change if self.scores_change else ''} = {scores[node]}")
+        return texts
+
+    def _uses(self, pod: int, placement: Placement) -> list[ResourceUse]:
+        """Use of each resource; nothing for a pod that asks for none of them."""
+        found = [use for _, use in uses(pod, placement, self.resources, has_defaults=False)]
+        return found if any(use.request for use in found) else []
 
 
 def balance(shares: list[FloatArray]) -> IntArray:
@@ -71,6 +98,12 @@ def _in_order(rows: FloatArray) -> FloatArray:
     for row in rows:
         total = total + row
     return total
+
+
+def _told(names: list[str], shares: list[FloatArray], node: int) -> str:
+    values = [float(share[node]) for share in shares]
+    told = ("not offered" if isnan(value) else f"{value:.1%}" for value in values)
+    return ", ".join(f"{name} {text}" for name, text in zip(names, told, strict=True))
 
 
 def _share(use: ResourceUse, request: int) -> FloatArray:

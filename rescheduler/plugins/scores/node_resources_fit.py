@@ -39,8 +39,7 @@ class NodeResourcesFit(Score):
         weights = np.zeros_like(total)
         for weight, use in uses(pod, placement, self.resources, has_defaults=True):
             points = self.points(use.before + use.request, use.allocatable)
-            # The ratio's mean leaves out resources that score 0; the other strategies count them.
-            counts = points > 0 if self._is_ratio else use.allocatable > 0
+            counts = self._counts(points, use)
             total += np.where(counts, weight * points, 0)
             weights += weight * counts
         if self._is_ratio:
@@ -50,17 +49,35 @@ class NodeResourcesFit(Score):
     def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
         """Each resource's points by the strategy's formula, and their mean."""
         scores = self.score(pod, placement, feasible)
-        found = list(uses(pod, placement, self.resources, has_defaults=True))
-        points = [self.points(use.before + use.request, use.allocatable) for _, use in found]
+        found = [
+            (weight, use, self.points(use.before + use.request, use.allocatable))
+            for weight, use in uses(pod, placement, self.resources, has_defaults=True)
+        ]
         texts = []
         for node in nodes:
-            own = [int(values[node]) for values in points]
-            offered = [one for one, (_, use) in zip(own, found, strict=True) if one or use.allocatable[node] > 0]
-            parts = [self.told(use, node, one) for one, (_, use) in zip(own, found, strict=True)]
-            counted = [weight for one, (weight, use) in zip(own, found, strict=True) if self._counts(one, use, node)]
-            mean = f"{mean_of(counted)} {scores[node]}" if counted and offered else f"no resource counts: {scores[node]}"
-            texts.append(f"{self.strategy}: {'; '.join((', '.join(parts), mean) if parts else (mean,))}")
+            told = [self.told(use, int(points[node]), node) for _, use, points in found]
+            weights = [weight for weight, use, points in found if self._counts(points, use)[node]]
+            mean = mean_of(weights) if weights else "nothing counts:"
+            texts.append(f"{self.strategy}: {'; '.join((*told, f'{mean} {scores[node]}'))}")
         return texts
+
+    def told(self, use: ResourceUse, points: int, node: int) -> str:
+        """How one resource of one node gets its points."""
+        before, request, offered = use.told(node)
+        taken = f"{before} + {request}"
+        if not use.allocatable[node] > 0:
+            return f"{use.resource} is not offered"
+        if use.before[node] + use.request > use.allocatable[node]:
+            formula = f"is over-full ({taken} of {offered})"
+        elif self.strategy == "LeastAllocated":
+            formula = f"100 x ({offered} - {before} - {request}) / {offered}"
+        elif self.strategy == "MostAllocated":
+            formula = f"100 x ({taken}) / {offered}"
+        else:
+            percent = (int(use.before[node]) + use.request) * MAX_SCORE // int(use.allocatable[node])
+            formula = f"at 100 x ({taken}) / {offered} = {percent} % of the shape"
+        left_out = " (left out)" if self._is_ratio and points == 0 else ""
+        return f"{use.resource} {formula} = {points}{left_out}"
 
     def points(self, used: IntArray, allocatable: IntArray) -> IntArray:
         """Score of one resource for each node, int64[N], 0 where nothing is offered."""
@@ -71,6 +88,14 @@ class NodeResourcesFit(Score):
         if self.strategy == "MostAllocated":
             return percent
         return np.where(allocatable > 0, along_shape(self.shape, percent), 0)
+
+    @property
+    def _is_ratio(self) -> bool:
+        return self.strategy == "RequestedToCapacityRatio"
+
+    def _counts(self, points: IntArray, use: ResourceUse) -> BoolArray:
+        # The ratio's mean leaves out resources that score 0; the other strategies count them.
+        return points > 0 if self._is_ratio else use.allocatable > 0
 
 
 def quotient(dividend: IntArray, divisor: IntArray) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,18 +38,19 @@ class NodeUsage(Score):
         points = node_order(self.composites(placement, without=pod), self._weights, self.arguments.usage_weight)
         return np.where(self._is_fresh(placement.columns), points, 0.0)
 
-    def explain(self, pod: int, node: int, placement: Placement) -> str:
-        """One node's score in words and numbers."""
-        if not self._is_fresh(placement.columns)[node]:
-            return f"{self.name} 0: the node has no fresh metrics"
-        load, steadiness, room = (float(values[node]) for values in self._factors(pod, placement))
-        shares = self.composites(placement, without=pod)[:, node]
-        score = self.score(pod, placement, np.ones(placement.columns.node_count, dtype=np.bool_))[node]
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Free load, steadiness and room in the pod's dimension with their weights, and the mean of the three."""
+        scores, is_fresh = self.score(pod, placement, feasible), self._is_fresh(placement.columns)
+        free, steadiness, room = self._factors(pod, placement)
+        cpu, memory = self.composites(placement, without=pod)
         weights = " : ".join(f"{weight:g}" for weight in self.arguments.factor_weights)
-        return (
-            f"{self.name} {score}: {load:.1%} of load free (cpu {shares[0]:.1%} and memory {shares[1]:.1%} in use), "
-            f"steadiness {steadiness:.1%}, room for this pod {room:.1%}, weighed {weights}"
-        )
+        return [
+            f"{free[node]:.1%} of load free (cpu {cpu[node]:.1%} and memory {memory[node]:.1%} in use), steadiness "
+            f"{steadiness[node]:.1%}, room for this pod {room[node]:.1%}; mean weighed {weights} = {scores[node]}"
+            if is_fresh[node]
+            else f"the node has no fresh metrics: {scores[node]}"
+            for node in nodes
+        ]
 
     def composites(self, placement: Placement, without: int = NOWHERE) -> FloatArray:
         """Shares of cpu and memory in use, estimates of unseen pods included, 0 to 1, float64[2, N]."""

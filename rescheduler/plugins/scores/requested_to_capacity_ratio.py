@@ -16,6 +16,7 @@ from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.capacity_ratio_arguments import RequestedToCapacityRatioArguments
 from rescheduler.plugins.scores.node_resources_fit import NodeResourcesFit
 from rescheduler.plugins.scores.resource_use import ResourceUse, uses
+from rescheduler.plugins.scores.wording import mean_of
 
 _STRATEGY = "RequestedToCapacityRatio"
 _HALF = Fraction(1, 2)
@@ -38,40 +39,58 @@ class RequestedToCapacityRatio(Score):
             return self._scheduler.score(pod, placement, feasible)
         total = np.zeros(placement.columns.node_count, dtype=np.int64)
         weights = sum(weight for _, weight in self.arguments.weights)
-        for _, weight, use in self._all_uses(pod, placement):
+        for weight, use in self._all_uses(pod, placement):
             total += weight * self._scheduler.points(use.before + use.request, use.allocatable)
         return (2 * total + weights) // (2 * weights)  # to the nearest whole score
 
-    def explain(self, pod: int, node: int, placement: Placement) -> str:
-        """One node's score in words and numbers; at the end on the scale of 0 to 10 in which KEP-964 prints it."""
-        score = self.score(pod, placement, np.ones(placement.columns.node_count, dtype=np.bool_))[node]
-        parts, rows = [], []
-        for resource, weight, use in self._all_uses(pod, placement):
-            used, offered = int(use.before[node]) + use.request, int(use.allocatable[node])
-            points = self._scheduler.points(use.before + use.request, use.allocatable)[node]
-            parts.append(f"{resource} {used} of {offered}: {points} x {weight}")
-            rows.append((used, offered, weight))
-        tens, total = ten_point_scores(self.arguments.points, rows)
-        printed = ", ".join(map(str, tens))
-        return f"{self.name} {score}: {'; '.join(parts)} (of 10: {printed}, together {total})"
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Each resource's points and their mean; in brackets on the scale of 0 to 10 in which KEP-964 prints them."""
+        scores = self.score(pod, placement, feasible)
+        found = [
+            (weight, use, self._scheduler.points(use.before + use.request, use.allocatable))
+            for weight, use in self._all_uses(pod, placement)
+        ]
+        in_mean = self._in_mean(pod, placement)
+        texts = []
+        for node in nodes:
+            parts, weights, rows = [], [], []
+            for weight, use, points in found:
+                before, request, offered = use.told(node)
+                is_counted = in_mean is None or (use.resource in in_mean and bool(points[node]))
+                left_out = "" if is_counted else " (left out)"
+                parts.append(f"{use.resource} {before} + {request} of {offered} = {points[node]}{left_out}")
+                weights += [weight] * is_counted
+                rows.append((int(use.before[node]) + use.request, int(use.allocatable[node]), weight))
+            tens, total = ten_point_scores(self.arguments.points, rows)
+            printed = f"(of 10: {', '.join(map(str, tens))}, together {total})"
+            mean = mean_of(weights) if weights else "nothing counts:"
+            texts.append(f"{'; '.join(parts)} {printed}; {mean} {scores[node]}")
+        return texts
+
+    def _in_mean(self, pod: int, placement: Placement) -> frozenset[str] | None:
+        """Resources that count on nodes where they score; None: all, everywhere."""
+        if self.arguments.absent_resources != "LeaveOut":
+            return None
+        found = uses(pod, placement, self.arguments.weights, has_defaults=True)
+        return frozenset(use.resource for _, use in found)
 
     @property
     def _scheduler(self) -> NodeResourcesFit:
         return NodeResourcesFit(_STRATEGY, self.arguments.weights, self.arguments.points)
 
-    def _all_uses(self, pod: int, placement: Placement) -> Iterator[tuple[str, int, ResourceUse]]:
+    def _all_uses(self, pod: int, placement: Placement) -> Iterator[tuple[int, ResourceUse]]:
         """Use of each configured resource, also of those that the pod does not ask for or no node has."""
         columns = placement.columns
         for name, weight in self.arguments.weights:
             asked = next(uses(pod, placement, ((name, weight),), has_defaults=True), None)
             row = columns.resource_index.get(name)
             if asked is not None:
-                yield name, weight, asked[1]
+                yield asked
             elif row is None:
                 none = np.zeros(columns.node_count, dtype=np.int64)
-                yield name, weight, ResourceUse(none, 0, none)
+                yield weight, ResourceUse(name, none, 0, none)
             else:  # the pod asks for none of it, so it holds none of it on its own nodes either
-                yield name, weight, ResourceUse(placement.used[row], 0, columns.allocatable[row])
+                yield weight, ResourceUse(name, placement.used[row], 0, columns.allocatable[row])
 
 
 def ten_point_scores(shape: Sequence[tuple[int, int]], rows: Sequence[tuple[int, int, int]]) -> tuple[list[int], int]:

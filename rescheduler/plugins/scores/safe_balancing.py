@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -43,17 +44,17 @@ class SafeBalancing(Score):
         exact: FloatArray = np.where(np.isinf(least), 0.0, least).round(9)
         return nearest(exact)
 
-    def explain(self, pod: int, node: int, placement: Placement) -> str:
-        """One node's score in words and numbers."""
-        parts = [f"{name} {room[node]:.1f} %" for name, room, known in self._rooms(pod, placement) if known[node]]
-        if not parts:
-            return f"{self.name} 0: no load is known of the node"
-        score = self.score(pod, placement, np.ones(placement.columns.node_count, dtype=np.bool_))[node]
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Room of each resource, and the least of them."""
+        scores, rooms = self.score(pod, placement, feasible), self._rooms(pod, placement)
         by = "requests (metrics are missing)" if self._loads(placement).is_by_requests else "mean load"
-        return (
-            f"{self.name} {score}: room beside {by}, {self.arguments.confidence:g} x its deviation and the pod's "
-            f"request: {', '.join(parts)}"
-        )
+        lead = f"room beside {by}, {self.arguments.confidence:g} x its deviation and the pod's request"
+        texts = []
+        for node in nodes:
+            parts = [f"{name} {room[node]:.1f} %" for name, room, known in rooms if known[node]]
+            told = f"{lead}: {', '.join(parts)}; the least" if parts else "no load is known of the node:"
+            texts.append(f"{told} {scores[node]}")
+        return texts
 
     def _rooms(self, pod: int, placement: Placement) -> list[tuple[str, FloatArray, BoolArray]]:
         columns = placement.columns

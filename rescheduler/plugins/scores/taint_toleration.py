@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rescheduler.extension_points import Score
 from rescheduler.model.columns import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.normalization import by_largest
+from rescheduler.plugins.scores.wording import share_of_largest
 
 
 class TaintToleration(Score):
@@ -15,6 +18,21 @@ class TaintToleration(Score):
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """100 less the share of the largest number of unwelcoming taints."""
+        return by_largest(self._counts(pod, placement), feasible, is_reversed=True)
+
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Unwelcoming taints of the node and their largest number."""
+        scores, counts = self.score(pod, placement, feasible), self._counts(pod, placement)
+        largest = int(counts[feasible].max(initial=0))
+        if not largest:
+            none = "no feasible node has a PreferNoSchedule taint that the pod does not tolerate"
+            return [f"{none}: {scores[node]}" for node in nodes]
+        return [
+            "PreferNoSchedule taints that the pod does not tolerate: "
+            + share_of_largest(int(counts[node]), largest, int(scores[node]), is_reversed=True)
+            for node in nodes
+        ]
+
+    def _counts(self, pod: int, placement: Placement) -> IntArray:
         columns = placement.columns
-        tolerations = columns.shapes[columns.shape_of[pod]].tolerations
-        return by_largest(columns.taint_table.unwelcome(tolerations), feasible, is_reversed=True)
+        return columns.taint_table.unwelcome(columns.shapes[columns.shape_of[pod]].tolerations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -52,20 +53,22 @@ class TargetLoadPacking(Score):
         load, added = self._load(pod, placement)
         return np.where(load.is_known, self._points(utilisation(load.amount, added, load.base)), 0)
 
-    def explain(self, pod: int, node: int, placement: Placement) -> str:
-        """One node's score in words and numbers."""
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """Parts of each node's load with the pod there, and what the formula makes of their percentage."""
         load, added = self._load(pod, placement)
-        if not load.is_known[node]:
-            return f"{self.name} 0: no cpu load is known of the node"
-        percent = utilisation(load.amount, added, load.base)
-        score, target = int(self._points(percent)[node]), f"{self.arguments.target_utilization:g}"
+        percent, scores = utilisation(load.amount, added, load.base), self.score(pod, placement, feasible)
         source = "requested" if self._loads(placement).is_by_requests else "measured"
-        side = "up to" if percent[node] <= self.arguments.target_utilization else "above"
-        return (
-            f"{self.name} {score}: {load.amount[node] - load.recent[node]:.0f}m cpu {source}, "
-            f"{load.recent[node]:+.0f}m of pods that metrics lack, {added:.0f}m of the pod, "
-            f"of {load.base[node]}m: {percent[node]:.1f} %, {side} the target of {target} %"
-        )
+        texts = []
+        for node in nodes:
+            if not load.is_known[node]:
+                texts.append(f"no cpu load is known of the node: {scores[node]}")
+                continue
+            texts.append(
+                f"{load.amount[node] - load.recent[node]:.0f}m cpu {source}, {load.recent[node]:+.0f}m of pods that "
+                f"metrics lack, {added:.0f}m of the pod, of {load.base[node]}m: {percent[node]:.1f} %, "
+                f"{self._formula(float(percent[node]))} = {scores[node]}"
+            )
+        return texts
 
     def _load(self, pod: int, placement: Placement) -> tuple[NodeLoad, float]:
         shape = placement.columns.shape_of[pod]
@@ -81,6 +84,22 @@ class TargetLoadPacking(Score):
         if self.arguments.form == "Simple":
             return simple_form(percent)
         return general_form(percent, self.arguments.target_utilization)
+
+    def _formula(self, percent: float) -> str:
+        """What ``_points`` does, in words."""
+        target = self.arguments.target_utilization
+        side = f"{'up to' if percent <= target else 'above'} the target of {target:g} %"
+        if percent > 100:
+            return "more than 100 %"
+        if percent <= target:
+            is_simple = self.arguments.form == "Simple"
+            rising = (
+                f"{percent:.1f} + {target:g}"
+                if is_simple
+                else f"{100 - target:g} x {percent:.1f} / {target:g} + {target:g}"
+            )
+            return f"{side}: {rising}"
+        return f"{side}: {target:g} x (100 - {percent:.1f}) / {100 - target:g}"
 
 
 def utilisation(amount: FloatArray, added: float, capacity: IntArray) -> FloatArray:

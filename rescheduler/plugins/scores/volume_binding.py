@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +10,13 @@ import numpy as np
 from rescheduler.extension_points import Score
 from rescheduler.model.columns import BoolArray, Columns, IntArray
 from rescheduler.model.placement import Placement
-from rescheduler.model.storage import PersistentVolumeClaim
+from rescheduler.model.resources import MEMORY
 from rescheduler.model.volume_topology import bindings, published_capacity
 from rescheduler.model.volumes import PodClaims
 from rescheduler.plugins.filters.volume_binding import is_bound
 from rescheduler.plugins.scores.node_resources_fit import along_shape
 from rescheduler.plugins.scores.normalization import MAX_SCORE
+from rescheduler.plugins.scores.wording import exactly
 
 
 @dataclass(frozen=True)
@@ -31,24 +33,35 @@ class VolumeBinding(Score):
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node; 0 for a pod without unbound claims."""
-        columns = placement.columns
-        found = columns.facts(PodClaims).of(columns.cluster.pods[pod])
-        unbound = [claim for _, _, claim in found if claim is not None and not is_bound(claim)]
-        total = np.zeros(columns.node_count, dtype=np.int64)
-        if not unbound:
-            return total
+        total = np.zeros(placement.columns.node_count, dtype=np.int64)
         classes = np.zeros_like(total)
-        for asked, capacity, counts in self._by_class(columns, unbound):
-            total += np.where(counts, self._points(asked, capacity), 0)
-            classes += counts
+        for sums in self._by_class(placement.columns, pod).values():
+            total += np.where(sums.counts, self._points(sums), 0)
+            classes += sums.counts
         # To the nearest whole score.
         rounded: IntArray = (2 * total + classes) // (2 * np.maximum(classes, 1))
         return rounded
 
-    def _by_class(
-        self, columns: Columns, claims: list[PersistentVolumeClaim]
-    ) -> list[tuple[IntArray, IntArray, BoolArray]]:
-        """Requested and offered bytes, int64[N], of each class, and where the class counts, bool[N]."""
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """What is asked for of each storage class and what there is, and the mean of the points."""
+        scores = self.score(pod, placement, feasible)
+        found = [(name, sums, self._points(sums)) for name, sums in self._by_class(placement.columns, pod).items()]
+        if not found:
+            return [f"no unbound claims: {scores[node]}" for node in nodes]
+        texts = []
+        for node in nodes:
+            parts = [
+                f"class {name} {sums.told(node)} = {points[node]}" for name, sums, points in found if sums.counts[node]
+            ]
+            texts.append(f"{'; '.join((*parts, 'mean')) if parts else 'no capacity is known here:'} {scores[node]}")
+        return texts
+
+    def _by_class(self, columns: Columns, pod: int) -> dict[str, _ClassSums]:
+        """Requested and offered bytes of each class of the pod's unbound claims."""
+        found = columns.facts(PodClaims).of(columns.cluster.pods[pod])
+        claims = [claim for _, _, claim in found if claim is not None and not is_bound(claim)]
+        if not claims:
+            return {}
         sums = {claim.storage_class: _ClassSums.of(columns.node_count) for claim in claims}
         is_static = np.zeros(columns.node_count, dtype=np.bool_)
         open_claims = sorted((c for c in claims if c.selected_node is None), key=lambda claim: claim.requested_bytes)
@@ -62,9 +75,10 @@ class VolumeBinding(Score):
                 capacity = published_capacity(columns, storage_class, claim.requested_bytes)
                 if capacity is not None:
                     sums[claim.storage_class].provision(claim.requested_bytes, capacity, ~is_static)
-        return [(item.asked, item.capacity, item.counts) for item in sums.values()]
+        return sums
 
-    def _points(self, asked: IntArray, capacity: IntArray) -> IntArray:
+    def _points(self, sums: _ClassSums) -> IntArray:
+        asked, capacity = sums.asked, sums.capacity
         is_full = (capacity <= 0) | (asked > capacity)
         percent = np.where(is_full, MAX_SCORE, asked * MAX_SCORE // np.maximum(capacity, 1))
         return along_shape(self.shape, percent)
@@ -82,6 +96,11 @@ class _ClassSums:
     def of(cls, width: int) -> _ClassSums:
         """Nothing yet."""
         return cls(np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.bool_))
+
+    def told(self, node: int) -> str:
+        """One node in words."""
+        asked, capacity = (exactly(MEMORY, int(values[node])) for values in (self.asked, self.capacity))
+        return f"{asked} of {capacity}, along the shape"
 
     def bind(self, requested: int, capacity: int, nodes: BoolArray) -> None:
         """An existing volume on these nodes: capacities add up."""

@@ -1,4 +1,8 @@
-"""Phrases that explanations of scores share; each explanation ends with the score itself."""
+"""Phrases that explanations of scores share.
+
+Each explanation names the amounts that the score is made of, with the least or largest of other nodes where these
+matter, in the formula that makes it, and ends with the score. Fractions are printed rounded, though not reckoned so.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +25,10 @@ def exactly(resource: str, amount: int) -> str:
 
 
 def mean_of(weights: Sequence[int]) -> str:
-    """What a mean with these weights is called."""
+    """What stands before a mean with these weights."""
     if len(set(weights)) <= 1:
         return "mean"
-    return f"mean weighed {' : '.join(map(str, weights))}"
+    return f"mean weighed {' : '.join(map(str, weights))} ="
 
 
 def less(amount: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rescheduler.extension_points import Filter, Score
@@ -45,6 +45,10 @@ class NamedScore(Score):
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """What the plugin scores."""
         return self.plugin.score(pod, placement, feasible)
+
+    def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
+        """What the plugin says."""
+        return self.plugin.explain(pod, nodes, placement, feasible)
 
 
 def scheduling_profiles(

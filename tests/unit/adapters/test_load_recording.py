@@ -65,3 +65,10 @@ def test_a_missing_file_a_folder_and_a_flood(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "u").write_text(TEXT)
     with pytest.raises(SnapshotError, match="is larger than"):
         read_load_recording(str(tmp_path / "u"))
+    monkeypatch.setattr(load_recording, "LARGEST_BYTES", 2**20)
+    monkeypatch.setattr(load_recording, "MOST_VALUES", 1000)
+    (tmp_path / "u").write_text('{"data": [' + "{}," * 600 + "0]}")
+    with pytest.raises(
+        SnapshotError, match=r"u: holds more than 1,000 values; wanted the JSON that GET /watcher returns"
+    ):
+        read_load_recording(str(tmp_path / "u"))

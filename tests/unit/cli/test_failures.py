@@ -90,3 +90,25 @@ def test_signals_end_a_command_quietly(number: signal.Signals) -> None:
     os.kill(process.pid, number)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, b"interrupted\n")
+
+
+def test_a_watcher_that_is_terminated_before_it_listens_has_not_failed() -> None:
+    """A cluster that stops what it has just started wants no failure told, however early it does."""
+    code = (
+        "from rescheduler.policy import loader\n"
+        "def read(files):\n    print('ready', flush=True)\n    time.sleep(60)\n"
+        "loader.load_policy = read\nsys.exit(main(['watcher']))"
+    )
+    process = run(code)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    os.kill(process.pid, signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, b"stopped\n")
+
+
+def test_signals_are_handled_as_before_once_a_command_has_ended(shell: Shell) -> None:
+    """Whoever runs a command within a program of its own keeps its signals."""
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)]
+    shell("watcher")
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)] == before

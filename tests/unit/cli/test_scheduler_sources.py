@@ -111,7 +111,9 @@ def test_a_scheduler_file_in_place_of_a_policy_is_told_where_it_belongs(desk: De
     """``--policy`` takes policies only, and an empty name names none."""
     answer = desk.shell("plan", "-f", str(desk.folder / "cluster.json"), "--policy", desk.file("k.yaml", KUBE))
     assert answer.code == 2
-    assert "kind: found a scheduler's configuration; name it in a policy, under schedulers: [{file: NAME}]" in answer.err
+    assert (
+        "kind: found a scheduler's configuration; name it in a policy, under schedulers: [{file: NAME}]" in answer.err
+    )
     assert desk.shell("check", "").err == "an empty file name; name a policy file\n"
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import subprocess
 import sys
 
 import pytest
 
+SILENCE_SECONDS = 120
 CODE = """
 import sys
 from rescheduler import wiring
@@ -36,6 +38,9 @@ def on_a_terminal(stream: str, **environment: str) -> bytes:
     os.close(follower)
     seen = b""
     while True:
+        if not select.select([leader], [], [], SILENCE_SECONDS)[0]:  # a read would wait for ever
+            process.kill()
+            pytest.fail(f"silent for {SILENCE_SECONDS} s after {seen!r}")
         try:
             piece = os.read(leader, 65536)
         except OSError:  # how Linux says that the other end is closed

@@ -79,6 +79,15 @@ def test_usage_that_is_of_little_use_is_warned_of(desk: Desk) -> None:
     assert "its window ended 1h before the snapshot was taken, over 5m ago" in answer.err
 
 
+@pytest.mark.parametrize(("name", "said"), [("", "an empty file name"), ("-", "not read from standard input")])
+def test_a_name_that_is_no_files_is_wrong_use(desk: Desk, name: str, said: str) -> None:
+    """Standard input is for the cluster."""
+    desk.policy("")
+    answer = desk.run("schedule", "--usage", name)
+    assert (answer.code, answer.out) == (2, "")
+    assert f"{said}; name a recording of load" in answer.err
+
+
 @pytest.mark.parametrize("value", ["NaN", "null", "-3", "1e999"])
 def test_one_value_that_cannot_be_used_is_told_and_counts_as_unknown(desk: Desk, value: str) -> None:
     """Though the node's other resource is known: its cpu neither opens nor closes it, and the file is read."""

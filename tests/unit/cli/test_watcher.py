@@ -69,8 +69,9 @@ def test_a_token_that_cannot_be_read_is_told_at_the_start(shell: Shell, folder: 
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
-        (("--address", "nowhere"), 1, "'nowhere' is no address to listen on; wanted HOST:PORT"),
-        (("--address", ""), 1, "is no address to listen on"),
+        (("--address", "nowhere"), 2, "--address: found 'nowhere', no address to listen on; wanted HOST:PORT"),
+        (("--address", ""), 2, "no address to listen on"),
+        (("--address", "127.0.0.1:65536"), 2, "no address to listen on"),
         (("--context", "x"), 2, "-f reads a recording, --kubeconfig and --context a live cluster"),
         (("surplus",), 2, "surplus"),
     ],
@@ -88,6 +89,38 @@ def test_wrong_arguments_of_a_provider_are_told_with_their_place(shell: Shell, f
     file = folder / "policy.yaml"
     file.write_text(file.read_text().replace("file: load.json", "fiel: load.json"))
     text = "usage.providers[0].args.fiel: unknown argument; did you mean file?"
-    for answer in (shell("check", str(file)), watcher(shell, folder)):
+    cluster = ("--policy", str(file), "-f", str(folder / "cluster.json"))
+    for answer in (
+        shell("check", str(file)),
+        watcher(shell, folder),
+        shell("top", "nodes", *cluster),
+        shell("schedule", *cluster),
+    ):
         assert answer.code == 2
-        assert text in answer.err
+        assert f"{file}: {text}" in answer.err.splitlines()
+
+
+def test_a_policy_that_names_no_provider_is_named(shell: Shell, folder: Path) -> None:
+    """By the watcher and by top."""
+    file = folder / "empty.yaml"
+    file.write_text("apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n")
+    for command in (("watcher",), ("top", "nodes")):
+        answer = shell(*command, "--policy", str(file), "-f", str(folder / "cluster.json"))
+        assert answer.code == 2
+        assert answer.err.startswith(f"{file}: usage.providers: none; write where load comes from")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".", "is a folder; wanted the name of a file"),
+        ("nowhere/usage.sqlite", "nowhere does not exist; make it, or name another"),
+    ],
+)
+def test_a_store_that_can_never_be_written_is_wrong_use(shell: Shell, folder: Path, path: str, text: str) -> None:
+    """Told at the start; a disk that is full may have room later, and is none."""
+    answer = watcher(shell, folder, "--address", "127.0.0.1:0", policy=f"  store: {{path: {path}}}\n")
+    assert answer.code == 2
+    assert answer.err.count("\n") == 1
+    assert answer.err.startswith(f"{folder / 'policy.yaml'}: usage.store.path: ")
+    assert text in answer.err

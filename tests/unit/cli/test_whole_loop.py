@@ -82,7 +82,18 @@ def test_explain_of_what_is_not_there_fails_with_what_is_near(fragments: Cluster
     assert f"did you mean {near}" in answer.err
     assert shell("explain", "node", "nowhere").code == 1
     assert shell("explain", "pod", "web-1").code == 2
-    assert shell("explain", "pod", near, "-o", "html").code == 2
+
+
+def test_every_shared_command_has_every_form(fragments: Cluster, shell: Shell) -> None:
+    """Pages of HTML too, for commands whose answer is no plan: they hold what the wide form shows."""
+    pod, node = fragments.pending_pods[0].key, fragments.nodes[0].name
+    named = ["score", pod], ["explain", "pod", pod], ["explain", "node", node]
+    for command in (*named, ["schedule"], ["plan"]):
+        for form in ("table", "wide", "json", "yaml", "html"):
+            answer = shell(*command, "-o", form)
+            assert (answer.code, bool(answer.out)) == (0, True)
+        assert answer.out.startswith("<!DOCTYPE html>")
+        assert (node if node in command else pod.partition("/")[2]) in answer.out
 
 
 def test_score_and_schedule_have_the_fields_of_the_contract(fragments: Cluster, shell: Shell) -> None:

@@ -64,6 +64,19 @@ def test_the_highest_priority_involved_keeps_the_hole() -> None:
     assert needed_holds(plan, start, "p", 60)[0].request.priority_class_name == "high"
 
 
+def test_a_hole_is_kept_from_the_other_pending_pods_too() -> None:
+    """One of a higher priority, whose own place is elsewhere, would not mind a hold of a lower one."""
+    start = cluster(
+        *(node(name, "4") for name in ("n0", "n1", "n2", "n3")),
+        pod("web-0", "3", node="n0"), pod("web-1", "3", node="n1"), workload("web", 2),
+        pod("low-0", "2"), pod("high-0", "2", priority=9, priority_class_name="high"),
+    )  # fmt: skip
+    plan = plan_of(start, [("web-0", "n2", 1), ("web-1", "n3", 1)], [("low-0", "n0", 1), ("high-0", "n1", 1)])
+    assert {hold.request.priority_class_name for hold in needed_holds(plan, start, "p", 60)} == {"high"}
+    plan = plan_of(start, [("web-0", "n2", 1)], [("low-0", "n0", 1), ("high-0", "n3", 0)])
+    assert {hold.request.priority_class_name for hold in needed_holds(plan, start, "p", 60)} == {""}
+
+
 def test_a_pod_that_fits_already_needs_no_placeholder() -> None:
     """Wave 0: nothing has to leave for it."""
     start = fragmented()

@@ -83,6 +83,8 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("limits: {maxEvictions: '5'}", "3:24: limits.maxEvictions: found '5'; wanted a whole number such as 20"),
         ("limits: {maxEvictions: true}", "3:24: limits.maxEvictions: found true; wanted a whole number such as 20"),
         ("limits: {maxEvictions: 1e3}", "3:24: limits.maxEvictions: found '1e3'; wanted a whole number such as 20"),
+        ("usage: {api: {tls: {insecureSkipVerify: 'true'}}}", ("3:41: usage.api.tls.insecureSkipVerify: found 'true'; "
+         "wanted true or false, without quotes")),
         ("limits: {deadline: 0s}", "3:20: limits.deadline: '0s' leaves no time at all; write it like 90s, 5m or 1h30m"),
         ("limits: {deadline: 0}", "3:20: limits.deadline: 0 leaves no time at all; write it like 90s, 5m or 1h30m"),
         ("limits: {deadline: 5}", "3:20: limits.deadline: 5 is not a duration; write it like 90s, 5m or 1h30m"),

@@ -10,7 +10,7 @@ import numpy as np
 from rescheduler.model.trust import Trust, TrustState
 from rescheduler.report.bars import BarStyle
 from rescheduler.report.documents import to_data
-from rescheduler.report.usage_rows import UsageView, node_usage, pod_usage
+from rescheduler.report.usage_rows import PodUsageList, UsageView, node_usage, pod_usage
 from rescheduler.report.usage_table import node_usage_table, pod_usage_table
 from rescheduler.usage.aligning import aligned
 from tests.builders import NOW
@@ -88,3 +88,11 @@ def test_the_table_of_pods() -> None:
     assert "400m" in rendered(pod_usage_table(found))
     assert "1024Mi" in rendered(pod_usage_table(found, style=BarStyle(width=120)))
     assert "█" in rendered(pod_usage_table(found, style=BarStyle(width=120)))
+
+
+def test_no_pods_are_a_table_without_rows() -> None:
+    """A cluster may be empty, or nothing of it be measured yet."""
+    lines = rendered(pod_usage_table(PodUsageList("5m", "Prometheus", (), ()))).splitlines()
+    assert lines[0] == "load of 0 pods over 5m, from Prometheus"
+    assert lines[1].split() == ["POD", "NODE", "CPU", "MEMORY", "AGE", "TRUST"]
+    assert len(lines) == 2

@@ -40,14 +40,14 @@ def usage(
     seconds: float = 900.0,
     **assessment: Any,
 ) -> Usage:
-    """One window in which cpu and memory are the same; nodes are valid where they are trusted and measured."""
+    """One window in which cpu and memory are the same; nodes are valid where their load is true and measured."""
     ends = np.broadcast_to(np.asarray(end, dtype=float), (len(rows),)).copy()
-    is_usable = np.array([trust.is_usable for trust in trusts], dtype=bool)
+    is_true = np.array([trust.is_true for trust in trusts], dtype=bool)
     return Usage(
         {CPU: statistics(rows), MEMORY: statistics(rows)},
         ends,
         np.full(len(rows), seconds),
-        ~np.isnan(ends) & is_usable,
+        ~np.isnan(ends) & is_true,
         assessment=Assessment(tuple(trusts), **assessment),
     )
 
@@ -89,7 +89,7 @@ def pods_using(*rows: tuple[str, str | None, float, float], windows: Sequence[fl
     """``pods`` and ``pod_use`` of a tick: name, node, millicores and bytes of each pod."""
     pods: tuple[Pod, ...] = tuple(pod(name, node=where) for name, where, _, _ in rows)
     amounts = {CPU: np.array([row[2] for row in rows]), MEMORY: np.array([row[3] for row in rows])}
-    use = PodUse(amounts, amounts, np.full(len(rows), NOW), np.ones(len(rows), dtype=np.int64))
+    use = PodUse(amounts, np.full(len(rows), NOW), np.ones(len(rows), dtype=np.int64))
     return {"pods": pods, "pod_use": dict.fromkeys(windows, use)}
 
 

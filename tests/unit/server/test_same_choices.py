@@ -24,7 +24,7 @@ from rescheduler.scheduling.reports import schedule_of
 from rescheduler.scheduling.schedulers import MeasuredLoad, Schedulers
 from rescheduler.usage.aligning import aligned
 from rescheduler.usage.collected import Collected, Observed
-from rescheduler.usage.collector import collect_once
+from rescheduler.usage.collector import Collector
 from rescheduler.wiring.usage import usage_windows
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.server.asking import asked
@@ -101,7 +101,8 @@ def scheduled(snapshot: Cluster, configuration: str, load: UsageWindows | None) 
 
 def collected(snapshot: Cluster, means: Sequence[float]) -> Collected:
     """What the collector knows after one tick over this provider."""
-    return collect_once([Noisy(means)], Observed(snapshot.nodes, snapshot.pods), UsagePolicy(), NOW)
+    seen = Observed(snapshot.nodes, snapshot.pods)
+    return Collector([Noisy(means)], lambda: seen, UsagePolicy()).tick(NOW)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rescheduler.extension_points import ClusterError, MetricsProvider
+from rescheduler.extension_points import ClusterError, MetricsError, MetricsProvider
 from rescheduler.model.columns import columns_of
 from rescheduler.model.node import Node
 from rescheduler.model.placement import Placement
@@ -23,7 +23,7 @@ from rescheduler.model.trust import TrustState
 from rescheduler.model.usage import Departure, Usage
 from rescheduler.policy.usage import UsagePolicy, UsageTrust
 from rescheduler.usage.collected import Collected, Observed
-from rescheduler.usage.collector import Collector, collect_once
+from rescheduler.usage.collector import Collector
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.usage.cases import FakeProvider, answer, failing, moving, nan, nodes, pod_samples, steady
 from tests.unit.usage.test_store_writer import FakeStore
@@ -85,14 +85,14 @@ def test_without_history_samples_gather_tick_by_tick() -> None:
 
 def test_one_command_with_a_source_without_history_goes_by_requests() -> None:
     """And is told what could gather samples; the policy may be content with one."""
-    found = collect_once([FakeProvider(steady, "MetricsServer")], Observed(nodes()), POLICY, NOW)
+    found = collector(FakeProvider(steady, "MetricsServer")).tick(NOW)
     assessment = found.assessment(300.0)
     assert assessment is not None
     assert assessment.falls_back
     assert states(found) == ["New"] * 5
     assert "rescheduler watcher" in assessment.freeze
     content = UsagePolicy(trust=UsageTrust(minimum_samples=1))
-    assert states(collect_once([FakeProvider(steady)], Observed(nodes()), content, NOW)) == ["Trusted"] * 5
+    assert states(collector(FakeProvider(steady), policy=content).tick(NOW)) == ["Trusted"] * 5
 
 
 def test_a_gap_is_filled_from_history() -> None:
@@ -242,6 +242,22 @@ def test_a_store_is_restored_and_history_fills_what_is_missing_since() -> None:
     assert states(subject.tick(NOW)) == ["Trusted"] * 5
     assert provider.histories == [(NOW - 900 + 15 * 49, NOW)]
     assert usage(subject.collected, 900.0).statistics[CPU].count.tolist() == [59.0 + 1] * 5
+
+
+def test_restored_samples_bear_the_first_providers_name_until_one_answers() -> None:
+    """Clients of the watcher are told whose load they read, though the provider is gone at a restart."""
+    store = FakeStore()
+    restored = [steady(NOW - 900 + 15 * tick).nodes for tick in range(60)]
+    store.restore = lambda _: restored  # type: ignore[method-assign]
+
+    def gone(now: float) -> MetricsSample:
+        raise MetricsError("cannot be reached")
+
+    first, second = FakeProvider(gone), FakeProvider(gone, "MetricsServer")
+    assert collector(first, second, store=store).tick(NOW).source == "Prometheus"
+    assert collector(first, second).tick(NOW).source == ""
+    second.script = steady
+    assert collector(first, second, store=store).tick(NOW).source == "MetricsServer"
 
 
 def test_a_store_that_fails_is_told_and_nothing_else_changes() -> None:

@@ -32,16 +32,19 @@ def one(state: TrustState, first_bound: np.ndarray | None = None) -> Usage:
 
 
 @pytest.mark.parametrize("state", list(TrustState))
-def test_only_usable_nodes_are_valid(state: TrustState) -> None:
-    """For every state there is; loads of the others are unknown to scores, but still there to be shown."""
+def test_only_nodes_whose_load_is_true_are_valid(state: TrustState) -> None:
+    """For every state there is; loads of the others are unknown to scores, but still there to be shown.
+
+    A settling node's load is true: a scheduler that scores by it must not take the node for one without load.
+    """
     usage = one(state)
-    is_usable = state in (TrustState.TRUSTED, TrustState.PREDICTED)
-    assert usage.is_valid.tolist() == [is_usable, True, True]
-    assert usage.is_fresh(NOW).tolist() == [is_usable, True, True]
+    is_true = state in (TrustState.TRUSTED, TrustState.PREDICTED, TrustState.SETTLING)
+    assert usage.is_valid.tolist() == [is_true, True, True]
+    assert usage.is_fresh(NOW).tolist() == [is_true, True, True]
     assert usage.statistics[CPU].average[0] == (0.0 if state is TrustState.PREDICTED else 40.0)
     columns = columns_of(cluster(*nodes(3), pod("web-0")))
     load = columns.facts(LoadSource(usage)).of(CPU, 0, Placement(columns))
-    assert load.is_known.tolist() == [is_usable, True, True]
+    assert load.is_known.tolist() == [is_true, True, True]
     assert load.amount[1:].tolist() == [1600.0, 1600.0]
 
 

@@ -18,7 +18,6 @@ class FakeStore:
         self.kept: list[float] = []
         self.attempts = 0
         self.fails = False
-        self.is_closed = False
 
     def append(self, samples: NodeSamples) -> None:
         """Keep."""
@@ -34,8 +33,7 @@ class FakeStore:
         return [answer([0.4], time).nodes for time in self.kept if time >= since]
 
     def close(self) -> None:
-        """Let go."""
-        self.is_closed = True
+        """Nothing is open."""
 
 
 def at(seconds: float) -> NodeSamples:
@@ -94,11 +92,3 @@ def test_without_a_store_nothing_happens() -> None:
     writer = StoreWriter(None)
     writer.save(at(0), NOW)
     assert (writer.restore(0.0, NOW), writer.error, writer.lost) == ((), "", 0)
-    writer.close()
-
-
-def test_the_store_is_let_go_of() -> None:
-    """With the writer."""
-    store = FakeStore()
-    StoreWriter(store).close()
-    assert store.is_closed

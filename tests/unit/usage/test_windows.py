@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import NETWORK, NodeSamples
-from rescheduler.model.trust import Assessment, Trust, TrustState
 from rescheduler.model.usage import Departure, Usage
 from rescheduler.usage.pod_ring import PodUse
 from rescheduler.usage.ring import NodeRing
@@ -119,28 +118,10 @@ def test_network_is_in_bytes_per_second() -> None:
     assert found.statistics[NETWORK].latest.tolist() == [1e6]
 
 
-def test_only_a_trusted_node_is_valid() -> None:
-    """What was measured is told all the same; a predicted node is usable, one without any sample never."""
-    ring = ring_of(tick(START, {"a": 0.5, "b": 0.5, "c": 0.5}))
-    trusted, frozen = Trust(TrustState.TRUSTED), Trust(TrustState.FROZEN, "the same value 3 times")
-    assessment = Assessment((trusted, frozen, Trust(TrustState.PREDICTED), trusted))
-    nodes = old_nodes("a", "b", "c", "silent")
-    found = usage_windows(ring, (300.0,), nodes, START, assessment=assessment).by_seconds[300.0]
-    assert found.is_valid.tolist() == [True, False, True, False]
-    assert found.statistics[CPU].average.tolist()[:3] == [50, 50, 50]
-    assert found.assessment is assessment
-
-
-def test_an_assessment_of_other_nodes_is_refused() -> None:
-    """It would trust the wrong ones."""
-    with pytest.raises(ValueError, match="found trust in 0 nodes, wanted 1"):
-        usage_windows(ring_of(), (300.0,), old_nodes("a"), START, assessment=Assessment(()))
-
-
 def test_pod_use_and_departures_go_with_each_window() -> None:
     """Pods of a window of another length are not taken for it."""
     average = {CPU: np.array([250.0])}
-    use = PodUse(average, average, np.array([START]), np.array([3]))
+    use = PodUse(average, np.array([START]), np.array([3]))
     gone = (Departure("a", START, pod("p").spec),)
     found = usage_windows(ring_of(), (300.0, 600.0), [], START, pod_use={300.0: use}, departures=gone)
     assert found.by_seconds[300.0].pod_use is average

@@ -8,8 +8,9 @@ import pytest
 
 from rescheduler.model.resources import CPU
 from rescheduler.policy.errors import PolicyError
+from rescheduler.policy.models import Policy
 from rescheduler.wiring.cluster_source import ClusterOptions
-from rescheduler.wiring.provider_load import ProviderLoad
+from rescheduler.wiring.provider_load import ProviderLoad, recorded_answer
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.server.records import SetClock
 from tests.unit.wiring.recorded_load import answers, recorded_policy
@@ -17,6 +18,15 @@ from tests.unit.wiring.recorded_load import answers, recorded_policy
 LIVE = ClusterOptions(kubeconfig="/nowhere")
 RECORDED = ClusterOptions(filenames=("cluster.json",))
 WORLD = cluster(node("a"), node("b"), pod("x-0", node="a"))
+
+
+def of_now(folder: Path) -> Policy:
+    """A policy whose only provider tells of now (and cannot be reached)."""
+    policy = recorded_policy(folder, [])
+    entry = policy.usage.providers[0].model_copy(
+        update={"name": "Prometheus", "args": {"address": "http://127.0.0.1:1", "timeout": "1s"}}
+    )
+    return policy.model_copy(update={"usage": policy.usage.model_copy(update={"providers": (entry,)})})
 
 
 def test_load_comes_from_the_providers_with_its_trust(tmp_path: Path) -> None:
@@ -75,11 +85,45 @@ def test_doubts_are_told_by_state(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("age", "is_asked"), [(0.0, True), (300.0, True), (301.0, False), (86400.0, False)])
 def test_an_old_recording_of_a_cluster_is_not_given_the_load_of_now(tmp_path: Path, age: float, is_asked: bool) -> None:
     """Providers tell of now; who wants the load of that time gives it."""
-    clock = SetClock(NOW + age)
-    load = ProviderLoad(recorded_policy(tmp_path, answers(end=NOW + age, a=20, b=60)), RECORDED, clock)
+    load = ProviderLoad(of_now(tmp_path), RECORDED, SetClock(NOW + age))
     assert (load.windows(WORLD) is not None) is is_asked
     warned = any("--usage FILE gives the load of that time" in text for text in load.warnings(WORLD))
     assert warned is not is_asked
+
+
+def test_recorded_load_belongs_to_the_time_of_a_recorded_cluster(tmp_path: Path) -> None:
+    """However long ago that was: both are of the same time, which is the now of all ages."""
+    load = ProviderLoad(recorded_policy(tmp_path, answers(a=20, b=60)), RECORDED, SetClock(NOW + 86400))
+    windows = load.windows(WORLD)
+    assert windows is not None
+    usage = windows.over(900.0)
+    assert usage is not None
+    assert usage.is_valid.all()
+    assert usage.percent(CPU).round().tolist() == [20, 60]
+    assert load.warnings(WORLD) == ()
+
+
+def test_one_recorded_answer_counts_as_usage_does(tmp_path: Path) -> None:
+    """It is a window already: a provider would wait for more samples of it in vain."""
+    policy = recorded_policy(tmp_path, answers(a=20, b=60)[-1])
+    load = recorded_answer(policy, RECORDED)
+    assert load is not None
+    windows = load.windows(WORLD)
+    assert windows is not None
+    usage = windows.over(900.0)
+    assert usage is not None
+    assert usage.percent(CPU).round().tolist() == [20, 60]
+    assert recorded_answer(policy, LIVE) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}"])
+def test_a_recording_that_is_no_answer_is_left_to_the_provider(tmp_path: Path, text: str) -> None:
+    """Which says what is wrong with it, in a warning."""
+    policy = recorded_policy(tmp_path, [])
+    (tmp_path / "load.json").write_text(text)
+    assert recorded_answer(policy, RECORDED) is None
+    (tmp_path / "load.json").unlink()
+    assert recorded_answer(policy, RECORDED) is None
 
 
 def test_a_live_snapshot_of_a_server_with_another_clock_is_not_called_old(tmp_path: Path) -> None:
@@ -115,5 +159,5 @@ def test_wrong_arguments_are_found_before_anything_is_read(tmp_path: Path) -> No
 )
 def test_the_age_of_a_recording_is_told_in_its_largest_unit(tmp_path: Path, age: float, told: str) -> None:
     """Not in millions of seconds."""
-    load = ProviderLoad(recorded_policy(tmp_path, []), RECORDED, SetClock(NOW + age))
+    load = ProviderLoad(of_now(tmp_path), RECORDED, SetClock(NOW + age))
     assert f"the recording was taken {told} ago" in load.warnings(WORLD)[0]

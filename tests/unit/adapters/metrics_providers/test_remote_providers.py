@@ -59,7 +59,7 @@ def test_every_name_of_a_policy_has_a_provider() -> None:
         ("SignalFx", {"hostNameSuffix": ".x AND y"}, "hostNameSuffix", "letters, digits"),
         ("Datadog", {"site": "evil.example/path"}, "site", "datadoghq.eu"),
         ("Datadog", {"cpu": {"metric": "a{b}"}}, "cpu.metric", "letters, digits"),
-        ("Datadog", {"headers": {"DD-Application-Key": "x"}}, "", "must not carry"),
+        ("Datadog", {"headers": {"DD-Application-Key": "x"}}, "headers", "must not carry"),
     ],
 )
 def test_wrong_arguments_are_told_with_their_place(name: str, args: dict[str, object], place: str, text: str) -> None:

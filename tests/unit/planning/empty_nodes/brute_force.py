@@ -39,7 +39,7 @@ def best_emptying(tiny: TinyCluster, prices: tuple[float, ...] | None = None) ->
 def steps(rules: BruteForce, state: State, moved: frozenset[int]) -> set[tuple[State, frozenset[int]]]:
     """States after one more move of a pod that has not moved."""
     tiny = rules.cluster
-    found = set()
+    found: set[tuple[State, frozenset[int]]] = set()
     if tiny.max_evictions is not None and len(moved) >= tiny.max_evictions:
         return found
     for index, pod in enumerate(tiny.pods):

@@ -57,8 +57,12 @@ def test_a_hot_node_never_beats_a_better_spread_one() -> None:
     place = usages.placement(world)  # type: ignore[arg-type]
     found = usages.scores(plugin, place, "new-1")
     assert found == {"a": 100, "b": 0, "c": 0}
-    told = plugin.explain(usages.index(place, "new-1"), 0, place)
-    assert told.startswith("BestFitBinPack 100: 107500 of at most 107500 = 1000 x spread 100 + spread 100 x packing 75")
+    assert usages.told(plugin, place, "new-1")[0] == (
+        "packing: 1000m cpu measured, +0m of pods that metrics lack, 0m of the pod, of 4000m: 25.0 %, "
+        "up to the target of 50 %: 25.0 + 50 = 75; spread 100; 1000 x 100 + 100 x 75 = 107500, "
+        "at most 107500 on a feasible node; 100 x 107500 / 107500 = 100"
+    )
+    assert usages.told_scores(plugin, place, "new-1") == [100, 0, 0]
 
 
 def test_a_pod_without_constraints_is_packed_alone() -> None:
@@ -67,7 +71,8 @@ def test_a_pod_without_constraints_is_packed_alone() -> None:
     place = usages.placement(world)  # type: ignore[arg-type]
     packing = usages.scores(TargetLoadPacking(plugin.usage, plugin.arguments), place, "lone")
     assert usages.scores(plugin, place, "lone") == packing == {"a": 75, "b": 100, "c": 100}
-    assert "nothing to spread by" in plugin.explain(usages.index(place, "lone"), 0, place)
+    assert all(text.startswith("nothing to spread by; ") for text in usages.told(plugin, place, "lone"))
+    assert usages.told_scores(plugin, place, "lone") == [75, 100, 100]
     alone = BestFitBinPackArguments(combine_with_spread=False)
     assert usages.scores(BestFitBinPack(plugin.usage, alone), place, "new-1") == packing
 
@@ -78,6 +83,8 @@ def test_infeasible_nodes_set_no_standard() -> None:
     place = usages.placement(world)  # type: ignore[arg-type]
     found = plugin.score(usages.index(place, "new-1"), place, np.array([False, True, True]))
     assert found[1:].tolist() == [100, 100]
+    told = usages.told(plugin, place, "new-1", np.array([False, True, True]))
+    assert all(text.endswith(" on a feasible node; 100 x 110000 / 110000 = 100") for text in told), told
 
 
 def test_another_target_needs_the_general_form() -> None:

@@ -73,8 +73,7 @@ def test_scores_equal_the_plain_ones(world: Measured, margin: float, sensitivity
     for number in range(world.placement.columns.pod_count):
         found = plugin.score(number, world.placement, usages.everywhere(world.placement)).tolist()
         assert found == plain_scores(world, number, margin, sensitivity, is_upstream=is_upstream)
-        for place, score in enumerate(found):
-            assert plugin.explain(number, place, world.placement).startswith(f"LoadVariationRiskBalancing {score}: ")
+        assert usages.told_scores(plugin, world.placement, number) == found
 
 
 def test_a_recently_bound_pod_counts_unless_the_scheduler_itself_is_followed() -> None:

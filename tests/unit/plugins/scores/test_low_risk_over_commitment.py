@@ -93,9 +93,9 @@ def test_scores_equal_the_plain_ones(world: Measured, window: int, weight: float
     for number in range(world.placement.columns.pod_count):
         found = plugin.score(number, world.placement, usages.everywhere(world.placement)).tolist()
         wanted = plain_points(world, number, window, weight)
-        for place, (score, points) in enumerate(zip(found, wanted, strict=True)):
+        for score, points in zip(found, wanted, strict=True):
             assert abs(score - points) <= 0.5 + 1e-6
-            assert plugin.explain(number, place, world.placement).startswith(f"LowRiskOverCommitment {score}: ")
+        assert usages.told_scores(plugin, world.placement, number) == found
 
 
 def limited(name: str, request: int, limit: int, home: str | None = None) -> object:
@@ -127,7 +127,7 @@ def test_a_node_without_metrics_is_judged_by_its_limits() -> None:
     found, place = usages.usage(world, {"a": 10.0, "b": 10.0}), usages.placement(world)
     plugin = LowRiskOverCommitment(found)
     assert usages.scores(plugin, place, "new")["c"] == 75
-    assert "load unknown" in plugin.explain(usages.index(place, "new"), 2, place)
+    assert "load unknown" in usages.told(plugin, place, "new")[2]
     upstream = LowRiskOverCommitment(found, arguments(upstreamCompatible=True))
     assert usages.scores(upstream, place, "new")["c"] == 0
 
@@ -138,7 +138,7 @@ def test_requests_are_no_measure_of_load() -> None:
     world = cluster(node("n", cpu="4"), limited("new", 1000, 1000), old)  # type: ignore[arg-type]
     plugin, place = LowRiskOverCommitment(usages.usage(world, {"n": 90.0}, age=400.0)), usages.placement(world)
     assert usages.scores(plugin, place, "new") == {"n": 67}
-    assert plugin.explain(usages.index(place, "new"), 0, place).count("load unknown") == 2
+    assert usages.told(plugin, place, "new")[0].count("load unknown") == 2
 
 
 def test_a_pod_that_asks_for_nothing_scores_nothing_anywhere() -> None:
@@ -146,7 +146,7 @@ def test_a_pod_that_asks_for_nothing_scores_nothing_anywhere() -> None:
     world = cluster(node("n"), pod("new", cpu="0", memory="0", containers=(ContainerResources(),)))
     plugin, place = LowRiskOverCommitment(usages.usage(world, {"n": 10.0})), usages.placement(world)
     assert usages.scores(plugin, place, "new") == {"n": 0}
-    assert "neither requests nor limits" in plugin.explain(0, 0, place)
+    assert "neither requests nor limits" in usages.told(plugin, place, 0)[0]
 
 
 def test_weights_by_number_and_by_resource() -> None:

@@ -161,8 +161,7 @@ def test_scores_equal_the_plain_ones(world: Measured, weights: tuple[float, floa
             for place, shares in enumerate(plain_shares(world, number, weights))
         ]
         assert found == wanted
-        for place, score in enumerate(found):
-            assert plugin.explain(number, place, world.placement).startswith(f"NodeUsage {score}: ")
+        assert usages.told_scores(plugin, world.placement, number) == found
 
 
 def weighted(shares: tuple[float, float], weights: tuple[float, float]) -> float:
@@ -195,7 +194,7 @@ def test_a_missing_value_is_no_idle_node() -> None:
     place = usages.placement(world)
     assert usages.scores(NodeUsage(windows), place, "new") == {"n": 0}
     assert usages.scores(NodeUsage(windows, arguments(upstreamCompatible=True)), place, "new") == {"n": 90}
-    assert NodeUsage(windows).explain(0, 0, place) == "NodeUsage 0: the node has no fresh metrics"
+    assert usages.told(NodeUsage(windows), place, 0) == ["the node has no fresh metrics: 0"]
 
 
 def test_a_pod_that_started_just_now_is_estimated() -> None:

@@ -51,10 +51,10 @@ def test_the_worked_examples_of_kep_964() -> None:
     place = usages.placement(example())
     ratio = plugin(shape=LINE, resources=WEIGHTS)
     assert usages.scores(ratio, place, "new") == {"node1": 60, "node2": 69}
-    told = [ratio.explain(usages.index(place, "new"), number, place) for number in range(2)]
+    told = usages.told(ratio, place, "new")
     assert told[0] == (
-        "RequestedToCapacityRatio 60: intel.com/foo 3 of 4: 75 x 5; memory 512 of 1024: 50 x 1; "
-        "cpu 3000 of 8000: 37 x 3 (of 10: 7, 5, 4, together 6)"
+        "intel.com/foo 1 + 2 of 4 = 75; memory 256 + 256 of 1Ki = 50; cpu 1 + 2 of 8 = 37 "
+        "(of 10: 7, 5, 4, together 6); mean weighed 5 : 1 : 3 = 60"
     )
     assert "(of 10: 5, 7, 10, together 7)" in told[1]
 
@@ -69,6 +69,26 @@ def test_a_resource_that_a_node_lacks_leaves_the_mean_or_scores_zero() -> None:
     for option, score in (("LeaveOut", 40), ("ScoreZero", 18)):
         ratio = plugin(shape=LINE, resources=WEIGHTS, absentResources=option)
         assert usages.scores(ratio, usages.placement(world), "new") == {"n": score}
+
+
+def test_what_is_left_out_is_told() -> None:
+    """A resource without points, and one that the pod does not ask for; under KEP-964 both keep their weight."""
+    world = cluster(
+        node("n", cpu="8", memory="1024", extended={FOO: "4"}),
+        pod("old", cpu="0", memory="256", extended={FOO: "1"}, node="n"),
+        pod("new", cpu="4", memory="256"),
+    )
+    told = {
+        option: usages.told(
+            plugin(shape=LINE, resources=WEIGHTS, absentResources=option), usages.placement(world), "new"
+        )
+        for option in ("LeaveOut", "ScoreZero")
+    }
+    others = "memory 256 + 256 of 1Ki = 50; cpu 100m + 4 of 8 = 51 (of 10: 2, 5, 5, together 3)"
+    assert told == {
+        "LeaveOut": [f"intel.com/foo 1 + 0 of 4 = 25 (left out); {others}; mean weighed 1 : 3 = 51"],
+        "ScoreZero": [f"intel.com/foo 1 + 0 of 4 = 25; {others}; mean weighed 5 : 1 : 3 = 36"],
+    }
 
 
 def plain_score(placement: Placement, number: int, place: int, weights: list[tuple[str, int]]) -> int:
@@ -105,6 +125,7 @@ def test_scores_with_zeros_equal_the_plain_ones(placement: Placement, weights: l
     for number in range(placement.columns.pod_count):
         found = ratio.score(number, placement, usages.everywhere(placement)).tolist()
         assert found == [plain_score(placement, number, place, named) for place in range(len(found))]
+        assert usages.told_scores(ratio, placement, number) == found
 
 
 @RANDOM
@@ -117,8 +138,7 @@ def test_left_out_is_what_the_scheduler_does(placement: Placement) -> None:
         everywhere = usages.everywhere(placement)
         found = ratio.score(number, placement, everywhere).tolist()
         assert found == fit.score(number, placement, everywhere).tolist()
-        told = [ratio.explain(number, place, placement) for place in range(len(found))]
-        assert [text.split(":")[0] for text in told] == [f"RequestedToCapacityRatio {score}" for score in found]
+        assert usages.told_scores(ratio, placement, number) == found
 
 
 def test_the_legacy_form_is_read_with_its_points_in_any_order() -> None:

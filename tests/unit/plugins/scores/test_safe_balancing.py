@@ -56,8 +56,7 @@ def test_scores_equal_the_plain_ones(world: Measured, confidence: float) -> None
     for number in range(world.placement.columns.pod_count):
         found = plugin.score(number, world.placement, usages.everywhere(world.placement)).tolist()
         assert found == plain_scores(world, number, confidence)
-        for place, score in enumerate(found):
-            assert plugin.explain(number, place, world.placement).startswith(f"SafeBalancing {score}: ")
+        assert usages.told_scores(plugin, world.placement, number) == found
 
 
 def test_every_resource_of_the_provider_counts() -> None:

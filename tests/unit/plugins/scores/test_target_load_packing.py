@@ -87,8 +87,7 @@ def test_scores_equal_the_plain_ones(world: Measured, target: int, is_upstream: 
     for number in range(world.placement.columns.pod_count):
         found = plugin.score(number, world.placement, usages.everywhere(world.placement)).tolist()
         assert found == plain_scores(world, number, target, is_upstream=is_upstream)
-        for place, score in enumerate(found):
-            assert plugin.explain(number, place, world.placement).startswith(f"TargetLoadPacking {score}: ")
+        assert usages.told_scores(plugin, world.placement, number) == found
     assert (world.placement.node_of == before).all()
 
 
@@ -131,9 +130,7 @@ def test_a_stale_node_among_fresh_ones_scores_nothing() -> None:
     place = usages.placement(world)
     plugin = TargetLoadPacking(found, arguments(targetUtilization=50))
     assert usages.scores(plugin, place, "new") == {"a": 100, "b": 100, "c": 0, "d": 0}
-    assert (
-        plugin.explain(usages.index(place, "new"), 2, place) == "TargetLoadPacking 0: no cpu load is known of the node"
-    )
+    assert usages.told(plugin, place, "new")[2] == "no cpu load is known of the node: 0"
 
 
 def test_requests_stand_in_when_the_provider_has_failed() -> None:
@@ -145,7 +142,7 @@ def test_requests_stand_in_when_the_provider_has_failed() -> None:
     place = usages.placement(world)
     plugin = TargetLoadPacking(found, arguments(targetUtilization=50))
     assert usages.scores(plugin, place, "new") == {"a": 100, "b": 50, "c": 50}
-    assert "2000m cpu requested" in plugin.explain(usages.index(place, "new"), 0, place)
+    assert "2000m cpu requested" in usages.told(plugin, place, "new")[0]
 
 
 def test_a_new_node_without_metrics_is_idle_but_for_its_pods() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import nan
 from typing import Any
 
 import numpy as np
 
+from rescheduler.extension_points import Score
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import BoolArray, columns_of
 from rescheduler.model.containers import APP, ContainerResources
@@ -83,3 +85,20 @@ def scores(plugin: Any, placement: Placement, pod: str) -> dict[str, int]:
     """Score of each node by name."""
     found = plugin.score(index(placement, pod), placement, everywhere(placement))
     return {node.name: int(score) for node, score in zip(placement.columns.cluster.nodes, found, strict=True)}
+
+
+def told(plugin: Score, placement: Placement, pod: str | int, feasible: BoolArray | None = None) -> list[str]:
+    """What the plugin says of each feasible node, all by default."""
+    number = index(placement, pod) if isinstance(pod, str) else pod
+    among = everywhere(placement) if feasible is None else feasible
+    return plugin.explain(number, np.flatnonzero(among).tolist(), placement, among)
+
+
+def told_scores(plugin: Score, placement: Placement, pod: str | int, feasible: BoolArray | None = None) -> list[int]:
+    """The number that each of these texts ends with."""
+    found = []
+    for text in told(plugin, placement, pod, feasible):
+        match = re.search(r" (\d+)$", text)
+        assert match, text
+        found.append(int(match[1]))
+    return found

@@ -168,3 +168,18 @@ def test_remarks() -> None:
     assert profiles["default-scheduler"].remarks == (
         "Mine: not modelled: its score is unknown: destinations are estimates",
     )
+
+
+def test_the_share_of_nodes_scored_reaches_the_prediction() -> None:
+    """A profile's own share stands before the file's; 0 leaves it to the scheduler, which scores 100 nodes at least."""
+    text = kube(
+        "percentageOfNodesToScore: 70\n"
+        "profiles: [{schedulerName: a}, {schedulerName: b, percentageOfNodesToScore: 90}, "
+        "{schedulerName: c, percentageOfNodesToScore: 0}]\n"
+    )
+    columns = columns_of(
+        cluster(*(node(f"n{number:03}") for number in range(200)), *(pod(name, scheduler_name=name) for name in "abcd"))
+    )
+    profiles = scheduling_profiles(read(text), server_version=None, windows=None, node_count=200)
+    found = SchedulerModel(columns, profiles)
+    assert [found.scored_count(number) for number in range(4)] == [140, 180, 100, None]
