@@ -119,11 +119,17 @@ def _warnings(cluster: Cluster, recorded: LoadReport) -> Iterator[str]:
     if bare:
         yield f"no usable cpu or memory load for node {_named(bare)}; it counts as unknown"
     age = cluster.taken_at - recorded.window_end
-    told, limit = format_duration(60.0 * ceil(abs(age) / 60)), format_duration(FRESH_SECONDS)
+    told, limit = _told(abs(age)), format_duration(FRESH_SECONDS)
     if age > FRESH_SECONDS:
         yield f"its window ended {told} before the snapshot was taken, over {limit} ago: the load counts as unknown"
     elif age < -FRESH_SECONDS and cluster.taken_at > 0:
         yield f"its window ended {told} after the snapshot was taken; it is believed all the same"
+
+
+def _told(seconds: float) -> str:
+    """An age in minutes, from two days on in days."""
+    days = seconds / 86400
+    return f"{days:,.0f} days" if days >= 2 else format_duration(60.0 * ceil(seconds / 60))
 
 
 def _tells(readings: Sequence[Reading]) -> bool:

@@ -70,6 +70,7 @@ def test_use_of_pods_is_a_share_of_their_nodes() -> None:
         (report(a=1, b=2, pods={"x/y": ()}), ["u.json: the cluster has no pod x/y; their load is left out"]),
         (report(NOW - 300, a=1, b=2), []),
         (report(NOW - 301, a=1, b=2), [STALE]),
+        (report(NOW - 30 * 86400, a=1, b=2), [STALE.replace("6m", "30 days")]),
         (report(NOW + 301, a=1, b=2), [EARLY]),
     ],
 )  # fmt: skip
