@@ -9,6 +9,7 @@ import numpy as np
 from rescheduler.model.columns import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.normalization import MAX_SCORE
+from rescheduler.scheduling.kernels.array_pairs import paired_points
 from rescheduler.scheduling.kernels.kind import LEAST, RATIO, REFUSED, Kind
 from rescheduler.scheduling.kernels.offers import FloatArray, Offers
 
@@ -42,12 +43,16 @@ def has_room(kind: Kind, use: Use, static: BoolArray) -> BoolArray:
 
 def totals(kind: Kind, use: Use, base: IntArray) -> IntArray:
     """Scores that follow from each node alone, weighted, int64[M]; REFUSED where the node is not feasible."""
-    _, fit_weight, balance_weight, _ = kind.settings.tolist()
-    points = fit_weight * _fit(kind, use) if len(kind.fit) else 0.0
-    if len(kind.balance):
-        points = points + balance_weight * _balance(kind, use)
+    points = paired_points(kind, *use) if kind.is_plain else _points(kind, use)
     mask = has_room(kind, use, base != REFUSED)
     return np.where(mask, base + np.asarray(points).astype(np.int64), REFUSED)
+
+
+def _points(kind: Kind, use: Use) -> FloatArray | float:
+    """Weighted points of fit and balance together, whole numbers as float64[M]."""
+    _, fit_weight, balance_weight, _ = kind.settings.tolist()
+    points: FloatArray | float = fit_weight * _fit(kind, use) if len(kind.fit) else 0.0
+    return points + balance_weight * _balance(kind, use) if len(kind.balance) else points
 
 
 def with_shares(kind: Kind, found: IntArray) -> IntArray:

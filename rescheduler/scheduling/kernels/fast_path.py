@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from rescheduler.model.columns import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic
 from rescheduler.scheduling.kernels.array_kernel import has_room, use_of
+from rescheduler.scheduling.kernels.kind import Kind
 from rescheduler.scheduling.kernels.kinds import Kinds
 
 
@@ -25,28 +23,36 @@ class FastPath:
         kind = self.kinds.of(pod)
         if kind is None:
             return None
-        with _lifted(placement, pod):
+        own = _lifted(placement, pod, kind)
+        try:
             return self.arithmetic.best_nodes(kind, placement)
+        finally:
+            _put_back(placement, own)
 
     def feasible(self, pod: int, placement: Placement) -> BoolArray | None:
         """Nodes that pass every filter, bool[N]; a fresh array."""
         kind = self.kinds.of(pod)
         if kind is None:
             return None
-        with _lifted(placement, pod):
+        own = _lifted(placement, pod, kind)
+        try:
             return has_room(kind, use_of(placement), kind.static)
+        finally:
+            _put_back(placement, own)
 
 
-@contextmanager
-def _lifted(placement: Placement, pod: int) -> Iterator[None]:
-    """The placement without what the pod itself holds, for as long as the block runs."""
-    own = [(node, placement.held_at(pod, node), placement.scored_at(pod, node)) for node in placement.places(pod)]
+def _lifted(placement: Placement, pod: int, kind: Kind) -> list[tuple[int, IntArray, IntArray]]:
+    """Take what the pod itself holds off the placement; what was taken, by node (``Placement.scored_at``)."""
+    defaults = kind.requests[-2:] - kind.requests[:2]
+    places = [(node, placement.held_at(pod, node)) for node in placement.places(pod)]
+    own = [(node, held, held[:2] + defaults) for node, held in places]
     for node, held, scored in own:
         placement.used[:, node] -= held
         placement.scored_used[:, node] -= scored
-    try:
-        yield
-    finally:
-        for node, held, scored in own:
-            placement.used[:, node] += held
-            placement.scored_used[:, node] += scored
+    return own
+
+
+def _put_back(placement: Placement, own: list[tuple[int, IntArray, IntArray]]) -> None:
+    for node, held, scored in own:
+        placement.used[:, node] += held
+        placement.scored_used[:, node] += scored
