@@ -11,6 +11,7 @@ from .binaries import locate
 from .cluster import Cluster
 from .control_plane import ControlPlane
 from .go_toolchain import BuildError
+from .metrics_server import locate_metrics_server
 from .processes import ComponentError
 
 
@@ -34,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _build() -> int:
     """Build what is missing and say where everything is."""
-    for path in locate().paths.values():
+    for path in (*locate().paths.values(), locate_metrics_server()):
         print(path)
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from .builds import build
 from .certificates import Authority
@@ -20,10 +21,15 @@ RESOURCE_METRICS_PATH = "metrics.k8s.io/resource-metrics-path"
 GROUP = "metrics.k8s.io"
 
 
+def locate_metrics_server() -> Path:
+    """The binary, built if the cache lacks it, which takes minutes."""
+    return build(METRICS_SERVER, find_go()) / "metrics-server"
+
+
 @contextmanager
 def metrics_server(plane: ControlPlane) -> Iterator[None]:
     """Run metrics-server until the block ends; it scrapes the kubelets that kwok plays, every ten seconds."""
-    binary = build(METRICS_SERVER, find_go()) / "metrics-server"
+    binary = locate_metrics_server()
     kubeconfig = plane.user_kubeconfig("metrics-server", (ADMINISTRATORS,))
     folder, port = plane.root / "metrics-server", free_port()
     authority = Authority("metrics-server-ca", folder)
