@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
+from benchmarks.snapshot_form import InstanceError
 from rescheduler.policy.values import parse_positive_duration
+
+Instance = TypeVar("Instance")
+Result: TypeAlias = dict[str, Any]
 
 
 def parser_for(name: str, description: str | None, *, deadline_seconds: float) -> argparse.ArgumentParser:
@@ -22,7 +28,18 @@ def parser_for(name: str, description: str | None, *, deadline_seconds: float) -
     return parser
 
 
-def write_result(result: dict[str, Any], output: Path | None) -> None:
+def answer(options: argparse.Namespace, read: Callable[[Path], Instance], run: Callable[[Instance], Result]) -> int:
+    """Read ``--data``, run, write the result; the exit code, 1 for a file that cannot be read."""
+    try:
+        instance = read(options.data)
+    except (InstanceError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    write_result(run(instance), options.output)
+    return 0
+
+
+def write_result(result: Result, output: Path | None) -> None:
     """One JSON object, to a file or to standard output."""
     text = json.dumps(result)
     if output is None:

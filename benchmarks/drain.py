@@ -6,7 +6,6 @@ each k. Without ``--nodes`` every tenth of the nodes that could be spared is ask
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.command_line import parser_for, write_result
+from benchmarks.command_line import answer, parser_for
 from benchmarks.machine import MonotonicClock, peak_megabytes
 from benchmarks.snapshot_form import InstanceError, Snapshot, read_snapshots
 from rescheduler.planning.deadline import Deadline
@@ -28,14 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("drain", __doc__, deadline_seconds=10.0)
     parser.add_argument("--nodes", type=_counts, help="k1,k2,…: how many nodes shall be empty at the end")
     options = parser.parse_args(arguments)
-    try:
-        snapshot, drainage = read_drainage(options.data)
-    except (InstanceError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    counts = options.nodes or some_counts(drainage)
-    write_result(run(snapshot, drainage, counts, options.deadline, options.seed), options.output)
-    return 0
+
+    def plan(found: tuple[Snapshot, Drainage]) -> dict[str, Any]:
+        return run(*found, options.nodes or some_counts(found[1]), options.deadline, options.seed)
+
+    return answer(options, read_drainage, plan)
 
 
 def read_drainage(path: Path) -> tuple[Snapshot, Drainage]:
@@ -44,15 +40,14 @@ def read_drainage(path: Path) -> tuple[Snapshot, Drainage]:
     if len(snapshots) != 1:
         raise InstanceError(f"{path}: holds {len(snapshots)} clusters; wanted one")
     snapshot = snapshots[0]
-    homes = [-1 if home is None else home for home in snapshot.homes]
-    if -1 in homes:
-        pod = snapshot.pod_names[homes.index(-1)]
+    if None in snapshot.homes:
+        pod = snapshot.pod_names[snapshot.homes.index(None)]
         raise InstanceError(f"{snapshot.name}: pod {pod!r} has no node; only running pods can be moved off nodes")
     width = len(snapshot.resources)
     return snapshot, drainage_of(
         np.array(snapshot.capacities, dtype=np.int64).reshape(-1, width),
         np.array(snapshot.requests, dtype=np.int64).reshape(-1, width),
-        np.array(homes, dtype=np.int64),
+        np.array(snapshot.homes, dtype=np.int64),
     )
 
 

@@ -6,16 +6,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from benchmarks.command_line import parser_for, write_result
+from benchmarks.command_line import answer, parser_for
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.snapshot_form import InstanceError
 from benchmarks.vm_mapping import CORES, VmMapping, read_mapping
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.defragment.bounds import most_gain, most_gain_of_anything
@@ -33,13 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("fragment_rate", __doc__, deadline_seconds=5.0)
     parser.add_argument("--max-moves", type=int, default=50, help="limit of moves")
     options = parser.parse_args(arguments)
-    try:
-        mapping = read_mapping(options.data)
-    except (InstanceError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    write_result(run(mapping, options.max_moves, options.deadline), options.output)
-    return 0
+    return answer(options, read_mapping, lambda found: run(found, options.max_moves, options.deadline))
 
 
 def run(mapping: VmMapping, most_moves: int, deadline_seconds: float) -> dict[str, Any]:

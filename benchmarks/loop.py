@@ -6,14 +6,13 @@ room, waves, proof. Every running pod may move; nothing limits the plan but the 
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.command_line import parser_for, write_result
+from benchmarks.command_line import answer, parser_for
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.snapshot_form import InstanceError, Snapshot, as_cluster, read_snapshots
+from benchmarks.snapshot_form import Snapshot, as_cluster, read_snapshots
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.plan import Plan
 from rescheduler.policy.models import Disruption, Limits, Permission, Policy, Workloads
@@ -21,14 +20,10 @@ from rescheduler.policy.models import Disruption, Limits, Permission, Policy, Wo
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
-    options = parser_for("loop", __doc__, deadline_seconds=10.0).parse_args(arguments)
-    try:
-        snapshots = read_snapshots(options.data)
-    except (InstanceError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    write_result(run(snapshots, options.data.name, options.deadline, options.seed), options.output)
-    return 0
+    parser = parser_for("loop", __doc__, deadline_seconds=10.0)
+    options = parser.parse_args(arguments)
+    name, deadline, seed = options.data.name, options.deadline, options.seed
+    return answer(options, read_snapshots, lambda found: run(found, name, deadline, seed))
 
 
 def run(snapshots: Sequence[Snapshot], name: str, deadline_seconds: float, seed: int) -> dict[str, Any]:

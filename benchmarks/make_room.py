@@ -7,7 +7,6 @@ snapshot form; ``python -m benchmarks.make_room --families`` prints the table of
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -15,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.capacity_prediction import CapacityPrediction
+from benchmarks.command_line import answer
 from benchmarks.evaluator import judge
 from benchmarks.families import print_families
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.snapshot_form import InstanceError, Snapshot, as_cluster, read_snapshots
+from benchmarks.snapshot_form import Snapshot, as_cluster, read_snapshots
 from rescheduler.model.columns import columns_of
 from rescheduler.model.disruption import Eligibility
 from rescheduler.model.placement import Placement
@@ -35,18 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.data is None:
         print("--data PATH or --families is needed", file=sys.stderr)
         return 2
-    try:
-        snapshots = read_snapshots(options.data)
-    except (InstanceError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    report = run(snapshots, options.data.name, options.deadline, options.seed)
-    text = json.dumps(report)
-    if options.output is None:
-        print(text)
-    else:
-        options.output.write_text(text + "\n")
-    return 0
+    name, deadline, seed = options.data.name, options.deadline, options.seed
+    return answer(options, read_snapshots, lambda found: run(found, name, deadline, seed))
 
 
 def run(snapshots: Sequence[Snapshot], name: str, deadline_seconds: float, seed: int) -> dict[str, Any]:

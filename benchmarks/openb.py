@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.command_line import parser_for, write_result
+from benchmarks.command_line import answer, parser_for
 from benchmarks.drain import read_drainage
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.snapshot_form import InstanceError, Snapshot
+from benchmarks.snapshot_form import Snapshot
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.drainage import Drainage
 from rescheduler.planning.empty_nodes.most_nodes import empty_most_nodes
@@ -24,13 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
     parser = parser_for("openb", __doc__, deadline_seconds=10.0)
     options = parser.parse_args(arguments)
-    try:
-        snapshot, drainage = read_drainage(options.data)
-    except (InstanceError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    write_result(run(snapshot, drainage, options.deadline, options.seed), options.output)
-    return 0
+    return answer(options, read_drainage, lambda found: run(*found, options.deadline, options.seed))
 
 
 def run(snapshot: Snapshot, drainage: Drainage, deadline_seconds: float, seed: int) -> dict[str, Any]:

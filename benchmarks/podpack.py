@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from benchmarks.command_line import parser_for, write_result
+from benchmarks.command_line import answer, parser_for
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.snapshot_form import InstanceError, Snapshot, read_snapshots
+from benchmarks.snapshot_form import Snapshot, read_snapshots
 from rescheduler.model.arrays import NOWHERE
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.drainage import drainage_of
@@ -28,13 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
     parser = parser_for("podpack", __doc__, deadline_seconds=1.0)
     options = parser.parse_args(arguments)
-    try:
-        snapshots = read_snapshots(options.data)
-    except (InstanceError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    write_result(run(snapshots, options.data.name, options.deadline, options.seed), options.output)
-    return 0
+    name, deadline, seed = options.data.name, options.deadline, options.seed
+    return answer(options, read_snapshots, lambda found: run(found, name, deadline, seed))
 
 
 def run(snapshots: Sequence[Snapshot], name: str, deadline_seconds: float, seed: int) -> dict[str, Any]:

@@ -6,15 +6,14 @@ in for what they use, since the snapshot form has no usage.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.command_line import parser_for, write_result
+from benchmarks.command_line import answer, parser_for
 from benchmarks.drain import read_drainage
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from benchmarks.snapshot_form import InstanceError, Snapshot
+from benchmarks.snapshot_form import Snapshot
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.drainage import Drainage
 from rescheduler.planning.empty_nodes.ordering import ordered_moves
@@ -26,13 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("spread", __doc__, deadline_seconds=10.0)
     parser.add_argument("--mark", type=_fraction, default=0.95, help="fraction of capacity, 0 to 1")
     options = parser.parse_args(arguments)
-    try:
-        snapshot, drainage = read_drainage(options.data)
-    except (InstanceError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    write_result(run(snapshot, drainage, options.mark, options.deadline, options.seed), options.output)
-    return 0
+    return answer(options, read_drainage, lambda found: run(*found, options.mark, options.deadline, options.seed))
 
 
 def run(snapshot: Snapshot, drainage: Drainage, mark: float, deadline_seconds: float, seed: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ requests, as kube-scheduler does, and down for capacity, so that neither ever pr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -96,3 +96,9 @@ def format_amount(resource: str, amount: int) -> str:
             if amount >= size:
                 return f"{amount / size:.1f}".removesuffix(".0") + suffix
     return str(amount)
+
+
+def is_ignored(resource: str, names: Collection[str], groups: Collection[str]) -> bool:
+    """Whether a scheduler that ignores these extended resources, and these groups (before the slash), ignores one."""
+    group, slash, _ = resource.partition("/")
+    return bool(slash) and (resource in names or group in groups)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rescheduler.model.constraints import NodeSelectorTerm
+from rescheduler.model.resources import is_ignored
 from rescheduler.model.usage import UsageWindows
 
 
@@ -36,8 +37,7 @@ class SchedulerRules:
 
     def ignores(self, resource: str) -> bool:
         """Whether nodes may lack a resource that a pod asks for."""
-        group, slash, _ = resource.partition("/")
-        return bool(slash) and (resource in self.ignored_resources or group in self.ignored_groups)
+        return is_ignored(resource, self.ignored_resources, self.ignored_groups)
 
 
 @dataclass(frozen=True, eq=False)

@@ -122,16 +122,12 @@ def _search(
     rows: IntArray, amounts: IntArray, deficit: IntArray, cost: IntArray, most: int, most_steps: int
 ) -> Cover | None:
     """Depth-first: take or leave one pod after the other, the largest in the scarcest resource first."""
-    share = amounts / deficit[:, None]
-    scarcest = int(np.argmax([_fewest(np.sort(part)[::-1]) for part in share]))
-    order = np.lexsort((cost, -np.minimum(share, 1.0).sum(axis=0), -amounts[scarcest]))
+    scarcest, order = _order(amounts, deficit, cost)
     rows, amounts, cost = rows[order], amounts[:, order], cost[order]
     sums = [0, *np.cumsum(amounts[scarcest]).tolist()]
     largest = np.maximum.accumulate(amounts[:, ::-1], axis=1)[:, ::-1].T.tolist()
-    items = amounts.T.tolist()
-    costs = cost.tolist()
-    cheapest = min(costs)
-    count = len(items)
+    items, costs = amounts.T.tolist(), cost.tolist()
+    cheapest, count = min(costs), len(items)
     best: tuple[int, ...] | None = None
     best_cost = most * int(cost.max()) + 1
     stack: list[tuple[int, tuple[int, ...], list[int], int]] = [(0, (), deficit.tolist(), 0)]
@@ -162,6 +158,14 @@ def _search(
     if best is None:
         return None
     return Cover(tuple(int(rows[position]) for position in best), best_cost, is_exact=not stack)
+
+
+def _order(amounts: IntArray, deficit: IntArray, cost: IntArray) -> tuple[int, IntArray]:
+    """The resource of which the most pods are needed, and the pods, the largest in it first."""
+    share = amounts / deficit[:, None]
+    scarcest = int(np.argmax([_fewest(np.sort(part)[::-1]) for part in share]))
+    order = np.lexsort((cost, -np.minimum(share, 1.0).sum(axis=0), -amounts[scarcest]))
+    return scarcest, order.astype(np.int64)
 
 
 def _fewest(shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> int:

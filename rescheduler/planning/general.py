@@ -19,7 +19,7 @@ from rescheduler.planning.proof_state import HelpVector, Proven
 from rescheduler.planning.ranking import help_stages, help_vector, helped_by, rank
 from rescheduler.planning.sequencing import MOST_EVENTS_TO_PERMUTE, Sequencing, any_order, possible_part, sequence
 from rescheduler.planning.solvers.layered_room_model import LayeredRoomModel
-from rescheduler.planning.solvers.lexicographic import LexicographicSolver
+from rescheduler.planning.solvers.lexicographic import Expression, LexicographicSolver
 from rescheduler.planning.solvers.room_model import RoomModel
 from rescheduler.planning.trimming import trim
 
@@ -98,22 +98,23 @@ class General:
             if stage.value is None:
                 return None
         self._hint_trimmed(model, solver)
-        evictions = solver.run(
-            model.evictions,
+        evictions = self._minimise(solver, model.evictions, model.price)
+        assert solver.solution is not None
+        decoded = decode(self.instance, model.counts(solver.solution))
+        helped = help_vector(self.problem, decoded.draft.places)
+        return Attempt(decoded, solver.solution, helped, len(decoded.draft.moves), is_help_proven, evictions)
+
+    def _minimise(self, solver: LexicographicSolver, evictions: Expression, price: Expression) -> int:
+        """Fewest evictions, then the lowest price; what is proven of evictions."""
+        seconds = max(0.5, self.deadline.seconds)
+        fewest = solver.run(
+            evictions,
             maximize=False,
             deadline=self.deadline.part(0.6),
             deterministic_seconds=seconds * EVICTIONS_SHARE,
         )
-        solver.run(
-            model.price,
-            maximize=False,
-            deadline=self.deadline.part(0.5),
-            deterministic_seconds=seconds * PRICE_SHARE,
-        )
-        assert solver.solution is not None
-        decoded = decode(self.instance, model.counts(solver.solution))
-        helped = help_vector(self.problem, decoded.draft.places)
-        return Attempt(decoded, solver.solution, helped, len(decoded.draft.moves), is_help_proven, evictions.bound or 0)
+        solver.run(price, maximize=False, deadline=self.deadline.part(0.5), deterministic_seconds=seconds * PRICE_SHARE)
+        return fewest.bound or 0
 
     def _hint_trimmed(self, model: RoomModel, solver: LexicographicSolver) -> None:
         """Begin to minimise from the solution without its needless moves."""

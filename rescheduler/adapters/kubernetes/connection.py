@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
 from email.utils import parsedate_to_datetime
 from functools import partial
-from threading import Thread
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
 
 from rescheduler import __version__
+from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.credentials import Endpoint, load_endpoint
 from rescheduler.adapters.kubernetes.failures import OutcomeUnknownError, WriteRefusedError, refusal, unreachable
 from rescheduler.adapters.printable import printable
@@ -121,7 +120,7 @@ class Connection:
         asked = {**(params or {}), "limit": str(limit)}
         body = self.get(path, asked)
         while token := continue_token(body):
-            ahead = _in_background(partial(self.get, path, {**asked, "continue": token}))
+            ahead = in_background(partial(self.get, path, {**asked, "continue": token}), "next-page")
             yield body
             body = ahead.result()
         yield body
@@ -199,20 +198,6 @@ class Connection:
         found = {name.lower(): value for name, value in answer.headers.items()}
         self.server_time = _date(found.get("date")) or self.server_time
         return Response(answer.status, found, data)
-
-
-def _in_background(fetch: Callable[[], bytes]) -> Future[bytes]:
-    """Start fetching in a thread that nobody waits for when the program ends."""
-    answer: Future[bytes] = Future()
-
-    def run() -> None:
-        try:
-            answer.set_result(fetch())
-        except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises it
-            answer.set_exception(error)
-
-    Thread(target=run, name="next-page", daemon=True).start()
-    return answer
 
 
 def continue_token(page: bytes) -> str | None:

@@ -18,7 +18,7 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util.retry import Retry
 
-from rescheduler.adapters.metrics_providers.background import in_background
+from rescheduler.adapters.background import in_background
 from rescheduler.extension_points import MetricsError
 
 MOST_BYTES: Final = 64 * 2**20
@@ -96,17 +96,8 @@ class _Http(HTTPConnection):
         super().request(*args, **named)
 
 
-class _Https(HTTPSConnection):
-    def _new_conn(self) -> socket.socket:
-        return checked_peer(super()._new_conn())
-
-    def connect(self) -> None:
-        _watched(self)
-        super().connect()
-
-    def request(self, *args: Any, **named: Any) -> None:
-        _watched(self)
-        super().request(*args, **named)
+class _Https(_Http, HTTPSConnection):
+    """The same over TLS: what is asked of the base class goes on to urllib3's own class for it."""
 
 
 class _HttpPool(HTTPConnectionPool):
@@ -154,7 +145,7 @@ class BoundedAdapter(HTTPAdapter):
     ) -> Response:
         """Send, and read the whole answer. Raises RequestException, or LinkLocalError."""
         watch = _Watch()
-        answer = in_background(lambda: self._whole(watch, request, verify, cert, proxies))
+        answer = in_background(lambda: self._whole(watch, request, verify, cert, proxies), "metrics-request")
         wait([answer], timeout=self._seconds)
         if not answer.done():
             watch.cut()

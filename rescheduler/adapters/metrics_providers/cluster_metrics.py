@@ -8,10 +8,10 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.connection import Connection, Response
 from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.failures import NotServedError, refusal
-from rescheduler.adapters.metrics_providers.background import in_background
 from rescheduler.extension_points import ClusterError, MetricsError
 from rescheduler.model.printable import printable
 from rescheduler.model.resources import QuantityError, parse_quantity
@@ -48,7 +48,7 @@ class ClusterMetrics:
             raise self._error(f"the answer to GET {path} cannot be read: {printable(str(error), 200)}") from None
 
     def _body(self, path: str) -> bytes:
-        answer = in_background(lambda: self._asked(path))
+        answer = in_background(lambda: self._asked(path), "metrics-request")
         wait([answer], timeout=self._timeout)
         if not answer.done():
             raise self._error(f"no whole answer to GET {path} within {self._timeout:g} s")

@@ -10,6 +10,7 @@ from itertools import groupby
 
 import numpy as np
 
+from rescheduler.model.arrays import IntArray
 from rescheduler.model.usage import FloatArray
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.seating import Seating
@@ -21,11 +22,11 @@ _EMPHASIS = 4
 def seat_by_alignment(seating: Seating, deadline: Deadline | None = None) -> None:
     """Seat what has no seat, the largest first, until the deadline; some may stay without."""
     drainage = seating.drainage
-    if not seating.unseated or not len(seating.kept):
-        return
-    weight = _scarcity(seating)
-    request = drainage.request * weight
     waiting = np.array(seating.unseated, dtype=np.int64)
+    if not waiting.size or not len(seating.kept):
+        return
+    weight = _scarcity(seating, waiting)
+    request = drainage.request * weight
     order = waiting[np.lexsort((drainage.kind_of[waiting], -request[waiting].sum(axis=1)))]
     free = seating.free * weight
     for _, alike in groupby(order.tolist(), key=lambda pod: int(drainage.kind_of[pod])):
@@ -55,10 +56,9 @@ def _likeness(free: FloatArray, wanted: FloatArray) -> FloatArray:
     return likeness
 
 
-def _scarcity(seating: Seating) -> FloatArray:
+def _scarcity(seating: Seating, waiting: IntArray) -> FloatArray:
     """One over the capacity of a kept node in the mean, times how much of what is free is asked for, emphasised."""
     drainage = seating.drainage
-    waiting = np.array(seating.unseated, dtype=np.int64)
     wanted = drainage.request[waiting].sum(axis=0)
     free = np.maximum(1, seating.free[seating.kept].clip(min=0).sum(axis=0))
     mean = np.maximum(1.0, drainage.capacity[seating.kept].clip(min=0).mean(axis=0))

@@ -55,3 +55,15 @@ def drainage_of(capacity: IntArray, request: IntArray, home: IntArray) -> Draina
         np.ones((1, nodes), dtype=np.bool_),
         np.ones(nodes, dtype=np.bool_),
     )
+
+
+def how_often(request: IntArray, capacity: IntArray) -> IntArray:
+    """How often each request (int64[S, R]) fits into each capacity (int64[T, R]) alone, int64[S, T].
+
+    One that asks for nothing has no limit; nothing fits into negative room.
+    """
+    often = np.full((len(request), len(capacity)), np.iinfo(np.int32).max, dtype=np.int64)
+    for asked, offered in zip(request.T, capacity.clip(min=0).T, strict=True):
+        is_asked = asked > 0
+        often[is_asked] = np.minimum(often[is_asked], offered[None, :] // asked[is_asked, None])
+    return often

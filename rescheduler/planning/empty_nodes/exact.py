@@ -10,7 +10,7 @@ from rescheduler.planning.draft import Draft, Schedule
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.empty_nodes.whole_prices import whole_prices
-from rescheduler.planning.general import EVICTIONS_SHARE, HELP_SHARE, PRICE_SHARE, Attempt, General
+from rescheduler.planning.general import HELP_SHARE, Attempt, General
 from rescheduler.planning.instance import Instance
 from rescheduler.planning.sequencing import Sequencing, possible_part, sequence
 from rescheduler.planning.solvers.emptied_nodes_model import EmptiedNodes
@@ -68,21 +68,10 @@ class ExactSearch(General):
         )
         if value.value is None:
             return None
-        # A solver that was stopped before it began to prove tells a bound that means nothing.
-        if value.bound is not None and (value.is_proven or value.bound > value.value) and self._is_general():
+        if value.bound is not None and self._is_general():
             self._note_bound(value.bound - self._worth_before)
-        evictions = solver.run(
-            room.evictions,
-            maximize=False,
-            deadline=self.deadline.part(0.6),
-            deterministic_seconds=seconds * EVICTIONS_SHARE,
-        )
-        solver.run(
-            emptied.cost([self._cost(number) for number in range(len(self.instance.groups))]),
-            maximize=False,
-            deadline=self.deadline.part(0.5),
-            deterministic_seconds=seconds * PRICE_SHARE,
-        )
+        cost = emptied.cost([self._cost(number) for number in range(len(self.instance.groups))])
+        evictions = self._minimise(solver, room.evictions, cost)
         assert solver.solution is not None
         values = solver.solution[:size]
         decoded = decode(self.instance, room.counts(values))
@@ -92,7 +81,7 @@ class ExactSearch(General):
             (value.value - self._worth_before,),
             len(decoded.draft.moves),
             value.is_proven,
-            evictions.bound or 0,
+            evictions,
         )
 
     def _emptied(self, room: RoomModel) -> EmptiedNodes:

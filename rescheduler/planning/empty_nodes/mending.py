@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rescheduler.model.arrays import NOWHERE, IntArray
@@ -16,9 +18,31 @@ _MOST_FAILURES = 12
 def mend(seating: Seating, most_displaced: int, deadline: Deadline, random: np.random.Generator) -> bool:
     """Seat all that have no seat, with at most so many pods displaced; False if some are left or that is exceeded."""
     waiting = seating.unseated
+
+    def is_over() -> bool:
+        return deadline.is_over() or seating.displaced > most_displaced
+
+    if not seat_waiting(seating, waiting, random, most_failures=_MOST_FAILURES, is_over=is_over):
+        return False
+    bring_home(seating, deadline, random)
+    return seating.displaced <= most_displaced
+
+
+def seat_waiting(
+    seating: Seating,
+    waiting: list[int],
+    random: np.random.Generator,
+    *,
+    most_failures: int,
+    is_over: Callable[[], bool],
+) -> bool:
+    """Seat these pods, exchanging where needed; False, and some left, after so many failures in a row or when over.
+
+    The first is tried first; after a failure any of them, with more targets.
+    """
     failures = 0
     while waiting:
-        if deadline.is_over() or failures > _MOST_FAILURES or seating.displaced > most_displaced:
+        if failures > most_failures or is_over():
             return False
         pod = waiting[0] if failures == 0 else waiting[int(random.integers(len(waiting)))]
         if seat_or_make_room(seating, pod, _TARGETS + failures, random):
@@ -26,8 +50,7 @@ def mend(seating: Seating, most_displaced: int, deadline: Deadline, random: np.r
             failures = 0
         else:
             failures += 1
-    bring_home(seating, deadline, random)
-    return seating.displaced <= most_displaced
+    return True
 
 
 def seat_or_make_room(seating: Seating, pod: int, targets: int, random: np.random.Generator) -> bool:

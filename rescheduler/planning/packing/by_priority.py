@@ -9,11 +9,10 @@ import numpy as np
 from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.drainage import Drainage
-from rescheduler.planning.empty_nodes.mending import seat_or_make_room
+from rescheduler.planning.empty_nodes.mending import seat_waiting
 from rescheduler.planning.empty_nodes.seating import Seating
 from rescheduler.planning.solvers.packing_model import PackingModel
 
-_TARGETS = 6
 _MOST_FAILURES = 15
 _SHARE_OF_SEATING = 0.45
 
@@ -57,15 +56,9 @@ def _by_exchanges(
 
 
 def _seat_level(seating: Seating, level: IntArray, deadline: Deadline, random: np.random.Generator) -> None:
-    waiting = [pod for pod in seating.unseated if pod in set(level.tolist())]
-    failures = 0
-    while waiting and failures <= _MOST_FAILURES and not deadline.is_over():
-        pod = waiting[0] if failures == 0 else waiting[int(random.integers(len(waiting)))]
-        if seat_or_make_room(seating, pod, _TARGETS + failures, random):
-            waiting.remove(pod)
-            failures = 0
-        else:
-            failures += 1
+    members = set(level.tolist())
+    waiting = [pod for pod in seating.unseated if pod in members]
+    seat_waiting(seating, waiting, random, most_failures=_MOST_FAILURES, is_over=deadline.is_over)
 
 
 def _exactly(drainage: Drainage, levels: list[IntArray], node_of: IntArray, deadline: Deadline, seed: int) -> Packing:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
-from rescheduler.model.arrays import IntArray
 from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.empty_nodes.drainage import Drainage
+from rescheduler.planning.empty_nodes.drainage import Drainage, how_often
 from rescheduler.planning.scaling import scale_for
+from rescheduler.planning.solvers.repeatable import repeatable_solver
 
 FINENESS = 10_000
 """Slack is counted in such parts of the whole capacity."""
@@ -89,23 +89,17 @@ class EmptiedSetModel:
         return cp_model.LinearExpr.weighted_sum(empty, self._pods_on.tolist())
 
     def _solve(self, model: cp_model.CpModel, deadline: Deadline) -> tuple[cp_model.CpSolver, cp_model.CpSolverStatus]:
-        solver = cp_model.CpSolver()
-        parameters = solver.parameters
-        parameters.catch_sigint_signal = False  # the solver would put the default handler back after it
-        parameters.num_workers = 1
-        parameters.random_seed = self._seed
-        parameters.max_time_in_seconds = max(0.01, deadline.remaining())
-        parameters.max_deterministic_time = deadline.seconds * _DETERMINISTIC_SHARE
+        solver = repeatable_solver(self._seed, deadline, deadline.seconds * _DETERMINISTIC_SHARE)
         return solver, solver.solve(model)
 
 
 def _room_rows(drainage: Drainage) -> list[_Row]:
     """One row a resource: capacity rounded up and demand rounded down, so that no real plan is cut off."""
     scale = scale_for(drainage.request.T, drainage.capacity.T)
-    capacity = -(-drainage.capacity // scale.units)
+    capacity = scale.up(drainage.capacity.T)
     demand = drainage.request.sum(axis=0) // scale.units
     rows = []
-    for offered, wanted in zip(capacity.T, demand, strict=True):
+    for offered, wanted in zip(capacity, demand, strict=True):
         total = int(offered.sum())
         if wanted > 0:
             rows.append(_Row((offered * FINENESS).tolist(), total, (total - int(wanted)) * FINENESS))
@@ -115,12 +109,10 @@ def _room_rows(drainage: Drainage) -> list[_Row]:
 def _shape_rows(drainage: Drainage) -> list[_Row]:
     """For each shape: pods at least as large in everything need as many places for that shape among the kept nodes."""
     rows = []
-    for shape in np.unique(drainage.request, axis=0):
-        asked = shape > 0
-        if not asked.any():
-            continue
+    shapes = np.unique(drainage.request, axis=0)
+    shapes = shapes[(shapes > 0).any(axis=1)]
+    for shape, places in zip(shapes, how_often(shapes, drainage.capacity), strict=True):
         as_large = int((drainage.request >= shape).all(axis=1).sum())
-        places: IntArray = np.maximum(0, (drainage.capacity[:, asked] // shape[asked]).min(axis=1))
         if 2 * as_large > int(places.sum()):  # else the row could hardly bind
             rows.append(_Row(places.tolist(), 0, int(places.sum()) - as_large))
     return rows

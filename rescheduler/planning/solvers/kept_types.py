@@ -10,7 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from rescheduler.model.arrays import IntArray
 from rescheduler.model.usage import FloatArray
-from rescheduler.planning.empty_nodes.drainage import Drainage
+from rescheduler.planning.empty_nodes.drainage import Drainage, how_often
 
 _FEW_PER_NODE = 12
 _SECONDS = 5.0
@@ -42,7 +42,7 @@ class KeptTypesProgram:
         self._fixed = np.bincount(self._type_of[~drainage.can_be_emptied], minlength=len(first))
         is_in_use = (drainage.pods_on > 0) | ~drainage.can_be_emptied
         self._in_use = np.bincount(self._type_of[is_in_use], minlength=len(first))
-        self._fits = _how_often(self._request, self._capacity) * drainage.open_to[classes][:, first]
+        self._fits = how_often(self._request, self._capacity) * drainage.open_to[classes][:, first]
         self._shape, self._type = np.nonzero(self._fits)
         self._width = len(self._nodes) + len(self._shape)
         self._all_pods = self._rows_of_pods()
@@ -109,12 +109,3 @@ class KeptTypesProgram:
             self._matrix(np.ones(len(at_row)), at_row, at_flow, len(few)),
             self._matrix(often, np.arange(len(few)), self._type[few], len(few)),
         )
-
-
-def _how_often(request: IntArray, capacity: IntArray) -> IntArray:
-    """How often each shape fits on each type, int64[S, T]; one that asks for nothing has no limit."""
-    often = np.full((len(request), len(capacity)), np.iinfo(np.int32).max, dtype=np.int64)
-    for asked, offered in zip(request.T, capacity.T, strict=True):
-        is_asked = asked > 0
-        often[is_asked] = np.minimum(often[is_asked], offered[None, :] // asked[is_asked, None])
-    return often

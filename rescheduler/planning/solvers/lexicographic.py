@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ortools.sat.python import cp_model
 
 from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.solvers.repeatable import repeatable_solver
 
+Expression: TypeAlias = cp_model.LinearExprT
+"""What one stage optimises."""
 Complete = Callable[[Sequence[int]], Iterable[tuple[cp_model.IntVar, int]]]
 
 
@@ -45,7 +49,7 @@ class LexicographicSolver:
             self._model.add_hint(variable, value)
 
     def run(
-        self, objective: cp_model.LinearExprT, *, maximize: bool, deadline: Deadline, deterministic_seconds: float
+        self, objective: Expression, *, maximize: bool, deadline: Deadline, deterministic_seconds: float
     ) -> StageResult:
         """Optimise one objective and, if it has a value, keep it from getting worse from now on."""
         if deadline.is_over():
@@ -54,7 +58,8 @@ class LexicographicSolver:
             self._model.maximize(objective)
         else:
             self._model.minimize(objective)
-        solver = self._solver(deadline, deterministic_seconds)
+        solver = repeatable_solver(self._seed, deadline, deterministic_seconds)
+        solver.parameters.linearization_level = 2
         status = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
             return StageResult(None, None, is_proven=True, is_infeasible=True)
@@ -69,25 +74,13 @@ class LexicographicSolver:
         self.hint(self._complete(self.solution))
         return StageResult(value, bound, is_proven=status == cp_model.OPTIMAL)
 
-    def _keep(self, objective: cp_model.LinearExprT, value: int, *, maximize: bool, is_proven: bool) -> None:
+    def _keep(self, objective: Expression, value: int, *, maximize: bool, is_proven: bool) -> None:
         if is_proven:
             self._model.add(objective == value)
         elif maximize:
             self._model.add(objective >= value)
         else:
             self._model.add(objective <= value)
-
-    def _solver(self, deadline: Deadline, deterministic_seconds: float) -> cp_model.CpSolver:
-        solver = cp_model.CpSolver()
-        parameters = solver.parameters
-        # The solver would put the default handler back after it, and Ctrl-C would then kill us with holds standing.
-        parameters.catch_sigint_signal = False
-        parameters.num_workers = 1
-        parameters.linearization_level = 2
-        parameters.random_seed = self._seed
-        parameters.max_time_in_seconds = max(0.01, deadline.remaining())
-        parameters.max_deterministic_time = deterministic_seconds
-        return solver
 
 
 def _whole(bound: float, *, round_up: bool) -> int:

@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.empty_nodes.drainage import Drainage
+from rescheduler.planning.empty_nodes.drainage import Drainage, how_often
 from rescheduler.planning.scaling import scale_for
 from rescheduler.planning.solvers.lexicographic import LexicographicSolver
 
@@ -78,11 +78,7 @@ class PackingModel:
 
     def _add_group(self, pods: list[int]) -> None:
         drainage, group = self._drainage, len(self._pods)
-        request = drainage.request[pods[0]]
-        asked = request > 0
-        often = np.full(drainage.node_count, len(pods), dtype=np.int64)
-        if asked.any():
-            often = np.minimum(often, (drainage.capacity[:, asked].clip(min=0) // request[asked]).min(axis=1))
+        often = np.minimum(len(pods), how_often(drainage.request[pods[:1]], drainage.capacity)[0])
         often *= drainage.open_to[drainage.class_of[pods[0]]]
         mine = []
         for node in np.flatnonzero(often).tolist():

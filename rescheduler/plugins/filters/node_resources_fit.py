@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rescheduler.extension_points import Filter, Rejection
 from rescheduler.model.columns import BoolArray, Columns
 from rescheduler.model.placement import Placement
-from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, is_ignored
 
 TOO_MANY_PODS = "Too many pods"
 _NATIVE = (PODS, CPU, MEMORY, EPHEMERAL_STORAGE)
@@ -38,7 +38,8 @@ class NodeResourcesFit(Filter):
         own = [(node, placement.held_at(pod, node)) for node in placement.places(pod)]
         found: list[Rejection] = []
         for row in columns.facts(checked_rows):
-            if request[row] <= 0 or self._ignores(columns.resources[row]):
+            resource = columns.resources[row]
+            if request[row] <= 0 or is_ignored(resource, self.ignored_resources, self.ignored_groups):
                 continue
             offered = columns.allocatable[row]
             room = offered - placement.used[row]
@@ -46,12 +47,8 @@ class NodeResourcesFit(Filter):
                 room[node] += held[row]
             lacking = room < request[row]
             if lacking.any():
-                found.extend(_refusals(columns.resources[row], lacking, offered < request[row]))
+                found.extend(_refusals(resource, lacking, offered < request[row]))
         return found
-
-    def _ignores(self, resource: str) -> bool:
-        group, slash, _ = resource.partition("/")
-        return bool(slash) and (resource in self.ignored_resources or group in self.ignored_groups)
 
 
 def _refusals(resource: str, lacking: BoolArray, is_too_small: BoolArray) -> tuple[Rejection, Rejection]:

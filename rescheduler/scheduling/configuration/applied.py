@@ -11,7 +11,7 @@ from msgspec.structs import replace as with_changes
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import Columns, columns_of
 from rescheduler.model.pod import Pod, PodSpec
-from rescheduler.model.resources import Resources
+from rescheduler.model.resources import Resources, is_ignored
 from rescheduler.model.spread import default_selector
 from rescheduler.scheduling.configuration.settings import ConfiguredProfile, Effect, NotModelled
 
@@ -82,10 +82,7 @@ def _ignored_by_all(cluster: Cluster, profiles: Mapping[str, ConfiguredProfile])
 
 def _ignores(profile: ConfiguredProfile | None, resource: str) -> bool:
     """Whether pods of a profile may lack a resource; only extended ones can be ignored."""
-    group, slash, _ = resource.partition("/")
-    if profile is None or not slash:
-        return False
-    return resource in profile.ignored_resources or group in profile.ignored_resource_groups
+    return profile is not None and is_ignored(resource, profile.ignored_resources, profile.ignored_resource_groups)
 
 
 def _binding(profile: ConfiguredProfile) -> bool:

@@ -26,18 +26,14 @@ def place_all(
     ``withouts`` (-1: the kind is not plain), and slot. Slot 0 is worked out anew for each pod; another belongs to one
     kind, and only nodes that changed since are worked out again. ``requests``: int64[K, R + 2].
     """
-    log = np.empty(2 * len(pods), dtype=np.int64)
-    seen = np.full(len(numbers), -1)
-    found = np.full(len(pods), -1)
-    width, logged = used.shape[1], 0
-    total = np.empty(width, dtype=np.int64)
-    for pair in range(len(pairs)):
-        fill_without(withouts[pair], 0, width, used, divisor, pairs[pair, 0], pairs[pair, 1])
+    log, logged = np.empty(2 * len(pods), dtype=np.int64), 0
+    seen, found = np.full(len(numbers), -1), np.full(len(pods), -1)
+    total = np.empty(used.shape[1], dtype=np.int64)
+    _follow(withouts, 0, used.shape[1], used, divisor, pairs)
     for number in range(len(pods)):
         kind, origin = pods[number, 0], pods[number, 1]
         if origin >= 0:
-            _hold(used, scored_used, requests[kind], origin, -1)
-            _follow(withouts, origin, used, divisor, pairs)
+            _shift(used, scored_used, requests[kind], origin, -1, withouts, divisor, pairs)
             log[logged] = origin
             logged += 1
         row = slots[numbers[kind, 7]]
@@ -51,8 +47,7 @@ def place_all(
         seen[kind] = logged
         node = _first_highest(row, raws, shares[kind, : numbers[kind, 5]], total)
         if node >= 0:
-            _hold(used, scored_used, requests[kind], node, 1)
-            _follow(withouts, node, used, divisor, pairs)
+            _shift(used, scored_used, requests[kind], node, 1, withouts, divisor, pairs)
             log[logged] = node
             logged += 1
         found[number] = node
@@ -85,19 +80,24 @@ def _fill(
 
 
 @compiled
-def _hold(used: IntArray, scored_used: IntArray, requests: IntArray, node: int, sign: int) -> None:
+def _shift(
+    used: IntArray, scored_used: IntArray, requests: IntArray, node: int, sign: int, withouts: FloatArray,
+    divisor: FloatArray, pairs: IntArray,
+) -> None:  # fmt: skip
+    """A pod comes to a node or leaves it; the shares without a pod follow."""
     count = len(used)
     for row in range(count):
         used[row, node] += sign * requests[row]
     for row in range(2):
         scored_used[row, node] += sign * requests[count + row]
+    _follow(withouts, node, node + 1, used, divisor, pairs)
 
 
 @compiled
-def _follow(withouts: FloatArray, node: int, used: IntArray, divisor: FloatArray, pairs: IntArray) -> None:
-    """Bring the shares without a pod up to date on one node."""
+def _follow(withouts: FloatArray, start: int, stop: int, used: IntArray, divisor: FloatArray, pairs: IntArray) -> None:
+    """Bring the shares without a pod up to date on the nodes from ``start`` to before ``stop``."""
     for pair in range(len(pairs)):
-        fill_without(withouts[pair], node, node + 1, used, divisor, pairs[pair, 0], pairs[pair, 1])
+        fill_without(withouts[pair], start, stop, used, divisor, pairs[pair, 0], pairs[pair, 1])
 
 
 @compiled

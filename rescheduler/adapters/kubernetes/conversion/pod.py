@@ -46,12 +46,9 @@ class PodConversion:
         node_name = shared.name(spec.node_name) if spec.node_name else None
         phase = sys.intern(status.phase) if status.phase else "Running" if node_name else "Pending"
         volumes, restarts = self._volumes.of(spec, name), _restarts(status)
-        pod_spec, held = self._specs.of(
-            spec,
-            status,
-            is_bound_daemon=node_name is not None and bool(owners) and owners[0].kind == "DaemonSet",
-            is_infeasible=_is_infeasible(status, resize),
-        )
+        is_daemon = node_name is not None and bool(owners) and owners[0].kind == "DaemonSet"
+        is_infeasible = _is_infeasible(status, resize)
+        pod_spec, held = self._specs.of(spec, status, is_bound_daemon=is_daemon, is_infeasible=is_infeasible)
         pod = Pod(
             namespace=shared.name(meta.namespace or "default"),
             name=name,

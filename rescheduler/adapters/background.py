@@ -10,8 +10,8 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
-def in_background(run: Callable[[], Found]) -> Future[Found]:
-    """Run in a thread that nobody waits for when the program ends."""
+def in_background(run: Callable[[], Found], name: str) -> Future[Found]:
+    """Run in a thread of this name that nobody waits for when the program ends."""
     answer: Future[Found] = Future()
 
     def work() -> None:
@@ -20,5 +20,5 @@ def in_background(run: Callable[[], Found]) -> Future[Found]:
         except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises it
             answer.set_exception(error)
 
-    Thread(target=work, name="metrics-request", daemon=True).start()
+    Thread(target=work, name=name, daemon=True).start()
     return answer
