@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test e2e metrics-servers lint bench bench-reading bench-fidelity bench-scheduling cluster control-plane lock clean
+.PHONY: help install demo test e2e test-packages lint bench bench-reading bench-fidelity bench-scheduling bench-side-by-side cluster control-plane lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -29,11 +29,11 @@ test: $(STAMP) ## fast tests, without a cluster
 # The floor only rises.
 COVERAGE_FLOOR := 92
 
-e2e: $(STAMP) control-plane metrics-servers ## tests on a real control plane (built once, about 10 minutes) and real metrics servers
-	$(BIN)/pytest -m e2e tests/cluster tests/metrics -p no:randomly --timeout=900
+e2e: $(STAMP) control-plane test-packages ## tests on a real control plane (built once, about 10 minutes), real metrics servers and a browser
+	$(BIN)/pytest -m e2e tests/cluster tests/metrics tests/browser -p no:randomly --timeout=900
 
-metrics-servers: ## install Prometheus, InfluxDB and others that tests run against (Debian packages)
-	@tests/metrics/install.sh
+test-packages: ## install Prometheus, InfluxDB, Chromium and others that tests run against (Debian packages)
+	@tests/install_packages.sh
 
 control-plane: $(STAMP) ## build etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok
 	$(BIN)/python -m tests.cluster build
@@ -47,8 +47,13 @@ lint: $(STAMP) ## style, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(STAMP) ## make-room benchmark: families at 50, 500 and 5,000 nodes beside two baselines
+bench: $(STAMP) ## planner benchmarks: families at 50, 500 and 5,000 nodes beside baselines
 	$(BIN)/python -m benchmarks.make_room --families
+	$(BIN)/python -m benchmarks.empty_nodes --families
+	$(BIN)/python -m benchmarks.overload --families
+
+bench-side-by-side: $(STAMP) control-plane ## ours and kubernetes-sigs/descheduler on the same clusters
+	$(BIN)/python -m benchmarks.side_by_side
 
 bench-reading: $(STAMP) ## reading benchmark: 150,000 pods over loopback
 	$(BIN)/python -m benchmarks.reading

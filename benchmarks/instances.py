@@ -76,8 +76,8 @@ def make_family(family: Family) -> tuple[Cluster, Eligibility]:
     workloads = _workloads(draw, nodes)
     placed = _thin(draw, nodes, _fill(draw, nodes, workloads), family.utilisation)
     pods = [_pod(workload, replica, nodes[node].name) for workload, replica, node in placed]
-    shapes = _pending_shapes(draw, nodes, placed)
-    if not shapes:
+    shapes = _pending_shapes(draw, nodes, placed) if family.pending else []
+    if family.pending and not shapes:
         raise ValueError(f"{family.name}: no shape was found that fits nowhere; try another seed")
     pods += [_pending(number, *shapes[number % len(shapes)]) for number in range(family.pending)]
     pods.sort(key=lambda pod: (pod.namespace, pod.name))

@@ -99,7 +99,9 @@ def explain_node(
     leaving = sum(move.from_node == node.name for move in moves)
     arriving = len(moves) - leaving + len(placements)
     free = sum(not found for found in objections.values()) + leaving
-    parts = [*_conditions(node), f"{leaving} of its {len(pods)} pods leave, {arriving} arrive"]
+    leave, arrive = "leaves" if leaving == 1 else "leave", "arrives" if arriving == 1 else "arrive"
+    of_all = "its pod" if len(pods) == 1 else f"its {len(pods)} pods"
+    parts = [*_conditions(node), f"{leaving} of {of_all} {leave}, {arriving} {arrive}"]
     parts.append(f"{free} of its pods may be moved")
     return Explanation(
         verdict="Moves" if moves or placements else "Stays",
@@ -148,9 +150,9 @@ def _waiting(model: SchedulerModel, pod: Pod, nodes: Sequence[NodeVerdict], plan
 
 def _not_needed(plan: Plan) -> str:
     if plan.moves:
-        return "may be moved, and the plan helps the pending pods without it"
-    wanted = [objective.wanted for objective in plan.objectives if isinstance(objective.wanted, int)]
-    if not any(wanted):
+        return "may be moved, and the plan reaches what it does without it"
+    wanted = [objective.wanted for objective in plan.objectives]
+    if not any(wanted) and all(isinstance(number, int) for number in wanted):
         return "may be moved, and no pending pod waits for room"
     return "may be moved, and the plan proposes no moves at all"
 

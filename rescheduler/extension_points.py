@@ -119,10 +119,7 @@ class Filter(Protocol):
     """True if the verdict depends on pod and node objects alone, not on where other pods sit."""
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:
-        """Reasons against nodes for the pod of this index; a node that no reason names passes.
-
-        The pod itself, where it sits or leaves, does not stand in its own way.
-        """
+        """Reasons against nodes for a pod, which is never in its own way; a node that no reason names passes."""
 
 
 class Score(Protocol):
@@ -242,6 +239,9 @@ class SchedulerPrediction(Protocol):
 
     def best_nodes(self, pod: int, placement: Placement) -> IntArray:
         """Indices of all feasible nodes that tie for the highest total score; empty if none is feasible."""
+
+    def totals(self, pod: int, placement: Placement) -> IntArray:
+        """Total score of each node, int64[N], -1 where a filter refuses; on its own node as if the pod had left."""
 
     def is_entangled(self, pod: int) -> bool:
         """Whether other pods decide, beyond resources, where this pod fits (ports, affinity, spread, volumes)."""

@@ -8,11 +8,11 @@ from functools import cached_property
 
 from rescheduler.disruption.pod_disruption_budgets import PodDisruptionBudgets
 from rescheduler.disruption.pod_kinds import PodKinds
-from rescheduler.disruption.selectors import read_selector
 from rescheduler.disruption.workload_budgets import WorkloadBudgets
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.constraints import LabelSelector
 from rescheduler.model.disruption import Selection
+from rescheduler.model.label_selectors import read_selector
 from rescheduler.policy.models import Policy
 
 EVERYTHING = Selection()

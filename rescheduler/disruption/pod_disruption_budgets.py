@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rescheduler.disruption.pod_kinds import PodKinds, is_standing
-from rescheduler.disruption.selectors import selects
 from rescheduler.model.cluster import Cluster
+from rescheduler.model.label_selectors import selects
 from rescheduler.model.pod import Pod
 from rescheduler.model.workload import DisruptionBudget
 

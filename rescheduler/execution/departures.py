@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from rescheduler.extension_points import ExecutionTarget
 from rescheduler.model.cluster import Cluster
@@ -72,17 +73,18 @@ class Departures:
         """Uids of the owner's pods as they stand now, to tell a replacement from them later."""
         return frozenset(other.uid for other in self._target.read_pods(pod.namespace, selector))
 
-    def look(self) -> None:
+    def look(self, only: Departure | None = None) -> None:
         """Look at the cluster and match new pods to the moves they replace.
 
-        Pods of one owner are alike, so a new pod counts for the move that wanted it where it landed.
+        Pods of one owner are alike, so a new pod counts for the move that wanted it where it landed. ``only``: just
+        those pods are looked at among which this one's replacement would be.
         """
         groups: dict[tuple[str, LabelSelector | None], list[Departure]] = defaultdict(list)
         for departure in self.all:
-            groups[departure.pod.namespace, departure.selector].append(departure)
+            groups[_group(departure)].append(departure)
         for (namespace, selector), departures in groups.items():
-            pods = self._target.read_pods(namespace, selector)
-            _match(departures, pods)
+            if only is None or _group(only) == (namespace, selector):
+                _match(departures, self._target.read_pods(namespace, selector))
 
     @property
     def open(self) -> Sequence[Departure]:
@@ -90,26 +92,41 @@ class Departures:
         return [departure for departure in self.all if not departure.is_over]
 
 
+def _group(departure: Departure) -> tuple[str, LabelSelector | None]:
+    return departure.pod.namespace, departure.selector
+
+
 def _match(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
     standing = {pod.uid for pod in pods if not pod.is_finished}
-    claimed: set[str] = set()
-    fresh = {
-        id(departure): [
-            pod
-            for pod in siblings(departure.pod, pods)
-            if pod.uid not in departure.known and not pod.is_terminating and not pod.is_finished
-        ]
-        for departure in departures
-    }
     for departure in departures:
         departure.is_gone = departure.pod.uid not in standing
         departure.replacement = None
-    for is_gone, is_as_planned in ((True, True), (True, False), (False, True), (False, False)):
-        for departure in departures:
-            if departure.is_gone is not is_gone or departure.replacement is not None:
-                continue
-            for pod in fresh[id(departure)]:
-                if pod.uid not in claimed and (not is_as_planned or pod.node_name == departure.move.to_node):
-                    departure.replacement = pod
-                    claimed.add(pod.uid)
-                    break
+    new = [pod for pod in pods if not pod.is_terminating and not pod.is_finished]
+    of_owner: dict[str, list[Departure]] = defaultdict(list)
+    for departure in departures:
+        if departure.pod.controller is not None:
+            of_owner[departure.pod.controller.uid].append(departure)
+    for group in of_owner.values():
+        _match_replicas(group, siblings(group[0].pod, new))
+
+
+def _match_replicas(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
+    """Share out the new pods of one owner: to those that left before they came, and then to anybody.
+
+    Who left last has the fewest to choose from, and so comes first. Those whose old pods are gone, and new pods that
+    are where they were wanted, come before others.
+    """
+    known_to_all = frozenset.intersection(*(departure.known for departure in departures))
+    unclaimed = [pod for pod in pods if pod.uid not in known_to_all]
+    for is_own, is_gone, is_as_planned in product((True, False), repeat=3):
+        for departure in reversed(departures):
+            if departure.replacement is None and departure.is_gone is is_gone:
+                fitting = (
+                    pod
+                    for pod in unclaimed
+                    if (not is_own or pod.uid not in departure.known)
+                    and (not is_as_planned or pod.node_name == departure.move.to_node)
+                )
+                departure.replacement = next(fitting, None)
+                if departure.replacement is not None:
+                    unclaimed.remove(departure.replacement)

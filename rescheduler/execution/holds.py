@@ -13,25 +13,37 @@ from rescheduler.model.plan import PodReference
 from rescheduler.model.pod import Pod
 
 RENEWAL_RETRY_SECONDS: Final = 1.0
+AT_ONCE: Final = 40
+"""So many placeholders are made in one go: an unhurried job controller needs five seconds for them."""
 
 
 class Holds:
-    """Placeholders that stand, by the pod each is for; those of pods not asked about are left as they are."""
+    """Placeholders that stand, by name; those of pods not asked about are left as they are."""
 
     def __init__(self, target: ExecutionTarget, clock: Clock) -> None:
         self._target = target
         self._clock = clock
-        self._standing: dict[PodReference, Hold] = {}
+        self._standing: dict[str, Hold] = {}
+        self._names: dict[PodReference, str] = {}
         self._due_at = self._ends_at = 0.0
 
     def set(self, holds: Sequence[Hold]) -> None:
-        """Make placeholders. Raises ClusterError; what was made by then is known and goes with ``release_all``."""
-        if not holds:
-            return
-        # Counted before the call: where it fails half-way, releasing names that never stood does no harm.
-        self._standing.update({hold.pod: hold for hold in holds})
-        self._target.hold([hold.request for hold in holds])
-        self._plan_renewal()
+        """Make placeholders. Raises ClusterError; what was made by then is known and goes with ``release_all``.
+
+        Where they are many, those made first are renewed meanwhile. Raises PlanStoppedError if one of them is lost.
+        """
+        for first in range(0, len(holds), AT_ONCE):
+            if first:
+                self.keep()
+            batch = holds[first : first + AT_ONCE]
+            began = self._clock.monotonic()
+            is_first = not self._standing
+            # Counted before the call: where it fails half-way, releasing names that never stood does no harm.
+            self._standing.update({hold.request.name: hold for hold in batch})
+            self._names.update({hold.pod: hold.request.name for hold in batch if hold.pod is not None})
+            self._target.hold([hold.request for hold in batch])
+            if is_first:
+                self._plan_renewal(began)
 
     def keep(self) -> None:
         """Renew all placeholders once half their time is over. Raises PlanStoppedError if one is gone."""
@@ -45,41 +57,53 @@ class Holds:
                 raise PlanStoppedError(f"the room that was kept could not be kept longer: {error}") from error
             self._due_at = now + RENEWAL_RETRY_SECONDS
             return
-        self._plan_renewal()
+        self._plan_renewal(now)
         if lost:
             nodes = sorted(hold.request.node for hold in self._standing.values() if hold.request.name in lost)
             raise PlanStoppedError(f"the room kept on {', '.join(nodes)} was given up: its placeholder is gone")
 
     def release(self, pods: Iterable[PodReference]) -> None:
         """Remove the placeholders of these pods, where they have one. Raises ClusterError."""
-        found = [self._standing[pod].request.name for pod in pods if pod in self._standing]
+        self.remove(hold for pod in pods if (hold := self.of(pod)) is not None)
+
+    def remove(self, holds: Iterable[Hold]) -> None:
+        """Remove those of these placeholders that stand. Raises ClusterError."""
+        found = [hold.request.name for hold in holds if hold.request.name in self._standing]
         if found:
             self._target.release(found)
-            self._standing = {pod: hold for pod, hold in self._standing.items() if hold.request.name not in found}
+            for name in found:
+                pod = self._standing.pop(name).pod
+                if pod is not None:
+                    self._names.pop(pod, None)
 
     def release_all(self) -> None:
         """Remove every placeholder that may stand. Raises ClusterError."""
-        self.release(list(self._standing))
+        self.remove(list(self._standing.values()))
 
-    def on(self, nodes: Iterable[str], but_for: Iterable[PodReference]) -> list[Hold]:
+    def on(self, nodes: Iterable[str], but_for: Iterable[PodReference] = ()) -> list[Hold]:
         """Placeholders on these nodes, those for the given pods left out."""
         wanted, left_out = set(nodes), set(but_for)
-        return [hold for pod, hold in self._standing.items() if hold.request.node in wanted and pod not in left_out]
+        return [hold for hold in self._standing.values() if hold.request.node in wanted and hold.pod not in left_out]
 
     def of(self, pod: PodReference) -> Hold | None:
         """The placeholder for a pod, if one stands."""
-        return self._standing.get(pod)
+        name = self._names.get(pod)
+        return None if name is None else self._standing.get(name)
+
+    def stands(self, hold: Hold) -> bool:
+        """Whether a placeholder has been made and not been removed."""
+        return hold.request.name in self._standing
 
     def in_the_way(self, pod: Pod, node: str, cluster: Cluster) -> list[Hold]:
         """Placeholders for others on a node that leave no room there for a pod which is to come now."""
-        others = [hold for hold in self._standing.values() if hold.request.node == node and hold.pod.uid != pod.uid]
-        room = free_room(cluster, node)
+        others = [hold for hold in self.on([node]) if hold.pod is None or hold.pod.uid != pod.uid]
+        room = free_room(cluster, node) if others else {}
         for hold in others:
             take(room, hold.request.requests)
-        return [] if fits(room, pod.spec.requests) else others
+        return others if others and not fits(room, pod.spec.requests) else []
 
-    def _plan_renewal(self) -> None:
+    def _plan_renewal(self, since: float) -> None:
+        """All placeholders were given their whole time at this moment at the earliest."""
         if self._standing:
             shortest = min(hold.request.deadline_seconds for hold in self._standing.values())
-            now = self._clock.monotonic()
-            self._due_at, self._ends_at = now + shortest / 2, now + shortest
+            self._due_at, self._ends_at = since + shortest / 2, since + shortest

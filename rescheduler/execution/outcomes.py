@@ -28,12 +28,17 @@ class Outcomes:
         self.plan = plan
         self.message = ""
         self.warnings: list[str] = []
+        self._planned = {move.pod: move.to_node for move in plan.moves}
         self._moves: dict[PodReference, tuple[OutcomeKind, str | None, str]] = {}
         self._placements: dict[PodReference, tuple[OutcomeKind, str | None, str]] = {}
 
     def of_move(self, move: Move, kind: OutcomeKind, landed_on: str | None = None, message: str = "") -> None:
         """Tell what became of a move."""
         self._moves[move.pod] = (kind, landed_on, message)
+
+    def landed(self, move: Move, node: str, message: str) -> None:
+        """Tell where a moved pod landed; it is judged by the plan as it was made, however it was mended since."""
+        self.of_move(move, landing(self._planned[move.pod], node), node, message)
 
     def of_placement(
         self, placement: PlannedPlacement, kind: OutcomeKind, landed_on: str | None = None, message: str = ""

@@ -46,7 +46,7 @@ class Placer:
         """
         pods = [item.pod for item in placements]
         standing_back = self._holds.on({item.node for item in placements}, but_for=pods)
-        self._holds.release(hold.pod for hold in standing_back)
+        self._holds.remove(standing_back)
         for number, item in enumerate(placements):
             self._progress("placing pending pods", number, len(placements))
             self._place(item)

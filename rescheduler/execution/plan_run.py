@@ -6,17 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from rescheduler.execution.departures import Departure, Departures, selector_of, siblings
+from rescheduler.execution.emptied import emptied_nodes, empties_nodes, promised_empty
 from rescheduler.execution.evicting import is_leaving
 from rescheduler.execution.fresh_cluster import FreshCluster
-from rescheduler.execution.holding import HoldSettings, needed_holds
+from rescheduler.execution.guiding import Guide
+from rescheduler.execution.holding import HoldMaker, HoldSettings
 from rescheduler.execution.holds import Holds
 from rescheduler.execution.leading import Leader
 from rescheduler.execution.outcomes import Outcomes
 from rescheduler.execution.placing import Placer
-from rescheduler.execution.resuming import Remainder, made_at, rest_of, still_needed, what_is_left
+from rescheduler.execution.proving import RestProver, Stray, strays_of
+from rescheduler.execution.resuming import Remainder, made_at, rest_of, what_is_left
+from rescheduler.execution.room import RoomKeeper
 from rescheduler.execution.settling import Settler
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
-from rescheduler.execution.verifier import verify
+from rescheduler.execution.verifier import still_used, verify
 from rescheduler.execution.waves import WaveSender
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Gate, Progress
 from rescheduler.model.cluster import Cluster
@@ -25,8 +29,6 @@ from rescheduler.model.plan import OutcomeKind, Plan
 HOLD = "Hold"
 SURE_DEATH_SECONDS = 5.0
 """A placeholder is gone this long after its deadline at the latest."""
-RECOUNT_SECONDS = 5.0
-"""After a wave the disruption controller is given this long to count replacements that are Ready."""
 
 
 class RunSettings(NamedTuple):
@@ -59,6 +61,8 @@ class PlanRun:
         self._settler = Settler(target, self._holds, leader, waiter, clock, self.outcomes, settings.progress)
         self._placer = Placer(target, self._holds, leader, waiter, self.outcomes, settings.progress)
         self._sender = WaveSender(target, gate, self._fresh, waiter, self._holds, self._settler, leader, self.outcomes)
+        self._room: RoomKeeper | None = None
+        self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes)
 
     def carry_out(self) -> None:
         """Do what is left of the plan. Raises PlanStoppedError at the first surprise."""
@@ -71,17 +75,26 @@ class PlanRun:
         while rest.moves:
             self._settings.progress("moving pods", len(self._sender.sent), len(self._plan.moves))
             self.has_begun = True
-            departures = self._sender.send([move for move in rest.moves if move.wave == 1])
-            self._settler.settle(departures)
+            departures = self._move_wave(rest)
             gone = {departure.move.pod for departure in departures.all}
             rest = rest_of(rest, [move for move in rest.moves if move.pod not in gone], rest.placements)
             if any(departure.landed_on != departure.move.to_node for departure in departures.all):
-                rest = self._look_again(rest)
+                rest = self._look_again(rest, strays_of(departures.all))
             rest = self._place(rest)
             self._settler.wait_ready(departures)
             rest = self._look_again(rest) if rest.moves else rest
         self._place(rest)
         self._verify()
+
+    def _move_wave(self, rest: Plan) -> Departures:
+        """Let one wave leave, with the room kept that it needs, until all have landed."""
+        if self._room is not None:
+            self._room.before_wave(rest, self._fresh.now)
+        departures = self._sender.send([move for move in rest.moves if move.wave == 1])
+        self._settler.settle(departures)
+        if self._room is not None:
+            self._room.after_wave()
+        return departures
 
     def close(self) -> None:
         """Remove every placeholder; what cannot be removed is told, and goes by itself."""
@@ -120,11 +133,13 @@ class PlanRun:
                 self.outcomes.message = "nothing left to do"
             return None
         rest = rest_of(self._plan, left.moves, left.placements)
-        self._prove(rest)
+        self._prover.prove(rest)
         self._sender.permit([move for move in rest.moves if move.wave == 1])
-        self._leader.is_guided = self._can_guide()
+        emptied = emptied_nodes(self._plan, rest.moves, self._fresh.now)
+        self._prover.promised_empty = promised_empty(rest.moves, emptied)
+        self._leader.is_guided = self._can_guide(rest)
         if self._leader.is_guided and rest.moves:
-            self._hold(rest)
+            self._hold(rest, emptied)
         return rest
 
     def _await_earlier(self, left: Remainder) -> Remainder:
@@ -146,10 +161,15 @@ class PlanRun:
             raise PlanStoppedError("pods that an earlier run moved have not come to rest; plan again when they have")
         return left
 
-    def _can_guide(self) -> bool:
+    def _can_guide(self, rest: Plan) -> bool:
         if self._settings.guidance != HOLD or not self._plan.moves:
             return False
         reason = self._target.can_hold()
+        if reason is not None and empties_nodes(rest.moves):
+            raise PlanStoppedError(
+                f"nodes cannot be kept empty here, since placeholders cannot be used ({reason}); plan again with "
+                "guidance: Predict"
+            )
         if reason is not None:
             self.outcomes.warnings.append(
                 f"placeholders cannot be used here ({reason}): carried out as with guidance: Predict, where the "
@@ -157,7 +177,7 @@ class PlanRun:
             )
         return reason is None
 
-    def _hold(self, rest: Plan) -> None:
+    def _hold(self, rest: Plan, emptied: Sequence[str]) -> None:
         """Keep all holes, before the first eviction; another run's holes are waited for."""
         others: Sequence[str] = ()
         for _ in self._waiter.polls(self._settings.hold.deadline_seconds + SURE_DEATH_SECONDS):
@@ -170,34 +190,25 @@ class PlanRun:
                 f"placeholders of another run stand ({', '.join(others[:5])}): let it end first, or remove them with "
                 "`rescheduler clean`"
             )
-        holds = needed_holds(rest, self._fresh.now, self._plan_id, self._settings.hold.deadline_seconds)
-        self._settings.progress("keeping room", 0, len(holds))
+        self._settings.progress("keeping room")
         self.has_begun = True
-        self._holds.set(holds)
+        maker = HoldMaker(rest, self._fresh.now, self._plan_id, self._settings.hold.deadline_seconds)
+        self._sender.guide = Guide(self._holds, maker)
+        self._room = RoomKeeper(self._holds, maker, self._plan)
+        self._room.begin(rest, emptied, self._fresh.now)
+        self.outcomes.warnings.extend(self._room.warnings)
 
     def _place(self, rest: Plan) -> Plan:
         """Let the pods in whose room is free; the others wait for a later wave."""
         self._placer.place([item for item in rest.placements if item.wave == 0])
         return rest_of(rest, rest.moves, [item for item in rest.placements if item.wave > 0])
 
-    def _look_again(self, rest: Plan) -> Plan:
-        """Take a fresh snapshot and prove what is left of the plan on it; counts that lag behind may catch up."""
-        left = rest
-        for _ in self._waiter.polls(RECOUNT_SECONDS):
-            cluster = self._fresh.read()
-            moves, placements = still_needed(self._plan, rest.moves, rest.placements, cluster, self.outcomes)
-            left = rest_of(rest, moves, placements)
-            if not self._settings.proof(cluster, left):
-                return left
-        self._prove(left)
+    def _look_again(self, rest: Plan, strays: Sequence[Stray] = ()) -> Plan:
+        """Prove what is left anew; room that is kept on a node that is no destination any more is let go."""
+        left = self._prover.look_again(rest, strays)
+        expected = {move.pod: move.to_node for move in rest.moves}
+        self._holds.release(move.pod for move in left.moves if expected[move.pod] != move.to_node)
         return left
-
-    def _prove(self, rest: Plan) -> None:
-        objections = self._settings.proof(self._fresh.now, rest)
-        if objections:
-            more = f" (and {len(objections) - 3} more)" if len(objections) > 3 else ""
-            told = "; ".join(objections[:3])
-            raise PlanStoppedError(f"the plan does not hold in the cluster as it is now: {told}{more}; plan again")
 
     def _verify(self) -> None:
         """Compare promise and world; what differs is told as a warning."""
@@ -206,4 +217,11 @@ class PlanRun:
         self._holds.release_all()
         self._settings.progress("verifying")
         ours = [name for name in self._target.leftovers() if self._plan_id in name] if self._leader.is_guided else []
-        self.outcomes.warnings.extend(verify(self.outcomes.result(), self._fresh.read(), ours))
+        cluster = self._fresh.read()
+        self.outcomes.warnings.extend(verify(self.outcomes.result(), cluster, ours))
+        used = still_used(self._prover.promised_empty, cluster)
+        if used:
+            self.outcomes.message = (
+                f"{len(used)} of {len(self._prover.promised_empty)} nodes that were to be empty are not"
+            )
+            self.outcomes.warnings.extend(used)

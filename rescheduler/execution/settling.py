@@ -8,7 +8,7 @@ from typing import Final
 from rescheduler.execution.departures import Departure, Departures
 from rescheduler.execution.holds import Holds
 from rescheduler.execution.leading import Leader
-from rescheduler.execution.outcomes import Outcomes, landing
+from rescheduler.execution.outcomes import Outcomes
 from rescheduler.execution.placing import PATIENCE_SECONDS
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
@@ -55,7 +55,7 @@ class Settler:
             return  # a StatefulSet makes its new pod when the old one is gone
         limit = CREATION_SECONDS + departure.pod.spec.termination_grace_seconds if must_land else GLANCE_SECONDS
         for _ in self._waiter.polls(limit):
-            self._look()
+            self._look(departure)
             if departure.landed_on is not None:
                 return
 
@@ -116,10 +116,10 @@ class Settler:
             else:
                 self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, None, f"evicted; {_where_it_stands(item)}")
 
-    def _look(self) -> None:
-        if not self._tolerated(self._departures.look):
+    def _look(self, only: Departure | None = None) -> None:
+        if not self._tolerated(lambda: self._departures.look(only)):
             return
-        for item in self._departures.all:
+        for item in self._departures.all if only is None else [only]:
             new = item.replacement
             if new is not None and new.node_name is None:
                 pod = PodReference(new.namespace, new.name, new.uid)
@@ -142,8 +142,7 @@ class Settler:
         if item.landed_on is None:
             self._outcomes.of_move(item.move, OutcomeKind.LANDED_ELSEWHERE, None, "nothing recreates this pod")
         else:
-            kind = landing(item.move.to_node, item.landed_on)
-            self._outcomes.of_move(item.move, kind, item.landed_on, f"as {_name(item)}")
+            self._outcomes.landed(item.move, item.landed_on, f"as {_name(item)}")
 
 
 def _name(item: Departure) -> str:

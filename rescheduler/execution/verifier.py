@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rescheduler.execution.emptied import standing_on
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import OutcomeKind, PlanResult
 
+MOST_TOLD = 3
 ENDED = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
 
 
@@ -23,3 +25,15 @@ def verify(result: PlanResult, cluster: Cluster, leftovers: Sequence[str]) -> li
         if move.outcome in ENDED and pod is not None and pod.uid == move.pod.uid and not pod.is_terminating:
             complaints.append(f"{move.pod.key} was moved but still stands on {pod.node_name}")
     return complaints + [f"placeholder {name} still stands" for name in leftovers]
+
+
+def still_used(promised: Sequence[str], cluster: Cluster) -> list[str]:
+    """Nodes that were to be empty and are not, each with pods that stand there."""
+    complaints = []
+    for node in promised:
+        pods = [pod.key for pod in standing_on(cluster, node)]
+        if pods:
+            more = f" and {len(pods) - MOST_TOLD} more" if len(pods) > MOST_TOLD else ""
+            stand = "stands" if len(pods) == 1 else "stand"
+            complaints.append(f"node {node} was to be empty, but {', '.join(pods[:MOST_TOLD])}{more} {stand} there")
+    return complaints

@@ -8,11 +8,13 @@ from typing import Final
 from rescheduler.execution.departures import Departure, Departures, selector_of
 from rescheduler.execution.evicting import EvictionKind, Evictor
 from rescheduler.execution.fresh_cluster import FreshCluster
+from rescheduler.execution.guiding import MOST_SHUT, Guide, by_destination, is_guided
 from rescheduler.execution.holds import Holds
 from rescheduler.execution.leading import Leader
 from rescheduler.execution.outcomes import Outcomes
 from rescheduler.execution.settling import Settler
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.straying import is_harmless
 from rescheduler.extension_points import ExecutionTarget, Gate
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import Move, OutcomeKind, PodReference, Refusal
@@ -23,7 +25,10 @@ OLDEST_SNAPSHOT_SECONDS: Final = 10.0
 
 
 class WaveSender:
-    """Sends evictions. ``sent`` are the pods that left or may have left, in order."""
+    """Sends evictions. ``sent`` are the pods that left or may have left, in order.
+
+    ``guide``: brings pods to nodes that the scheduler would not choose; None: nobody does.
+    """
 
     def __init__(
         self,
@@ -38,6 +43,7 @@ class WaveSender:
     ) -> None:
         self.sent: list[PodReference] = []
         self.evictor = Evictor(target, waiter)
+        self.guide: Guide | None = None
         self._target = target
         self._gate = gate
         self._fresh = fresh
@@ -60,26 +66,72 @@ class WaveSender:
             raise PlanStoppedError(f"the gate refuses a move: {refusal.rule}: {refusal.message}")
 
     def send(self, moves: Sequence[Move]) -> Departures:
-        """Evict one wave's pods; fewer, if a replacement landed where it was not expected. Raises PlanStoppedError.
+        """Evict one wave's pods; fewer, if a replacement landed in the way of others. Raises PlanStoppedError.
 
-        Pods whose destination others' placeholders close come first: these stand back until the replacement is in.
+        Those that are brought to their very nodes come last, since all other nodes are shut while they move.
         """
         self.permit(moves)
         departures = Departures(self._target)
         self._settler.watch(departures)
+        guided = [move for move in moves if self.guide is not None and is_guided(move, self._pod(move))]
+        others = [move for move in moves if move not in guided]
+        if self._send_each(others, departures, more_follow=bool(guided)) and guided:
+            self._send_guided(guided, departures)
+        return departures
+
+    def _send_guided(self, moves: Sequence[Move], departures: Departures) -> None:
+        """Evict pods that the scheduler would put elsewhere, one destination after the other."""
+        assert self.guide is not None
+        cluster = self._fresh.read() if departures.all else self._fresh.now
+        too_many = self.guide.shut([self._pod(move) for move in moves], cluster)
+        if too_many:
+            self._tell_unguided([move for move in moves if move.needs_guidance], too_many)
+            self._send_each(moves, departures)
+            return
+        groups = by_destination(moves)
+        for number, (node, group) in enumerate(groups.items(), 1):
+            self.guide.open(node)
+            is_as_planned = self._send_each(group, departures, must_land=True, more_follow=number < len(groups))
+            self.guide.shut_again(node)
+            if not is_as_planned:
+                break
+        self.guide.end()
+
+    def _tell_unguided(self, moves: Sequence[Move], nodes: int) -> None:
+        if moves:
+            self._outcomes.warnings.append(
+                f"{len(moves)} of the pods that need guidance go where the scheduler likes them best: {nodes} nodes "
+                f"would have to be shut to them, and {MOST_SHUT} at most are"
+            )
+
+    def _send_each(
+        self, moves: Sequence[Move], departures: Departures, *, must_land: bool = False, more_follow: bool = False
+    ) -> bool:
+        """Evict one pod after the other; False, and no more of them, if one landed in the way of others.
+
+        Pods whose destination others' placeholders close come first: these stand back until the replacement is in.
+        """
         blocked = {move.pod: self._holds.in_the_way(self._pod(move), move.to_node, self._fresh.now) for move in moves}
         order = sorted(moves, key=lambda move: not blocked[move.pod])
         for move in order:
-            in_the_way = [hold for hold in blocked[move.pod] if self._holds.of(hold.pod) is not None]
-            self._holds.release(hold.pod for hold in in_the_way)
+            in_the_way = [hold for hold in blocked[move.pod] if self._holds.stands(hold)]
+            self._holds.remove(in_the_way)
             departure = self._send(move, departures)
-            has_more = move is not order[-1]
-            if in_the_way or has_more:
-                self._settler.look_after(departure, must_land=bool(in_the_way))
+            has_more = more_follow or move is not order[-1]
+            if in_the_way or has_more or must_land:
+                self._settler.look_after(departure, must_land=must_land or bool(in_the_way))
             self._holds.set(in_the_way)
-            if has_more and departure.landed_on not in (None, move.to_node):
-                break
-        return departures
+            if has_more and not self._may_go_on(departure, moves, departures):
+                return False
+        return True
+
+    def _may_go_on(self, departure: Departure, moves: Sequence[Move], departures: Departures) -> bool:
+        """Whether a pod landed where it was expected, is still on its way, or is in nobody's way where it is."""
+        node = departure.landed_on
+        if node is None or node == departure.move.to_node:
+            return True
+        is_closed = any(hold.pod is None for hold in self._holds.on([node]))
+        return not is_closed and is_harmless(departure, moves, departures.all, self._fresh.now)
 
     def _send(self, move: Move, departures: Departures) -> Departure:
         pod = self._pod(move)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from rescheduler.model.annotations import CONFIG_SOURCE, MIRROR
 from rescheduler.model.constraints import (
     HostPort,
     NodeAffinity,
@@ -112,6 +113,13 @@ class Pod(Struct, frozen=True, gc=False):
     def is_terminating(self) -> bool:
         """True once deletion has begun; the pod holds its room until it is gone."""
         return self.deletion_at is not None
+
+    @property
+    def belongs_to_its_node(self) -> bool:
+        """True for a pod that is there because of its node: of a DaemonSet, or made by the kubelet."""
+        if MIRROR in self.annotations or self.annotations.get(CONFIG_SOURCE, "api") != "api":
+            return True
+        return any(owner.kind in ("DaemonSet", "Node") for owner in self.owners)
 
     @property
     def is_pending(self) -> bool:

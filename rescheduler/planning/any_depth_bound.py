@@ -33,7 +33,12 @@ def least_evictions(problem: Problem, waiting: Waiting, for_help: HelpVector, de
     columns = [column for multiset in waiting.multisets for column in _columns(problem, waiting, everything, multiset)]
     columns += _overflow_columns(problem, waiting, everything)
     answer = solve_master(
-        columns, waiting.counts, (), deadline, seed, Conditions(at_least=help_of_waiting(problem, waiting, for_help))
+        columns,
+        waiting.counts,
+        (),
+        deadline,
+        seed,
+        Conditions(at_least=help_of_waiting(problem, waiting, for_help), together=waiting.together),
     )
     bound = 0 if answer is None else answer.bound
     if len(waiting.pods) == len(problem.pending) == 1 and for_help == (1,):
@@ -141,12 +146,11 @@ def _overflow_columns(problem: Problem, waiting: Waiting, covers: Covers) -> lis
 
 def help_of_waiting(problem: Problem, waiting: Waiting, for_help: HelpVector) -> list[HelpAtLeast]:
     """Of each priority, how many waiting pods must be helped if all that fit already are helped too."""
-    pods = problem.columns.cluster.pods
-    priorities = sorted({pods[pod].spec.priority for pod in problem.pending}, reverse=True)
+    wishes = problem.wishes
     placed = help_vector(problem, waiting.placed)
     found = []
-    for priority, number, already in zip(priorities, for_help, placed, strict=True):
-        classes = [n for n, members in enumerate(waiting.classes) if pods[members[0]].spec.priority == priority]
+    for priority, number, already in zip(wishes.levels, for_help, placed, strict=True):
+        classes = [n for n, members in enumerate(waiting.classes) if wishes.priority(members[0]) == priority]
         found.append(HelpAtLeast(tuple(classes), max(0, number - already)))
     return found
 

@@ -34,8 +34,16 @@ class Arrivals:
 
     def can_arrive(self, pod: int, node: int) -> bool:
         """Whether the pod may arrive on one node now."""
-        if self.ignores_room or self.problem.is_entangled(pod):
+        if self.ignores_room:
             return bool(self.open_nodes(pod)[node])
+        if self.problem.is_entangled(pod):
+            if not self.problem.meetings.knows(pod):
+                return bool(self.open_nodes(pod)[node])
+            return self.has_room(pod, node) and self.problem.meetings.allow(pod, node, self.placement)
+        return self.has_room(pod, node)
+
+    def has_room(self, pod: int, node: int) -> bool:
+        """Whether one node is open to the pod and has room for it now, where other pods are apart."""
         if not self.problem.static_mask(pod)[1][node]:
             return False
         request = self.problem.request_of(pod)

@@ -7,7 +7,7 @@ for one node is a depth-first search with an explicit stack.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -49,6 +49,11 @@ class Covers:
         """Movable pods (rows) on a node."""
         rows = self._rows[self._starts[node] : self._starts[node + 1]]
         return rows[~self._gone[rows]]
+
+    @property
+    def largest_sums(self) -> Sequence[IntArray]:
+        """Per resource: sums of the 1, 2, ... largest amounts on each node, int64[N, most pods on a node]."""
+        return self._cumulated
 
     def copy(self) -> Covers:
         """An independent copy, from which pods may be removed."""

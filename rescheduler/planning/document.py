@@ -1,4 +1,4 @@
-"""Turns a planner's answer into the plan that users read: names for indices, refusals that mattered, warnings."""
+"""Turns the planners' answers into the plan that users read: names for indices, refusals that mattered, warnings."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ from rescheduler.model.plan import (
     Status,
 )
 from rescheduler.model.pod import Pod
-from rescheduler.planning.make_room import MakeRoomAnswer
+from rescheduler.planning.planned import PlannedPlace
+from rescheduler.planning.question import Answer
+from rescheduler.planning.succession import Course
 
-OBJECTIVE = "MakeRoom"
+DIGITS = 9
 
 
-def plan_document(
-    prediction: SchedulerPrediction, eligibility: Eligibility, answer: MakeRoomAnswer, seconds: float
-) -> Plan:
-    """Write an answer down. ``seconds`` is the whole planning time."""
+def plan_document(prediction: SchedulerPrediction, eligibility: Eligibility, course: Course) -> Plan:
+    """Write down what was planned for each objective."""
     columns = prediction.columns
     cluster = columns.cluster
     names = [node.name for node in cluster.nodes]
     return Plan(
         snapshot=summary_of(cluster),
-        objectives=(_objective(answer, seconds),),
+        objectives=tuple(_objective(goal.name, answer, seconds) for goal, answer, seconds in course.answers),
         moves=tuple(
             Move(
                 pod=reference_to(cluster.pods[move.pod]),
                 from_node=names[columns.initial_node_of[move.pod]],
                 to_node=names[move.to_node],
                 wave=move.wave,
-                objective=OBJECTIVE,
+                objective=objective,
                 reason=move.reason,
                 needs_guidance=move.needs_guidance,
             )
-            for move in answer.moves
+            for objective, move in course.moves
         ),
         placements=tuple(
             PlannedPlacement(pod=reference_to(cluster.pods[place.pod]), node=names[place.node], wave=place.wave)
-            for place in answer.placements
+            for place in course.placements
         ),
-        refusals=_refusals(prediction, eligibility, answer),
+        refusals=_refusals(prediction, eligibility, course),
         warnings=cluster.warnings,
     )
 
@@ -95,38 +95,51 @@ def reference_to(pod: Pod) -> PodReference:
     return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
 
 
-def _objective(answer: MakeRoomAnswer, seconds: float) -> ObjectiveResult:
+def _objective(name: str, answer: Answer, seconds: float) -> ObjectiveResult:
+    value = _rounded(answer.value)
+    bound = value if answer.status is Status.OPTIMAL else None if answer.bound is None else _rounded(answer.bound)
     return ObjectiveResult(
-        name=OBJECTIVE,
+        name=name,
         status=answer.status,
-        value=answer.value,
-        bound=answer.bound,
-        gap=answer.gap,
-        unit="evictions",
+        value=value,
+        bound=bound,
+        gap=None if bound is None else abs(value - bound) / max(1.0, abs(bound)),
+        unit=answer.unit,
         seconds=round(seconds, 3),
         message=answer.message,
-        helped=answer.helped,
-        wanted=answer.wanted,
+        helped=UNSET if answer.helped is None else answer.helped,
+        wanted=UNSET if answer.wanted is None else answer.wanted,
         certificate=UNSET if answer.certificate is None else answer.certificate,
     )
 
 
-def _refusals(prediction: SchedulerPrediction, eligibility: Eligibility, answer: MakeRoomAnswer) -> tuple[Refusal, ...]:
-    """Pending pods that cannot be helped, then the pods left alone on nodes where their room would have counted."""
+def _rounded(amount: float) -> float:
+    """Without the last digits that sums of fractions leave; whole numbers as such."""
+    return amount if isinstance(amount, int) else int(amount) if amount == int(amount) else round(amount, DIGITS)
+
+
+def _refusals(prediction: SchedulerPrediction, eligibility: Eligibility, course: Course) -> tuple[Refusal, ...]:
+    """What the objectives were refused; where pods wait: who cannot be helped, and who was left alone in their way."""
     columns = prediction.columns
-    found = [eligibility.not_helpable[pod] for pod in sorted(eligibility.not_helpable)]
-    wanted = _nodes_wanted(prediction, eligibility, answer)
-    for pod in sorted(eligibility.refusals):
-        node = columns.initial_node_of[pod]
-        if node != NOWHERE and wanted[node]:
-            found.append(eligibility.refusals[pod])
-    return tuple(found)
+    found: list[Refusal] = []
+    if any(answer.wanted is not None for _, answer, _ in course.answers):
+        found += [eligibility.not_helpable[pod] for pod in sorted(eligibility.not_helpable)]
+        wanted = _nodes_wanted(prediction, eligibility, course.placements)
+        for pod in sorted(eligibility.refusals):
+            node = columns.initial_node_of[pod]
+            if node != NOWHERE and wanted[node]:
+                found.append(eligibility.refusals[pod])
+    for _, answer, _ in course.answers:
+        found += answer.refusals
+    return tuple(dict.fromkeys(found))
 
 
-def _nodes_wanted(prediction: SchedulerPrediction, eligibility: Eligibility, answer: MakeRoomAnswer) -> BoolArray:
+def _nodes_wanted(
+    prediction: SchedulerPrediction, eligibility: Eligibility, placements: Sequence[PlannedPlace]
+) -> BoolArray:
     """Nodes that could hold a pending pod once others leave, bool[N]: where a pod left alone mattered."""
     columns: Columns = prediction.columns
-    fits_already = {place.pod for place in answer.placements if place.wave == 0}
+    fits_already = {place.pod for place in placements if place.wave == 0}
     wanted = np.zeros(columns.node_count, dtype=np.bool_)
     for pod in eligibility.helpable:
         if pod not in fits_already:

@@ -6,133 +6,113 @@ model gets layers; if filters other than room refuse it, that plan is cut off an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from rescheduler.planning.arrivals import Arrivals
+from rescheduler.planning.attempts import Attempt, Attempts, Refuted
 from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.decoding import Decoded, decode, encode, encode_draft
 from rescheduler.planning.draft import Draft, Schedule
 from rescheduler.planning.instance import Instance
+from rescheduler.planning.pairings import pairings
 from rescheduler.planning.problem import Problem
-from rescheduler.planning.proof_state import HelpVector, Proven
-from rescheduler.planning.ranking import help_stages, help_vector, helped_by, rank
+from rescheduler.planning.proof_state import Proven
+from rescheduler.planning.ranking import helped_by, rank
 from rescheduler.planning.sequencing import MOST_EVENTS_TO_PERMUTE, Sequencing, any_order, possible_part, sequence
-from rescheduler.planning.solvers.layered_room_model import LayeredRoomModel
-from rescheduler.planning.solvers.lexicographic import Expression, LexicographicSolver
-from rescheduler.planning.solvers.room_model import RoomModel
 from rescheduler.planning.trimming import trim
 
 MOST_LAYERS = 24
 MOST_CUTS = 400
-# Deterministic seconds of each stage of one model, as shares of the deadline; each takes two to four real ones.
-HELP_SHARE, EVICTIONS_SHARE, PRICE_SHARE = 0.22, 0.12, 0.02
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One solved model: its plan, and what the solver proved about all plans of that model."""
-
-    decoded: Decoded
-    values: list[int]
-    help: HelpVector
-    evictions: int
-    is_help_proven: bool
-    evictions_bound: int
+CUTS_WITHOUT_ORDER = 6  # then layers, which know more of spread and separation, are quicker than more cuts
+MOST_EFFORT = 8.0
 
 
 class General:
     """One search. ``best`` is the best schedule so far; ``proven`` holds for every allowed order of moves."""
 
     def __init__(
-        self, problem: Problem, instance: Instance, deadline: Deadline, seed: int, best: Schedule | None = None
+        self,
+        problem: Problem,
+        instance: Instance,
+        deadline: Deadline,
+        seed: int,
+        best: Schedule | None = None,
+        floor: int = 0,
     ) -> None:
-        """``best``: a schedule to begin with."""
+        """``best``: a schedule to begin with; ``floor``: helping everybody is known to take as many evictions."""
         self.problem = problem
         self.instance = instance
         self.deadline = deadline
-        self.seed = seed
         self.best = best
         self.proven = Proven()
+        self._floor = floor
         self._layers = 0
-        self._cuts: list[tuple[list[int], list[int]]] = []
+        self._attempts = Attempts(problem, instance, deadline, seed)
+        self._cuts = self._attempts.cuts
         self._is_complete = instance.covers_all and instance.is_exact
 
     def run(self) -> None:
         """Search until the best schedule is proven best, or time is over."""
         while not self.deadline.is_over():
-            attempt = self._solve()
+            attempt = self._attempts.solve(self._layers, self.best, self._floor)
             if attempt is None:
-                return
-            found = self._order(attempt)
-            self._learn(attempt)
-            if found.schedule is not None:
-                self._offer(found.schedule)
-                if self._is_finished() or not self._can_learn_more(attempt):
+                if not self._try_harder():
                     return
-                self._layers = min(MOST_LAYERS, self._most_moves(), max(2, 2 * self._layers))
-                continue
-            self._salvage(attempt.decoded.draft)
-            if not self._react(attempt, found):
+            elif isinstance(attempt, Refuted):
+                if not self._learn_refuted():
+                    return
+            elif not self._use(attempt):
                 return
 
-    def _solve(self) -> Attempt | None:
-        model = self._model()
-        for values, relevant in self._cuts:
-            model.forbid(values, relevant)
-        solver = LexicographicSolver(model.model, model.variables, self.seed, model.hint)
-        if self.best is not None:
-            counts = encode(self.instance, self.best, self._layers)
-            if counts is not None:
-                solver.hint(model.hint(model.values(counts)))
-        seconds = max(0.5, self.deadline.seconds)
-        is_help_proven = True
-        for weights in help_stages(self.problem):
-            stage = solver.run(
-                model.weighted_help(weights),
-                maximize=True,
-                deadline=self.deadline.part(0.5),
-                deterministic_seconds=seconds * HELP_SHARE,
-            )
-            is_help_proven &= stage.is_proven and stage.value is not None
-            if stage.value is None:
-                return None
-        self._hint_trimmed(model, solver)
-        evictions = self._minimise(solver, model.evictions, model.price)
-        assert solver.solution is not None
-        decoded = decode(self.instance, model.counts(solver.solution))
-        helped = help_vector(self.problem, decoded.draft.places)
-        return Attempt(decoded, solver.solution, helped, len(decoded.draft.moves), is_help_proven, evictions)
+    def _use(self, attempt: Attempt) -> bool:
+        """Order the plan of an attempt, or learn why it has none; whether to go on."""
+        found = self._order(attempt)
+        self._learn(attempt)
+        if found.schedule is None:
+            self._salvage(attempt.decoded.draft)
+            return self._react(attempt, found)
+        is_better = self._offer(found.schedule)
+        if self._is_finished():
+            return False
+        if self._can_learn_more(attempt):
+            self._layers = self._more_layers()
+            return True
+        is_cheaper = is_better and self._attempts.can_only_be_cheaper(self.best)
+        return is_cheaper or (not attempt.is_proven and self._try_harder())
 
-    def _minimise(self, solver: LexicographicSolver, evictions: Expression, price: Expression) -> int:
-        """Fewest evictions, then the lowest price; what is proven of evictions."""
-        seconds = max(0.5, self.deadline.seconds)
-        fewest = solver.run(
-            evictions,
-            maximize=False,
-            deadline=self.deadline.part(0.6),
-            deterministic_seconds=seconds * EVICTIONS_SHARE,
-        )
-        solver.run(price, maximize=False, deadline=self.deadline.part(0.5), deterministic_seconds=seconds * PRICE_SHARE)
-        return fewest.bound or 0
+    def _try_harder(self) -> bool:
+        """Give each stage twice the time; whether there is any point in that."""
+        self._attempts.effort *= 2
+        return self._attempts.effort <= MOST_EFFORT
 
-    def _hint_trimmed(self, model: RoomModel, solver: LexicographicSolver) -> None:
-        """Begin to minimise from the solution without its needless moves."""
-        if self._layers or solver.solution is None:
-            return
-        draft = trim(self.problem, decode(self.instance, model.counts(solver.solution)).draft)
-        counts = encode_draft(self.instance, draft)
-        if counts is not None:
-            solver.hint(model.hint(model.values(counts)))
+    def _learn_refuted(self) -> bool:
+        """No plan of the model has fewer evictions than the best; whether more layers may have one."""
+        assert self.best is not None
+        helped, is_all = helped_by(self.problem, self.best), self._layers == 0 or self._layers >= self._most_moves()
+        least = self.best.evictions if is_all else min(self.best.evictions, self._layers + 1)
+        if self._is_complete:
+            self.proven = Proven(helped, max(least, self.proven.bound_for(helped)), helped)
+        if is_all or self._layers >= MOST_LAYERS or self._is_finished():
+            return False
+        self._layers = self._more_layers()
+        return True
 
-    def _model(self) -> RoomModel:
-        limits = self.problem.limits
-        if self._layers:
-            return LayeredRoomModel(self.instance, limits, self._layers)
-        return RoomModel(self.instance, limits)
+    def _more_layers(self) -> int:
+        return min(MOST_LAYERS, self._most_moves(), max(2, 2 * self._layers))
 
     def _order(self, attempt: Attempt) -> Sequencing:
-        return sequence(self.problem, attempt.decoded.draft, self.deadline, hint=attempt.decoded.order)
+        """An order for the attempt's plan, or for one with the same counts in which alike pods are named otherwise."""
+        first = sequence(self.problem, attempt.decoded.draft, self.deadline, hint=attempt.decoded.order)
+        if first.schedule is not None or attempt.decoded.is_unique:
+            return first
+        drafts, are_all = pairings(self.instance, attempt.decoded.draft)
+        is_impossible = are_all and first.is_impossible
+        for draft in drafts[1:]:
+            found = sequence(self.problem, draft, self.deadline)
+            if found.schedule is not None:
+                return found
+            is_impossible &= found.is_impossible
+        return Sequencing(None, is_impossible)
 
     def _learn(self, attempt: Attempt) -> None:
         """Turn what the solver proved of its model into what holds for every plan."""
@@ -150,16 +130,22 @@ class General:
     def _salvage(self, draft: Draft) -> None:
         """Keep what of a draft without an order can be done, less the moves that nobody needs then."""
         part = possible_part(self.problem, draft)
-        if part.places and (self.best is None or len(part.places) >= len(self.best.places)):
+        part = Draft(part.moves, self.problem.wishes.whole(part.places))
+        if part.places and (
+            self.best is None or self.problem.wishes.prize is not None or len(part.places) >= len(self.best.places)
+        ):
             for smaller in (trim(self.problem, part), part):
                 schedule = sequence(self.problem, smaller, self.deadline).schedule
                 if schedule is not None:
                     self._offer(schedule)
                     return
 
-    def _offer(self, schedule: Schedule) -> None:
-        if self.best is None or rank(self.problem, schedule) > rank(self.problem, self.best):
+    def _offer(self, schedule: Schedule) -> bool:
+        """Keep a schedule that is better; whether it is."""
+        is_better = self.best is None or rank(self.problem, schedule) > rank(self.problem, self.best)
+        if is_better:
             self.best = schedule
+        return is_better
 
     def _is_finished(self) -> bool:
         return self.best is not None and self.proven.is_best(helped_by(self.problem, self.best), self.best.evictions)
@@ -170,15 +156,20 @@ class General:
 
     def _most_moves(self) -> int:
         most = sum(len(group.pods) for group in self.instance.groups)
-        limit = self.problem.limits.max_evictions
-        return most if limit is None else min(most, limit)
+        most = min(most, self.problem.remaining.in_all)
+        if self.best is not None and self._attempts.can_only_be_cheaper(self.best):
+            most = min(most, self.best.evictions - 1)
+        return most
 
     def _react(self, attempt: Attempt, found: Sequencing) -> bool:
         """After a plan without an order: cut it off, or ask for an order in the model; False if neither helps."""
         is_tangled = any(map(self.problem.is_entangled, (*attempt.decoded.draft.moves, *attempt.decoded.draft.places)))
         if len(self._cuts) >= MOST_CUTS:
             return False
-        if is_tangled and self._is_refused_by_filters(attempt.decoded.draft):
+        is_ordered = self._layers > 0 or len(self._cuts) < CUTS_WITHOUT_ORDER
+        drafts, are_all = pairings(self.instance, attempt.decoded.draft)
+        if is_tangled and is_ordered and all(map(self._is_refused_by_filters, drafts)):
+            self._is_complete &= are_all
             self._cuts.append((attempt.values, self._tangled_positions()))
             return True
         if self._layers == 0:
@@ -186,7 +177,7 @@ class General:
             return self._layers > 0
         if not is_tangled:
             return False
-        self._is_complete &= found.is_impossible and attempt.decoded.is_unique
+        self._is_complete &= found.is_impossible
         self._cuts.append((attempt.values, list(range(len(self.instance.groups) + self.instance.size))))
         return True
 

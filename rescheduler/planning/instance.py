@@ -42,7 +42,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Demand:
-    """Identical pending pods of one priority."""
+    """Identical pending pods of one priority, and of one group if they are of any."""
 
     pods: tuple[int, ...]
     kind: int
@@ -64,11 +64,52 @@ class Separation:
 
 
 @dataclass(frozen=True)
+class SpreadDomain:
+    """One topology domain: its ``nodes``, those of them that are ``counted``, how many pods count there, in ``groups``.
+
+    ``groups`` are the ones whose pods count and may leave. ``is_least``: the domain may be the least of the rule.
+    """
+
+    nodes: tuple[int, ...]
+    counted: tuple[int, ...]
+    count: int
+    groups: tuple[int, ...]
+    is_least: bool
+
+
+@dataclass(frozen=True)
+class Evenness:
+    """A binding spread constraint: a domain where one of ``kinds`` arrives exceeds the least one by ``most`` at most.
+
+    The pods of ``counted_kinds`` count where they arrive; ``most`` has the arriving pod's own weight taken off, which
+    counts if ``counts_itself``. ``is_from_zero``: there are too few domains, so that the least is 0.
+    """
+
+    kinds: tuple[int, ...]
+    counted_kinds: tuple[int, ...]
+    domains: tuple[SpreadDomain, ...]
+    most: int
+    counts_itself: bool
+    is_from_zero: bool
+
+
+@dataclass(frozen=True)
+class Hole:
+    """Of ``number`` pods of a kind each one that arrives on a node takes ``least`` / ``number`` departures from it."""
+
+    kind: int
+    node: int
+    least: int
+    number: int
+
+
+@dataclass(frozen=True)
 class Instance:
     """The whole question. ``nodes`` are node indices of the cluster; elsewhere nodes are positions in this tuple.
 
     ``free[node][row]`` may be negative. ``is_exact``: the whole numbers lose nothing of the real amounts;
     ``covers_all``: no movable pod and no node was left out, so that what is proven here is proven for the cluster.
+    ``together``: demands that are met whole or not at all, in groups.
     """
 
     nodes: tuple[int, ...]
@@ -79,6 +120,9 @@ class Instance:
     separations: tuple[Separation, ...]
     is_exact: bool
     covers_all: bool
+    evenness: tuple[Evenness, ...] = ()
+    together: tuple[tuple[int, ...], ...] = ()
+    holes: tuple[Hole, ...] = ()
 
     @property
     def size(self) -> int:

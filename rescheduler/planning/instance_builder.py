@@ -7,6 +7,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from rescheduler.model.columns import NOWHERE, BoolArray, IntArray
+from rescheduler.planning.evenness import evenness_of
+from rescheduler.planning.holes import holes_of
 from rescheduler.planning.instance import Demand, Group, Instance, Kind
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.scaling import scale_for
@@ -45,7 +47,7 @@ class _Builder:
         )
         used = np.flatnonzero(requests.any(axis=1))
         held = problem.held[:, self.rows][used]
-        room = problem.free[np.ix_(used, self.nodes)]
+        room = self._room(used)
         self.used_rows = used
         self.scale = scale_for(np.column_stack([requests[used], held]), room)
         self.requests = self._scaled_requests(problem.requests[:, self.rows][used])
@@ -63,7 +65,16 @@ class _Builder:
             separations=separations_of(problem, self.local, kinds, groups),
             is_exact=self.scale.is_exact,
             covers_all=len(self.rows) == len(problem.movable) and len(self.nodes) == problem.node_count,
+            evenness=evenness_of(problem, self.local, kinds, groups),
+            together=self._together(demands),
+            holes=holes_of(problem, self.nodes, demands, kinds),
         )
+
+    def _room(self, used: IntArray) -> IntArray:
+        """Room of the nodes, int64[R, n]; no further below zero than what may leave plus one, which means the same."""
+        total = np.zeros((len(used), self.problem.node_count), dtype=np.int64)
+        np.add.at(total.T, self.problem.origin[self.rows], self.problem.held[:, self.rows][used].T)
+        return np.maximum(self.problem.free[np.ix_(used, self.nodes)], -total[:, self.nodes] - 1)
 
     def _scaled_requests(self, amounts: IntArray) -> IntArray:
         return self.scale.down(amounts) if self.for_bound else self.scale.up(amounts)
@@ -85,7 +96,7 @@ class _Builder:
         problem = self.problem
         pods = problem.columns.cluster.pods
         by_key: dict[Hashable, list[int]] = {}
-        by_namespace = problem.limits.max_evictions_per_namespace is not None
+        by_namespace = problem.remaining.of_namespace is not None
         prices = problem.prices(self.rows)
         for position, row in enumerate(self.rows.tolist()):
             pod = int(problem.movable[row])
@@ -140,17 +151,26 @@ class _Builder:
         problem = self.problem
         by_key: dict[Hashable, list[int]] = {}
         for pod in self.pending:
-            priority = problem.columns.cluster.pods[pod].spec.priority
-            request = self._request(pod)
-            by_key.setdefault(("pending", priority, self._kind_key(pod, request)), []).append(pod)
+            wishes = problem.wishes
+            importance = (wishes.priority(pod), wishes.group_of.get(pod, NOWHERE))
+            by_key.setdefault(("pending", importance, self._kind_key(pod, self._request(pod))), []).append(pod)
         return tuple(
             Demand(
                 pods=tuple(pods),
                 kind=self._kind(key, pods[0], self._request(pods[0]), len(pods)),
-                priority=problem.columns.cluster.pods[pods[0]].spec.priority,
+                priority=problem.wishes.priority(pods[0]),
             )
             for key, pods in by_key.items()
         )
+
+    def _together(self, demands: tuple[Demand, ...]) -> tuple[tuple[int, ...], ...]:
+        """Demands of each group of pods that go together."""
+        groups: dict[int, list[int]] = {}
+        for number, demand in enumerate(demands):
+            group = self.problem.wishes.group_of.get(demand.pods[0])
+            if group is not None:
+                groups.setdefault(group, []).append(number)
+        return tuple(map(tuple, groups.values()))
 
     def _labels(self, pod: int) -> int:
         """The label set where somebody looks at it, else nothing: such pods are alike whatever their labels."""

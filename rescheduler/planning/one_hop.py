@@ -23,6 +23,7 @@ from rescheduler.planning.problem import EVICTION_COST, Problem
 from rescheduler.planning.proof_state import Proven
 from rescheduler.planning.ranking import helped_by, rank
 from rescheduler.planning.replacement import Replacement, assume_all, replace_rows
+from rescheduler.planning.replay import violated_limits
 from rescheduler.planning.scarcity import Scarcity, at_least_as_hard
 from rescheduler.planning.sequencing import sequence
 from rescheduler.planning.solvers.master import AtMost, Column, Conditions, solve_master
@@ -34,6 +35,7 @@ MOST_ROUNDS = 40
 MOST_FAILURES = 14
 FAILURES_TO_SALVAGE = 3
 MOST_EXTRA = 8
+NOISE_OF_PRICES = 0.25
 Multiset = tuple[int, ...]
 FloatArray = npt.NDArray[np.float64]
 
@@ -64,8 +66,8 @@ class OneHop:
         self._factor: FloatArray = np.ones(len(problem.movable))
         self._pool: dict[tuple[int, Multiset, tuple[int, ...]], Column] = {}
         self._bars: dict[Scarcity, tuple[BoolArray, int]] = {}
-        caps = (problem.limits.max_evictions, problem.limits.max_evictions_per_node)
-        self._most = min((cap for cap in caps if cap is not None), default=10**6)
+        left = problem.remaining
+        self._most = min(left.in_all, int(left.of_node.max(initial=0)), 10**6)
         self._ranked: dict[Multiset, Ranked] = {}
 
     def run(
@@ -100,6 +102,15 @@ class OneHop:
                 self._offer(*self._in_turn(chosen))
             self._bar([row for column in chosen for row in column.rows], replacement.failed)
 
+    def begin_again(self, number: int) -> None:
+        """Forget what failed, and look for covers at slightly other prices; ``number`` tells one time from another."""
+        random = np.random.default_rng((self.seed, number))
+        self._failures = 0
+        self._bars.clear()
+        self._factor = np.exp(random.normal(0.0, NOISE_OF_PRICES, len(self._factor)))
+        for ranked in self._ranked.values():
+            ranked.covers.clear()
+
     def _choose(self) -> list[Column] | None:
         """Columns that help most and then cost least; if they help no more than the best plan, they cost less."""
         columns = list(self._pool.values())
@@ -109,16 +120,21 @@ class OneHop:
         ]
         if len(self.best.places) == len(self.problem.pending):
             at_most.append(AtMost(tuple(len(column.rows) for column in columns), self.best.evictions - 1))
-        waiting = self.waiting
+        waiting, prize = self.waiting, self.problem.wishes.prize
         answer = solve_master(
             columns,
             waiting.counts,
             waiting.stages,
             self.deadline.part(0.3),
             self.seed,
-            Conditions(at_most=at_most, most_helped=self._ceiling),
+            Conditions(
+                at_most=at_most,
+                most_helped=self._ceiling,
+                together=waiting.together,
+                prize=None if prize is None else prize * EVICTION_COST,
+            ),
         )
-        if answer is None or (at_most and answer.helped != waiting.counts and self._helps_all()):
+        if answer is None or (prize is None and at_most and answer.helped != waiting.counts and self._helps_all()):
             return None
         return [columns[number] for number in answer.chosen]
 
@@ -147,8 +163,9 @@ class OneHop:
             if len(costs) >= keep and (costs[keep - 1] // EVICTION_COST <= least or len(costs) >= MOST_EXTRA * keep):
                 break
             if node not in ranked.covers:
+                most = min(self._most, int(self.problem.remaining.of_node[node]))
                 ranked.covers[node] = self._covers.cheapest(
-                    node, ranked.deficit[:, node], self._cost, self._most, STEPS_PER_COVER
+                    node, ranked.deficit[:, node], self._cost, most, STEPS_PER_COVER
                 )
             cover = ranked.covers[node]
             if cover is not None:
@@ -195,15 +212,17 @@ class OneHop:
     def _offer(self, kept: list[Column], replacement: Replacement) -> None:
         """Keep a plan if it is the best so far."""
         places = {**self.waiting.placed, **self.waiting.assign(kept)}
-        limit = self.problem.limits.max_evictions
-        if limit is not None and len(replacement.moves) > limit:
+        if len(replacement.moves) > self.problem.remaining.in_all:
             return
+        places = self.problem.wishes.whole(places)
         order = tuple(replacement.moves.items())
         self.offer(sequence(self.problem, Draft(replacement.moves, places), self.deadline, hint=order).schedule)
 
     def offer(self, schedule: Schedule | None) -> None:
-        """Keep a plan from elsewhere if it is better than the best so far."""
-        if schedule is not None and rank(self.problem, schedule) > rank(self.problem, self.best):
+        """Keep a plan from elsewhere if it is better than the best so far, and within the limits."""
+        if schedule is None or violated_limits(self.problem, schedule):
+            return
+        if rank(self.problem, schedule) > rank(self.problem, self.best):
             self.best = schedule
 
     def _bar(self, rows: list[int], failed: tuple[int, ...]) -> None:

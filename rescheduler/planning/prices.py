@@ -13,6 +13,8 @@ from rescheduler.model.disruption import DisruptionGroup
 from rescheduler.model.pod import Pod
 
 HIGHEST_PRICE = 31
+ORDINARY_PRICE = 8
+"""Of a pod of priority 0 that has run for a day, with the usual grace and no budget to speak of."""
 
 _AGE_STEPS_SECONDS = (600.0, 3600.0, 86400.0, 7 * 86400.0)
 _GRACE_STEPS_SECONDS = (30, 120, 600)
@@ -35,6 +37,11 @@ def price_of_move(pod: Pod, now: float, allowed_per_wave: int | None = None) -> 
     if allowed_per_wave is not None:
         price += 2 if allowed_per_wave <= 1 else 1
     return min(HIGHEST_PRICE, price)
+
+
+def relative_price(price: float) -> float:
+    """A price counted in evictions of ordinary price: what the policy's ``moveCost`` is multiplied with."""
+    return price / ORDINARY_PRICE
 
 
 def tightest_allowances(groups: Sequence[DisruptionGroup]) -> dict[int, int]:

@@ -16,7 +16,10 @@ from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimit
 from rescheduler.model.placement import Placement
 from rescheduler.planning.covers import Covers
 from rescheduler.planning.entanglement import Entanglement
+from rescheduler.planning.meeting import Meetings
 from rescheduler.planning.prices import price_of_move, tightest_allowances
+from rescheduler.planning.remaining_limits import RemainingLimits, whole_limits
+from rescheduler.planning.wishes import Wishes
 from rescheduler.plugins.filters.node_resources_fit import checked_rows
 
 EVICTION_COST = 1000  # well above the highest price, so that prices only break ties
@@ -27,34 +30,51 @@ class Problem:
     """Everything the planner looks at.
 
     ``movable``: pod indices int32[M] that may leave their node, ascending; ``pending``: pods to help, most important
-    first; ``free``: int64[R, N] room at the start (negative where a node is overcommitted).
+    first; ``limits`` of the whole plan, of which ``remaining`` is left; ``free``: int64[R, N] room at the start
+    (negative where a node is overcommitted).
     """
 
-    def __init__(self, prediction: SchedulerPrediction, start: Placement, eligibility: Eligibility) -> None:
-        """Gather the arrays; O(pods + nodes)."""
+    def __init__(
+        self,
+        prediction: SchedulerPrediction,
+        start: Placement,
+        eligibility: Eligibility,
+        wishes: Wishes | None = None,
+        remaining: RemainingLimits | None = None,
+    ) -> None:
+        """Gather the arrays; O(pods + nodes).
+
+        ``wishes``: whom to help (None: all that may be helped, one by one). ``remaining``: what is left of the limits
+        (None: all of them).
+        """
         self.prediction = prediction
         self.columns = prediction.columns
         self.start = start
         self.limits: MoveLimits = eligibility.limits
         self.groups: Sequence[DisruptionGroup] = eligibility.groups
         self.allowances = tightest_allowances(self.groups)
-        pods = self.columns.cluster.pods
+        self.remaining = remaining or whole_limits(eligibility.limits, self.columns.node_count)
         self.movable = self._movable(eligibility)
-        self.pending: tuple[int, ...] = tuple(
-            sorted(eligibility.helpable, key=lambda pod: (-pods[pod].spec.priority, pod))
-        )
+        self.wishes = wishes or Wishes(self.columns.cluster, eligibility.helpable)
+        self.pending = self.wishes.pending
         self.free: IntArray = start.free()
         self.origin: IndexArray = start.node_of[self.movable]
         self.entanglement = Entanglement(self.columns)
+        self.meetings = Meetings(self.columns, self.entanglement)
         self._masks: dict[int, tuple[int, BoolArray]] = {}
 
     def _movable(self, eligibility: Eligibility) -> IndexArray:
         barred = {pod for pod, allowed in self.allowances.items() if allowed <= 0}
-        limits = eligibility.limits
-        if 0 in (limits.max_evictions, limits.max_evictions_per_node, limits.max_evictions_per_namespace):
+        left = self.remaining
+        if left.in_all <= 0:
             return np.zeros(0, dtype=np.int32)
-        movable = np.array([pod for pod in eligibility.movable if pod not in barred], dtype=np.int32)
-        return movable[self.start.node_of[movable] != NOWHERE] if len(movable) else movable
+        movable: IndexArray = np.array([pod for pod in eligibility.movable if pod not in barred], dtype=np.int32)
+        movable = movable[self.start.node_of[movable] != NOWHERE]
+        movable = movable[left.of_node[self.start.node_of[movable]] > 0]
+        if left.of_namespace is not None:
+            pods = self.columns.cluster.pods
+            movable = movable[np.array([left.of(pods[pod].namespace) > 0 for pod in movable.tolist()], dtype=np.bool_)]
+        return movable
 
     @property
     def node_count(self) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from rescheduler.model.placement import Placement
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Schedule
+from rescheduler.planning.nominated_places import nominations
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.replay import replay
 from rescheduler.scheduling.queue import queue_order
@@ -16,13 +18,22 @@ def as_the_scheduler_places(problem: Problem, schedule: Schedule, deadline: Dead
     """
     helped = {pod for pod, _, _ in schedule.places}
     placement = problem.start.copy()
+    nominated = nominations(placement)
     places: list[tuple[int, int, int]] = []
     for pod in queue_order(problem.columns.cluster):
         if pod in helped:
-            best = problem.prediction.best_nodes(pod, placement)
-            if not best.size or deadline.is_over():
+            best = _best_node(problem, placement, pod, nominated.get(pod))
+            if best is None or deadline.is_over():
                 return schedule
-            placement.assume(pod, int(best[0]))
-            places.append((pod, int(best[0]), 0))
+            placement.assume(pod, best)
+            places.append((pod, best, 0))
     followed = Schedule((), tuple(places))
     return schedule if replay(problem, followed) else followed
+
+
+def _best_node(problem: Problem, placement: Placement, pod: int, nominated: int | None) -> int | None:
+    """The node that the scheduler takes: the one the pod is nominated to if it still can be."""
+    if nominated is not None and problem.prediction.feasible(pod, placement)[nominated]:
+        return nominated
+    best = problem.prediction.best_nodes(pod, placement)
+    return int(best[0]) if best.size else None

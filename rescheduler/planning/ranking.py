@@ -21,7 +21,7 @@ def help_stages(problem: Problem) -> tuple[Weights, ...]:
     Within a stage one pod counts more than all pods of lower priorities together. Usually one stage is enough; it
     takes more where its weights would be too large for a solver.
     """
-    counts = Counter(problem.columns.cluster.pods[pod].spec.priority for pod in problem.pending)
+    counts = Counter(map(problem.wishes.priority, problem.pending))
     stages: list[Weights] = []
     stage: Weights = {}
     total = 0
@@ -36,10 +36,8 @@ def help_stages(problem: Problem) -> tuple[Weights, ...]:
 
 def help_vector(problem: Problem, helped: Iterable[int]) -> tuple[int, ...]:
     """Number of helped pods of each priority, the highest first."""
-    pods = problem.columns.cluster.pods
-    counts = Counter(pods[pod].spec.priority for pod in helped)
-    priorities = sorted({pods[pod].spec.priority for pod in problem.pending}, reverse=True)
-    return tuple(counts[priority] for priority in priorities)
+    counts = Counter(map(problem.wishes.priority, helped))
+    return tuple(counts[priority] for priority in problem.wishes.levels)
 
 
 def helped_by(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
@@ -48,8 +46,12 @@ def helped_by(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
 
 
 def rank(problem: Problem, schedule: Schedule) -> tuple[tuple[int, ...], int, int]:
-    """Sort key: the larger, the better."""
+    """Sort key: the larger, the better. With a prize the least important pods count as far as they are worth it."""
     row = problem.row_of_movable
     moved = [row[pod] for wave in schedule.waves for pod, _ in wave]
     price = int(problem.prices(np.array(moved, dtype=np.int64)).sum())
-    return helped_by(problem, schedule), -len(moved), -price
+    helped = helped_by(problem, schedule)
+    if problem.wishes.prize is not None and helped:
+        worth = problem.wishes.prize * helped[-1] - len(moved)
+        return (*helped[:-1], worth), helped[-1], -price
+    return helped, -len(moved), -price

@@ -16,6 +16,8 @@ def replay(problem: Problem, schedule: Schedule) -> list[str]:
     Each arrival must pass all filters at its turn within the wave, and again beside all other moves of the wave.
     """
     against = _forbidden_moves(problem, schedule) + violated_limits(problem, schedule)
+    if not problem.wishes.is_whole({pod: node for pod, node, _ in schedule.places}):
+        against.append("pods that go together are not all helped")
     placement = problem.start.copy()
     arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for pod, node, when in schedule.places:
@@ -64,18 +66,26 @@ def _group_violations(problem: Problem, wave: tuple[tuple[int, int], ...], numbe
 
 
 def violated_limits(problem: Problem, schedule: Schedule) -> list[str]:
-    """Limits of the whole plan that a schedule breaks, with their values."""
+    """Limits of the whole plan that a schedule breaks, with their values; moves of earlier objectives count."""
     moved = [pod for wave in schedule.waves for pod, _ in wave]
     pods = problem.columns.cluster.pods
     per_node = Counter(int(problem.start.node_of[pod]) for pod in moved)
     per_namespace = Counter(pods[pod].namespace for pod in moved)
-    limits = problem.limits
-    caps = (
-        ("limits.maxEvictions", limits.max_evictions, len(moved)),
-        ("limits.maxEvictionsPerNode", limits.max_evictions_per_node, max(per_node.values(), default=0)),
-        ("limits.maxEvictionsPerNamespace", limits.max_evictions_per_namespace, max(per_namespace.values(), default=0)),
+    limits, left = problem.limits, problem.remaining
+    broken = (
+        ("limits.maxEvictions", limits.max_evictions, len(moved) > left.in_all),
+        (
+            "limits.maxEvictionsPerNode",
+            limits.max_evictions_per_node,
+            any(used > left.of_node[node] for node, used in per_node.items()),
+        ),
+        (
+            "limits.maxEvictionsPerNamespace",
+            limits.max_evictions_per_namespace,
+            any(used > left.of(name) for name, used in per_namespace.items()),
+        ),
     )
-    return [f"{name} ({cap})" for name, cap, used in caps if cap is not None and used > cap]
+    return [f"{name} ({cap})" for name, cap, is_broken in broken if is_broken]
 
 
 def _forbidden_moves(problem: Problem, schedule: Schedule) -> list[str]:

@@ -14,6 +14,7 @@ from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Draft, Schedule
 from rescheduler.planning.placing_times import settle_places
 from rescheduler.planning.problem import Problem
+from rescheduler.planning.waves import Waves
 
 MOST_EVENTS_TO_PERMUTE = 12
 
@@ -39,57 +40,10 @@ def sequence(problem: Problem, draft: Draft, deadline: Deadline, hint: Sequence[
     return Sequencing(_packed(problem, order, draft))
 
 
-class WaveBuilder:
-    """Adds moves to a wave while each of them stays possible whatever the others of the wave have done."""
-
-    def __init__(self, problem: Problem) -> None:
-        """Begin with the start of the problem and an empty wave."""
-        self.problem = problem
-        self.now = Arrivals(problem)
-        self.wave: list[tuple[int, int]] = []
-        self.waves: list[tuple[tuple[int, int], ...]] = []
-        self._groups_of: dict[int, list[int]] = {}
-        for number, group in enumerate(problem.groups):
-            for pod in group.pods:
-                self._groups_of.setdefault(pod, []).append(number)
-        self._disrupted: Counter[int] = Counter()
-
-    def try_move(self, pod: int, node: int) -> bool:
-        """Add a move to the present wave if it may run beside the others of it; related pods take turns."""
-        groups = self.problem.groups
-        mine = self._groups_of.get(pod, ())
-        if any(self._disrupted[number] >= groups[number].allowed_per_wave for number in mine):
-            return False
-        if self._has_related(pod) or not self.now.can_arrive(pod, node):
-            return False
-        self.now.placement.move(pod, node)
-        self.wave.append((pod, node))
-        self._disrupted.update(mine)
-        return True
-
-    def close(self) -> bool:
-        """End the wave; False if it was empty."""
-        if not self.wave:
-            return False
-        self.waves.append(tuple(self.wave))
-        self.now.placement.settle()
-        self.wave = []
-        self._disrupted.clear()
-        return True
-
-    def _has_related(self, pod: int) -> bool:
-        entangled = self.problem.is_entangled
-        tangle = self.problem.entanglement
-        return any(
-            (entangled(pod) and tangle.watches(pod, other)) or (entangled(other) and tangle.watches(other, pod))
-            for other, _ in self.wave
-        )
-
-
 def greedy_waves(problem: Problem, draft: Draft) -> list[tuple[tuple[int, int], ...]] | None:
     """Waves of as many moves as may run side by side, most waited-for origin first; None where that is stuck."""
     builder, remaining = _run_greedily(problem, draft)
-    return None if remaining else builder.waves
+    return None if remaining else builder.done
 
 
 def possible_part(problem: Problem, draft: Draft) -> Draft:
@@ -103,8 +57,8 @@ def possible_part(problem: Problem, draft: Draft) -> Draft:
     return Draft({pod: node for pod, node in draft.moves.items() if pod not in remaining}, places)
 
 
-def _run_greedily(problem: Problem, draft: Draft) -> tuple[WaveBuilder, dict[int, int]]:
-    builder = WaveBuilder(problem)
+def _run_greedily(problem: Problem, draft: Draft) -> tuple[Waves, dict[int, int]]:
+    builder = Waves(problem)
     remaining = dict(draft.moves)
     origin = problem.start.node_of
     while remaining:
@@ -120,12 +74,12 @@ def _run_greedily(problem: Problem, draft: Draft) -> tuple[WaveBuilder, dict[int
 
 def waves_in_order(problem: Problem, order: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], ...]] | None:
     """Pack an order of moves into waves; None if a move is not possible when its turn comes."""
-    builder = WaveBuilder(problem)
+    builder = Waves(problem)
     for pod, node in order:
         if not builder.try_move(pod, node) and not (builder.close() and builder.try_move(pod, node)):
             return None
     builder.close()
-    return builder.waves
+    return builder.done
 
 
 def any_order(start: Arrivals, draft: Draft, deadline: Deadline) -> tuple[list[tuple[int, int]] | None, bool]:
@@ -164,16 +118,16 @@ def _after(now: Arrivals, pod: int, node: int, *, is_move: bool) -> Arrivals:
 
 def _packed(problem: Problem, order: list[tuple[int, int]], draft: Draft) -> Schedule:
     """Pack an order of events into waves; a place that comes before a move ends the wave."""
-    builder = WaveBuilder(problem)
+    builder = Waves(problem)
     places: list[tuple[int, int, int]] = []
     for pod, node in order:
         if pod in draft.places:
             builder.close()
             builder.now.placement.assume(pod, node)
-            places.append((pod, node, len(builder.waves)))
+            places.append((pod, node, len(builder.done)))
         elif not builder.try_move(pod, node):
             builder.close()
             moved = builder.try_move(pod, node)
             assert moved
     builder.close()
-    return Schedule(tuple(builder.waves), tuple(places))
+    return Schedule(tuple(builder.done), tuple(places))

@@ -43,6 +43,16 @@ class Waiting:
         self.stages = self._stages()
 
     @cached_property
+    def together(self) -> tuple[tuple[int, ...], ...]:
+        """Classes of each group, which are helped whole or not at all; a class is of one group only."""
+        groups: dict[int, list[int]] = {}
+        for number, members in enumerate(self.classes):
+            group = self.problem.wishes.group_of.get(members[0])
+            if group is not None:
+                groups.setdefault(group, []).append(number)
+        return tuple(map(tuple, groups.values()))
+
+    @cached_property
     def room(self) -> IntArray:
         """Room with the placed pods in, int64[R, N]."""
         return self.state.placement.free()
@@ -77,11 +87,10 @@ class Waiting:
 
     def by_size(self, *, largest_first: bool) -> list[int]:
         """The waiting pods, most important first, then by the largest share of a node that they ask for."""
-        pods = self.problem.columns.cluster.pods
         capacity = np.maximum(1, self.problem.columns.allocatable.max(axis=1, initial=1))
         sign = -1 if largest_first else 1
         size = {pod: sign * float((self.problem.request_of(pod) / capacity).max()) for pod in self.pods}
-        return sorted(self.pods, key=lambda pod: (-pods[pod].spec.priority, size[pod], pod))
+        return sorted(self.pods, key=lambda pod: (-self.problem.wishes.priority(pod), size[pod], pod))
 
     def demand(self, multiset: Sequence[int]) -> IntArray:
         """What the pods of a multiset ask for together, int64[R]."""
@@ -124,20 +133,23 @@ class Waiting:
 
     def _key(self, pod: int) -> Hashable:
         columns = self.problem.columns
-        spec = columns.shapes[columns.shape_of[pod]]
+        wishes = self.problem.wishes
+        group, priority = wishes.group_of.get(pod, -1), wishes.priority(pod)
         if self.problem.is_entangled(pod):
             alone = pod if columns.cluster.pods[pod].volumes else -1
-            return (int(columns.shape_of[pod]), int(columns.label_set_of[pod]), alone)
-        return (spec.priority, self.problem.static_mask(pod)[0], self.problem.request_of(pod).tobytes())
+            return (group, priority, int(columns.shape_of[pod]), int(columns.label_set_of[pod]), alone)
+        return (group, priority, self.problem.static_mask(pod)[0], self.problem.request_of(pod).tobytes())
 
     def _stages(self) -> tuple[Mapping[int, int], ...]:
-        pods = self.problem.columns.cluster.pods
-        priority = [pods[members[0]].spec.priority for members in self.classes]
+        """With a prize the least important classes are a stage of their own."""
+        priority = [self.problem.wishes.priority(members[0]) for members in self.classes]
         found = []
         for weights in help_stages(self.problem):
             stage = {number: weights[level] for number, level in enumerate(priority) if level in weights}
-            if stage:
-                found.append(stage)
+            last = self.problem.wishes.levels[-1] if self.problem.wishes.prize is not None else None
+            above = {number: weight for number, weight in stage.items() if priority[number] != last}
+            least = {number: 1 for number in stage if priority[number] == last}
+            found += [part for part in (above, least) if part]
         return tuple(found)
 
 

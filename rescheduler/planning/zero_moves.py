@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rescheduler.model.columns import IntArray
@@ -11,19 +13,33 @@ from rescheduler.planning.problem import Problem
 
 
 def place_without_moves(problem: Problem) -> Schedule:
-    """Give pending pods, most important first and then largest first, the tightest node that takes them now."""
+    """Give pending pods, most important first and then largest first, the tightest node that takes them now.
+
+    Of pods that go together all get one, or none.
+    """
     state = Arrivals(problem)
     places: list[tuple[int, int, int]] = []
-    pods = problem.columns.cluster.pods
     capacity = np.maximum(1, problem.columns.allocatable.max(axis=1, initial=1))
     size = {pod: float((problem.request_of(pod) / capacity).max()) for pod in problem.pending}
-    for pod in sorted(problem.pending, key=lambda pod: (-pods[pod].spec.priority, -size[pod], pod)):
-        nodes = np.flatnonzero(state.open_nodes(pod))
-        if len(nodes):
-            node = tightest(state.placement.free(), problem.request_of(pod), nodes)
-            state.placement.assume(pod, node)
-            places.append((pod, node, 0))
+    order = sorted(problem.pending, key=lambda pod: (-problem.wishes.priority(pod), -size[pod], pod))
+    for unit in problem.wishes.in_units(order):
+        nodes = _place_all(problem, state, unit)
+        places += [(pod, node, 0) for pod, node in nodes.items()]
     return Schedule((), tuple(places))
+
+
+def _place_all(problem: Problem, state: Arrivals, unit: Sequence[int]) -> dict[int, int]:
+    """Nodes for all these pods, in ``state`` too, or for none."""
+    placed: dict[int, int] = {}
+    for pod in unit:
+        nodes = np.flatnonzero(state.open_nodes(pod))
+        if not len(nodes):
+            for other in placed:
+                state.placement.forget(other)
+            return {}
+        placed[pod] = tightest(state.placement.free(), problem.request_of(pod), nodes)
+        state.placement.assume(pod, placed[pod])
+    return placed
 
 
 def tightest(room: IntArray, request: IntArray, nodes: IntArray) -> int:

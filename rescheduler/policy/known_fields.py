@@ -13,20 +13,19 @@ from pydantic import BaseModel
 from rescheduler.model.printable import printable
 from rescheduler.policy.document import Path, written
 from rescheduler.policy.models import Policy
+from rescheduler.policy.objectives import ARGUMENTS
 from rescheduler.policy.policy_model import PolicyModel
 
 NOT_YET = "not supported yet in this version; leave it out"
-LATER_FIELDS: frozenset[Path] = frozenset(
-    {("triggers",), ("health",), ("disruption", "budgets"), ("objectives", 0, "weight")}
-)
+LATER_FIELDS: frozenset[Path] = frozenset({("triggers",), ("health",), ("disruption", "budgets")})
 """Fields of the policy's full form that this version does not act on; list positions are written as 0."""
 LATER_CHOICES: Mapping[Path, tuple[str, ...]] = {
     ("guidance",): ("Guide", "Taint"),
-    ("objectives", 0, "name"): (
-        "EmptyNodes", "SpreadLoad", "SeparateAntagonists", "Defragment", "FaultDomains", "SchedulerScore",
-    ),
-}  # fmt: skip
+}
 """Values of the full form that this version does not act on."""
+_ARGUMENTS: Path = ("objectives", 0, "args")
+_PROVIDER_ARGUMENTS: Path = ("usage", "providers", 0, "args")
+_FREE_KEYS = ("headers", "matchers")
 
 
 def fields_of(model: type[PolicyModel], path: Path = ()) -> Iterator[tuple[Path, type[PolicyModel] | None]]:
@@ -58,9 +57,23 @@ def _model_in(annotation: Any) -> tuple[type[PolicyModel] | None, bool]:
 def _names() -> Mapping[str, tuple[Path, ...]]:
     """Where each name may stand."""
     found: dict[str, list[Path]] = defaultdict(list)
-    for path in [*(path for path, _ in fields_of(Policy)), *LATER_FIELDS]:
+    for path in [*(path for path, _ in fields_of(Policy)), *LATER_FIELDS, *_argument_paths()]:
         found[str(path[-1])].append(path[:-1])
     return {name: tuple(places) for name, places in found.items()}
+
+
+def _argument_paths() -> Iterator[Path]:
+    for model in ARGUMENTS.values():
+        for path, _ in fields_of(model):
+            yield *_ARGUMENTS, *path
+
+
+def has_default(path: Path) -> bool:
+    """Whether a field may be set to nothing: a known one, and not a key that the operator chose (a label, say)."""
+    level, name = generic(path[:-1]), str(path[-1])
+    if level[: len(_PROVIDER_ARGUMENTS)] == _PROVIDER_ARGUMENTS:  # only the providers know theirs
+        return level[-1] not in _FREE_KEYS
+    return level in _names().get(name, ())
 
 
 def advice_on(path: Path) -> str:

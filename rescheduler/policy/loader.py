@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import ValidationError
 
-from rescheduler.policy.document import Document, Path, merged, without
+from rescheduler.policy.document import Document, Path, merged, without, written
 from rescheduler.policy.errors import PolicyError, Problem
-from rescheduler.policy.known_fields import LATER_FIELDS, NOT_YET, generic
+from rescheduler.policy.known_fields import LATER_FIELDS, NOT_YET, generic, has_default
 from rescheduler.policy.models import API_VERSION, KIND, Policy
+from rescheduler.policy.objective_arguments import argument_errors, doubled_objectives
 from rescheduler.policy.schedulers import anchor_files
 from rescheduler.policy.usage_files import anchor_usage_files
 from rescheduler.policy.wording import text_for
@@ -112,28 +113,52 @@ def _at(data: Any, path: Path) -> Any:
 
 def _validated(document: Document) -> tuple[Policy, list[Problem]]:
     # JSON is the door: pydantic's strict mode takes lists and texts from it, and nothing that only resembles them.
+    data, policy = _without_nulls(document.data, ()), Policy()
+    found: list[tuple[Path, Mapping[str, Any]]] = []
     try:
-        return Policy.model_validate_json(json.dumps(_without_nulls(document.data))), []
+        policy = Policy.model_validate_json(json.dumps(data), by_alias=True, by_name=False)
     except ValidationError as error:
-        found = [(_real_path(document, one["loc"]), one) for one in error.errors(include_url=False)]
+        found = [(one["loc"], one) for one in error.errors(include_url=False)]
+    found += argument_errors(data.get("objectives"))
+    problems = _told(document, [(_real_path(document, path), one) for path, one in found])
+    problems += [
+        document.problem(path, f"{name} stands in the list already; write it once")
+        for path, name in doubled_objectives(policy)
+    ]
+    return (Policy(), problems) if problems else (policy, [])
+
+
+def _told(document: Document, found: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[Problem]:
     problems = []
     for path, one in found:
         text = text_for(document, path, one)
-        if text is not None:
+        if text is not None and not _is_told(document, path):
             problems.append(document.problem(path, text, at_key=one["type"] == "extra_forbidden"))
-    return Policy(), problems
+    return problems
+
+
+def _is_told(document: Document, path: Path) -> bool:
+    """Whether what stands there could not even be read, which is among the problems already."""
+    here = written(path)
+    return any(told.path == here or told.path.startswith((f"{here}.", f"{here}[")) for told in document.problems)
+
+
+_LONG_FORMS = ("matchLabels", "resources", "table")
 
 
 def _real_path(document: Document, location: Sequence[str | int]) -> Path:
-    """An error's place as it stands in the file: a nodeSelector may be written as a plain map."""
+    """An error's place as it stands in the file: some maps may be written without the level that they stand under."""
     path = tuple(location)
-    return (
-        path if path in document.values or "matchLabels" not in path else tuple(p for p in path if p != "matchLabels")
-    )
+    if path in document.values:
+        return path
+    shorter = tuple(step for step in path if step not in _LONG_FORMS)
+    return shorter if shorter in document.values or shorter[:-1] in document.values else path
 
 
-def _without_nulls(data: Any) -> Any:
-    """A field set to nothing means its default."""
+def _without_nulls(data: Any, path: Path) -> Any:
+    """A field set to nothing means its default; a label, a resource or an unknown field has none, and stays."""
     if isinstance(data, dict):
-        return {key: _without_nulls(value) for key, value in data.items() if value is not None}
-    return [_without_nulls(item) for item in data] if isinstance(data, list) else data
+        here = {key: (*path, key) for key in data}
+        kept = {key: value for key, value in data.items() if value is not None or not has_default(here[key])}
+        return {key: _without_nulls(value, here[key]) for key, value in kept.items()}
+    return [_without_nulls(item, (*path, 0)) for item in data] if isinstance(data, list) else data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from typing import Annotated, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -41,7 +42,22 @@ def _http_address(text: str) -> str:
             "found {found}; wanted an http:// or https:// address, such as http://127.0.0.1:9090",
             {"found": repr(printable(text, 250))},
         )
+    if _is_link_local(urlsplit(text).hostname or ""):
+        raise PydanticCustomError(
+            "address",
+            "found {found}; a link-local address, where clouds serve their machines' credentials, is never asked",
+            {"found": repr(printable(text, 250))},
+        )
     return text.rstrip("/")
+
+
+def _is_link_local(host: str) -> bool:
+    """Whether the host is written as such an address; what a name leads to is seen when it is asked."""
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return (getattr(address, "ipv4_mapped", None) or address).is_link_local
 
 
 def _is_http_address(text: str) -> bool:

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from rescheduler.policy.labels import LabelKey
+from rescheduler.policy.objectives import ObjectiveName
 from rescheduler.policy.policy_model import PolicyModel
 from rescheduler.policy.schedulers import SchedulerSource
 from rescheduler.policy.selectors import LabelSelectorRequirement, NodeSelector, PolicySelector
@@ -16,6 +18,7 @@ from rescheduler.policy.values import (
     LARGEST_COUNT,
     CountOrShare,
     DurationSeconds,
+    Margin,
     NamespaceName,
     PositiveDurationSeconds,
 )
@@ -61,10 +64,14 @@ class Metadata(PolicyModel):
 class Objective(PolicyModel):
     """One objective; the policy's order is their order of importance."""
 
-    name: Literal["MakeRoom"] = "MakeRoom"
-    """MakeRoom: give pending pods a place by moving the fewest running pods."""
-    args: Annotated[dict[str, Any], Field(max_length=0)] = Field(default_factory=dict)
-    """Arguments of the objective; MakeRoom has none."""
+    name: ObjectiveName = "MakeRoom"
+    """Which one; docs/objectives.md says what each does."""
+    args: dict[str, Any] = Field(default_factory=dict)
+    """Its arguments."""
+    weight: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    """Neighbouring objectives with a weight are one: the weighted sum of what each gains."""
+    move_cost: Annotated[float, Field(ge=0, le=1e9)] = 0.0
+    """What one eviction of ordinary price costs, in units of what the objective gains."""
 
 
 class Namespaces(PolicyModel):
@@ -112,6 +119,8 @@ class Limits(PolicyModel):
     """Evictions in one plan from one namespace; left out: no cap."""
     deadline: PositiveDurationSeconds = 10.0
     """Planning time; when it is over, the best plan so far is given with its bound."""
+    margin: Margin = 0.0
+    """By how much a gain must exceed the cost of its evictions (``moveCost``), as a share of that cost."""
 
 
 class Workloads(PolicyModel):
@@ -135,6 +144,9 @@ class Disruption(PolicyModel):
     """Pods with emptyDir or hostPath volumes, whose contents would be lost."""
     persistent_volumes: Permission = Permission.DENY
     """Pods with persistent volume claims."""
+    move_together: LabelKey | None = None
+    """Running pods of one namespace with the same value of this label move all or none in one plan; those of one
+    PodGroup (scheduling.x-k8s.io/pod-group) always do."""
 
 
 class Hold(PolicyModel):
@@ -161,8 +173,8 @@ class Policy(PolicyModel):
     """How each scheduler of the cluster is configured; none: kube-scheduler's defaults."""
     usage: UsagePolicy = UsagePolicy()
     """Measured load: providers, windows, and when it is believed."""
-    objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=1)] = (Objective(),)
-    """What to reach, the most important first."""
+    objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=7)] = (Objective(),)
+    """What to reach, the most important first; each keeps what those before it have reached."""
     scope: Scope = Scope()
     """What may be moved at all."""
     limits: Limits = Limits()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from rescheduler.policy.known_fields import advice_on_choice
 from rescheduler.policy.models import Limits, Objective, Policy
+from rescheduler.policy.objectives import ARGUMENTS, ObjectiveName
 from rescheduler.policy.values import LARGEST_COUNT
-
-OBJECTIVE_NAMES = ("MakeRoom",)
 
 
 def overridden(
@@ -18,7 +18,10 @@ def overridden(
     max_evictions: int | None = None,
     deadline_seconds: float | None = None,
 ) -> Policy:
-    """The policy with what was given in place of its own. Raises ValueError for an objective that there is not."""
+    """The policy with what was given in place of its own; an objective that the policy names keeps its arguments.
+
+    Raises ValueError for an objective that there is not, or that needs arguments and has none.
+    """
     changes: dict[str, int | float] = {}
     if max_evictions is not None:
         if not 0 <= max_evictions <= LARGEST_COUNT:
@@ -27,11 +30,17 @@ def overridden(
     if deadline_seconds is not None:
         changes["deadline"] = deadline_seconds
     limits: Limits = policy.limits.model_copy(update=changes)
-    wanted = tuple(_objective(name) for name in dict.fromkeys(objectives)) or policy.objectives
+    wanted = tuple(_objective(policy, name) for name in dict.fromkeys(objectives)) or policy.objectives
     return policy.model_copy(update={"limits": limits, "objectives": wanted})
 
 
-def _objective(name: str) -> Objective:
-    if name not in OBJECTIVE_NAMES:
-        raise ValueError(advice_on_choice(("objectives", 0, "name"), name, list(OBJECTIVE_NAMES)))
-    return Objective(name="MakeRoom")
+def _objective(policy: Policy, name: str) -> Objective:
+    if name not in ARGUMENTS:
+        raise ValueError(advice_on_choice(("objectives", 0, "name"), name, list(ARGUMENTS)))
+    for objective in policy.objectives:
+        if objective.name == name:
+            return objective
+    missing = [field.alias for field in ARGUMENTS[name].model_fields.values() if field.is_required()]
+    if missing:
+        raise ValueError(f"{name} needs {' and '.join(map(str, missing))}; write them into a policy, under args")
+    return Objective(name=cast("ObjectiveName", name))

@@ -8,6 +8,7 @@ from typing import Any
 
 from rescheduler.policy.document import written
 from rescheduler.policy.known_fields import LATER_CHOICES, LATER_FIELDS
+from rescheduler.policy.objectives import ARGUMENTS
 from rescheduler.policy.schema import policy_schema
 
 _INTRODUCTION = """\
@@ -42,7 +43,20 @@ The policy's full form has more; a policy that asks for it is refused by name, s
 def policy_reference() -> str:
     """The page in Markdown."""
     schema = policy_schema()
-    return _INTRODUCTION + "".join(_rows(schema, schema, "")) + _LATER + "".join(_later_lines())
+    return _INTRODUCTION + "".join(_rows(schema, schema, "")) + _arguments(schema) + _LATER + "".join(_later_lines())
+
+
+def _arguments(schema: Mapping[str, Any]) -> str:
+    """A table of arguments for each objective."""
+    text = "\n## Arguments of the objectives\n"
+    for name, arguments in ARGUMENTS.items():
+        level = schema["$defs"][arguments.__name__]
+        purpose = " ".join((arguments.__doc__ or "").split())
+        text += f"\n### {name}\n\n{purpose}\n"
+        if level.get("properties"):
+            text += "\n| argument | form | default | meaning |\n| --- | --- | --- | --- |\n"
+            text += "".join(_rows(schema, level, ""))
+    return text
 
 
 def _rows(schema: Mapping[str, Any], level: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -80,7 +94,8 @@ def _form(field: Mapping[str, Any]) -> str:
     if "enum" in field or "const" in field:
         return ", ".join(f"`{value}`" for value in field.get("enum", [field.get("const")]))
     if "anyOf" in field:
-        return "map of labels, or label selector"
+        has_text = any(choice.get("type") == "string" for choice in field["anyOf"])
+        return "text, or map" if has_text else "map of labels, or label selector"
     if "oneOf" in field:
         return "number or share"
     if "ns|us" in field.get("pattern", ""):

@@ -6,12 +6,15 @@ import json
 from typing import Any
 
 from rescheduler.policy.models import Policy
+from rescheduler.policy.objectives import ARGUMENTS
 from rescheduler.policy.policy_model import PolicyModel
 
 
 def policy_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a policy file."""
     schema = Policy.model_json_schema()
+    for name, arguments in ARGUMENTS.items():
+        _add_arguments(schema, name, arguments)
     for model in _below(PolicyModel):
         place = schema if model is Policy else schema["$defs"].get(model.__name__)
         if place is not None and "properties" in place:
@@ -22,6 +25,20 @@ def policy_schema() -> dict[str, Any]:
         **_without_titles(schema),
         "required": ["apiVersion", "kind"],
     }
+
+
+def _add_arguments(schema: dict[str, Any], name: str, arguments: type[PolicyModel]) -> None:
+    """State what ``args`` holds where an objective has this name; without a name it is MakeRoom."""
+    own = arguments.model_json_schema()
+    schema["$defs"].update(own.pop("$defs", {}))
+    schema["$defs"][arguments.__name__] = own
+    is_named: dict[str, Any] = {"properties": {"name": {"const": name}}}
+    if name != "MakeRoom":
+        is_named["required"] = ["name"]
+    then: dict[str, Any] = {"properties": {"args": {"$ref": f"#/$defs/{arguments.__name__}"}}}
+    if own.get("required"):
+        then["required"] = ["args"]
+    schema["$defs"]["Objective"].setdefault("allOf", []).append({"if": is_named, "then": then})
 
 
 def default_of(model: type[PolicyModel], field: str) -> Any:

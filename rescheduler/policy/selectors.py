@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from rescheduler.policy.labels import LabelKey, Labels, LabelValue
 from rescheduler.policy.policy_model import PolicyModel
 
 _FORMS = ("matchLabels", "matchExpressions", "match_labels", "match_expressions")
@@ -15,11 +16,11 @@ _FORMS = ("matchLabels", "matchExpressions", "match_labels", "match_expressions"
 class LabelSelectorRequirement(PolicyModel):
     """One rule of a label selector, as in Kubernetes."""
 
-    key: Annotated[str, Field(min_length=1, max_length=317)]
+    key: LabelKey
     """Key of the label."""
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
     """How the label's value is compared with ``values``."""
-    values: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    values: Annotated[tuple[LabelValue, ...], Field(strict=False)] = ()
     """Values for In and NotIn; empty for Exists and DoesNotExist."""
 
     @model_validator(mode="after")
@@ -41,7 +42,7 @@ class LabelSelectorRequirement(PolicyModel):
 class PolicySelector(PolicyModel):
     """A label selector as in Kubernetes; empty selects everything within the scope it narrows."""
 
-    match_labels: dict[str, str] = Field(default_factory=dict)
+    match_labels: Labels = Field(default_factory=dict)
     """Labels that must be there with just these values."""
     match_expressions: Annotated[tuple[LabelSelectorRequirement, ...], Field(strict=False)] = ()
     """Rules that must all hold."""

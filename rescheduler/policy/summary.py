@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rescheduler.policy.models import Disruption, Guidance, Permission, Policy, PolicySelector, Scope
+from rescheduler.policy.models import Disruption, Guidance, Objective, Permission, Policy, PolicySelector, Scope
+from rescheduler.policy.objectives import ARGUMENTS
 from rescheduler.policy.usage import UsagePolicy
 from rescheduler.policy.values import format_duration
 
 
 def policy_sentences(policy: Policy) -> Iterator[str]:
     """One sentence for each thing that an operator decides, defaults included."""
-    yield "gives pending pods a place by moving the fewest running pods (MakeRoom)"
+    yield from _objectives(policy.objectives)
     if policy.usage.providers:
         yield _load(policy.usage)
     yield _scope(policy.scope)
@@ -29,8 +30,19 @@ def policy_sentences(policy: Policy) -> Iterator[str]:
         )
     else:
         yield "writes nothing but evictions (Predict)"
-    if policy.limits.max_evictions == 0:
-        yield "warning: no eviction is possible because limits.maxEvictions is 0"
+    yield from _stops(policy)
+
+
+def _objectives(objectives: tuple[Objective, ...]) -> Iterator[str]:
+    """What is to be reached, in order; neighbours with a weight belong together."""
+    for number, objective in enumerate(objectives):
+        purpose = " ".join((ARGUMENTS[objective.name].__doc__ or "").split()).rstrip(".")
+        weighed = "" if objective.weight is None else f", weight {objective.weight:g}"
+        cost = f", an eviction costing {objective.move_cost:g} of its units" if objective.move_cost else ""
+        first = "first" if len(objectives) > 1 and not number else "then" if number else ""
+        together = number and objective.weight is not None and objectives[number - 1].weight is not None
+        order = "together with that" if together else first
+        yield f"{order}{': ' if order else ''}{purpose[0].lower()}{purpose[1:]} ({objective.name}{weighed}{cost})"
 
 
 def _load(usage: UsagePolicy) -> str:
@@ -71,6 +83,19 @@ def _limits(policy: Policy) -> str:
     if limits.max_evictions_per_namespace is not None:
         caps.append(f"{limits.max_evictions_per_namespace} from one namespace")
     return f"proposes at most {', '.join(caps)}, planning for {format_duration(limits.deadline)} at most"
+
+
+def _stops(policy: Policy) -> Iterator[str]:
+    """Numbers that leave nothing to be moved, whatever the cluster."""
+    limits = {
+        "limits.maxEvictions": policy.limits.max_evictions,
+        "limits.maxEvictionsPerNode": policy.limits.max_evictions_per_node,
+        "limits.maxEvictionsPerNamespace": policy.limits.max_evictions_per_namespace,
+        "disruption.workloads.maxUnavailable": policy.disruption.workloads.max_unavailable,
+    }
+    for name, number in limits.items():
+        if number is not None and int(str(number).removesuffix("%")) == 0:
+            yield f"warning: no eviction is possible because {name} is {number}"
 
 
 def _kinds(disruption: Disruption) -> str:

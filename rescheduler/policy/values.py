@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator, PlainSerializer, PlainValidator, StringConstraints, WithJsonSchema
+from pydantic import (
+    BeforeValidator,
+    PlainSerializer,
+    PlainValidator,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
+
+from rescheduler.model.printable import printable
 
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+", re.ASCII)
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)", re.ASCII)
@@ -46,18 +56,31 @@ def format_duration(seconds: float) -> str:
     return f"{int(seconds)}s"
 
 
-def _duration(value: object) -> float:
-    if isinstance(value, float):  # a default, already in seconds
+def shown(value: Any) -> str:
+    """A value as a message repeats it: texts in quotes, lists and maps by their kind only."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return repr(printable(value, 60))
+    if isinstance(value, Mapping):
+        return "a map"
+    return "a list" if isinstance(value, list | tuple) else str(value)
+
+
+def _duration(value: object, info: ValidationInfo) -> float:
+    if isinstance(value, float) and info.mode == "python":  # from code, in seconds; a file says its unit
         return value
-    if value == 0 and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and value == 0:
         return 0.0
     if not isinstance(value, str):
-        raise PydanticCustomError("duration", "{found} is not a duration; " + _DURATION_FORM, {"found": repr(value)})
+        raise PydanticCustomError("duration", "{found} is not a duration; " + _DURATION_FORM, {"found": shown(value)})
     return parse_duration(value)
 
 
-def _positive_duration(value: object) -> float:
-    return parse_positive_duration(value) if isinstance(value, str) else _at_least_a_moment(_duration(value))
+def _positive_duration(value: object, info: ValidationInfo) -> float:
+    return parse_positive_duration(value) if isinstance(value, str) else _at_least_a_moment(_duration(value, info))
 
 
 def _at_least_a_moment(seconds: float) -> float:
@@ -74,12 +97,29 @@ def _count_or_share(value: object) -> int | str:
         return value
     match = re.fullmatch(r"([0-9]{1,3})%", value) if isinstance(value, str) else None
     if match is None or int(match.group(1)) > 100:
-        raise PydanticCustomError("share", "found {found}; " + _SHARE_FORM, {"found": repr(value)})
+        raise PydanticCustomError("share", "found {found}; " + _SHARE_FORM, {"found": shown(value)})
     if int(match.group(1)) == 100:
         raise PydanticCustomError(
             "share", "100% would allow a whole workload to be down at once; write a share below 100%, or a number"
         )
     return match.group()
+
+
+def _share(value: object, largest: float) -> float:
+    """A fraction or a percentage above 0 up to ``largest``, or 0."""
+    match = re.fullmatch(r"([0-9]{1,4}(?:\.[0-9]+)?)%", value) if isinstance(value, str) else None
+    number = float(match.group(1)) / 100 if match else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= largest:
+        found = {"found": shown(value)}
+        raise PydanticCustomError("fraction", "found {found}; write a share such as 0.7 or 70%", found)
+    return float(number)
+
+
+def _fraction(value: object) -> float:
+    fraction = _share(value, 1.0)
+    if not fraction:
+        raise PydanticCustomError("fraction", "0 leaves nothing at all; write a share such as 0.7 or 70%")
+    return fraction
 
 
 LARGEST_COUNT = 1_000_000
@@ -100,6 +140,16 @@ CountOrShare: TypeAlias = Annotated[
     WithJsonSchema({"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]{1,2}%$"}]}),
 ]
 """A number of pods, or a share such as ``10%``."""
+
+_SHARE_SCHEMA = {
+    "oneOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^[0-9]{1,4}(\.[0-9]+)?%$"}]
+}
+
+Fraction: TypeAlias = Annotated[float, BeforeValidator(_fraction), WithJsonSchema(_SHARE_SCHEMA)]
+"""A share above 0 and at most 1, also written as a percentage."""
+
+Margin: TypeAlias = Annotated[float, BeforeValidator(lambda value: _share(value, 99.0)), WithJsonSchema(_SHARE_SCHEMA)]
+"""A share of 0 or more, also written as a percentage."""
 
 NamespaceName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
 """One namespace by its whole name."""

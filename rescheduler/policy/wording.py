@@ -9,12 +9,16 @@ from typing import Any
 from rescheduler.model.printable import printable
 from rescheduler.policy.document import Document, Path
 from rescheduler.policy.known_fields import advice_on, advice_on_choice
+from rescheduler.policy.objective_arguments import advice_on_argument
+from rescheduler.policy.values import shown
 
 
 def text_for(document: Document, path: Path, error: Mapping[str, Any]) -> str | None:
     """The problem behind one validation error; None if another error says it already."""
     kind, found, context = error["type"], error.get("input"), error.get("ctx", {})
     if kind == "extra_forbidden":
+        if path[:1] == ("objectives",) and path[2:3] == ("args",) and len(path) > 3:
+            return advice_on_argument(document.data["objectives"][path[1]].get("name", "MakeRoom"), path[3:])
         return advice_on(path)
     if kind in ("enum", "literal_error"):
         advice = advice_on_choice(path, found, re.findall(r"'([^']*)'", context["expected"]))
@@ -23,19 +27,19 @@ def text_for(document: Document, path: Path, error: Mapping[str, Any]) -> str | 
         return None
     if kind == "string_type":
         wanted = "wanted a text: put it in quotes"
-        return _in_place_of_boolean(document, path, found, wanted) or f"found {_found(found)}; {wanted}"
+        return _in_place_of_boolean(document, path, found, wanted) or f"found {shown(found)}; {wanted}"
     if kind == "missing":
         return f"missing; write {path[-1]}"
     if kind in _WANTED:
-        return f"found {_found(found)}; wanted {_WANTED[kind]}"
-    if kind in ("greater_than_equal", "less_than_equal", "less_than"):
+        return f"found {shown(found)}; wanted {_WANTED[kind]}"
+    if kind in _RANGES:
         return f"found {found}; wanted {_RANGES[kind].format(**context)}"
     if kind == "too_short":
-        return None if found else _EMPTY.get(path[-1:], "empty; write at least one, or leave the field out")
+        return None if found else _empty(path)
     if kind == "too_long":
-        return _too_long(path, context)
+        return _too_long(context)
     if kind == "string_pattern_mismatch":
-        return f"found {_found(found)}; {_form(path)}"
+        return f"found {shown(found)}; {_form(path)}"
     return _own_text(document, path, error)
 
 
@@ -54,7 +58,7 @@ _WANTED = {
     "int_parsing": "a whole number such as 20",
     "int_parsing_size": "a whole number such as 20",
     "finite_number": "a finite number",
-    "float_type": "a number",
+    "float_type": "a number, such as 20 or 0.5",
     "bool_type": "true or false, without quotes",
     "bool_parsing": "true or false, without quotes",
     "tuple_type": "a list: [a, b]",
@@ -65,32 +69,29 @@ _WANTED = {
     "string_too_short": "a text that is not empty",
 }
 _RANGES = {
-    "greater_than_equal": "{ge} or more",
-    "less_than_equal": "{le} or less",
-    "less_than": "less than {lt}",
+    "greater_than_equal": "{ge:.12g} or more",
+    "less_than_equal": "{le:.12g} or less",
+    "less_than": "less than {lt:.12g}",
+    "greater_than": "more than {gt:.12g}",
 }
 _EMPTY: Mapping[Path, str] = {
     ("include",): "selects nothing, so nothing would ever be moved; leave it out to mean all namespaces",
     ("objectives",): "no objective, so nothing would ever be moved; leave it out or write [{name: MakeRoom}]",
+    ("shapes",): 'no shape, so there is nothing to make room for; write at least one, such as {cpu: "16"}',
+    ("members",): "no selector; write at least one, such as {matchLabels: {app: web}}",
+    ("resources",): 'no resource; write at least one, such as cpu: "16"',
 }
 _FORMS: Mapping[Path, str] = {
     ("address",): "HOST:PORT, such as 127.0.0.1:2020",
     ("secret",): "NAMESPACE/NAME/KEY of a Secret's entry",
 }
 _NAME = "wanted a name of lower-case letters, digits and dashes"
-_NO_PATTERNS = "; patterns are not read here: name each namespace, or leave include out to mean all"
 
 
-def _found(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return repr(printable(value, 60))
-    if isinstance(value, Mapping):
-        return "a map"
-    return "a list" if isinstance(value, list | tuple) else str(value)
+def _empty(path: Path) -> str:
+    """What to write in place of nothing; of a list's entries only shapes have no name of their own."""
+    name = path[-1:] if isinstance(path[-1], str) else ("resources",)
+    return _EMPTY.get(name, "empty; write at least one, or leave the field out")
 
 
 def _in_place_of_boolean(document: Document, path: Path, found: Any, advice: str) -> str | None:
@@ -101,19 +102,18 @@ def _in_place_of_boolean(document: Document, path: Path, found: Any, advice: str
     return f"YAML reads {printable(written, 60)} as a boolean; {advice}"
 
 
-def _too_long(path: Path, context: Mapping[str, Any]) -> str:
-    if path[-1] == "args":
-        return "MakeRoom takes no arguments; leave args out"
-    if path[-1] != "objectives":
-        return f"found {context['actual_length']} entries; wanted {context['max_length']} or fewer"
-    return "more than one objective is not supported yet in this version; write one"
+def _too_long(context: Mapping[str, Any]) -> str:
+    return f"found {context['actual_length']} entries; wanted {context['max_length']} or fewer"
 
 
 def _form(path: Path) -> str:
     """What a text should look like."""
     if path[-1:] in _FORMS:
         return f"wanted {_FORMS[path[-1:]]}"
-    return _NAME + ("" if isinstance(path[-1], str) else _NO_PATTERNS)
+    if isinstance(path[-1], str):
+        return _NAME
+    field = "namespaces" if path[-2:-1] == ("namespaces",) else "include"
+    return f"{_NAME}; patterns are not read here: name each namespace, or leave {field} out to mean all"
 
 
 def _inline(path: Path) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.disruption import Eligibility
 from rescheduler.model.plan import Plan
@@ -9,20 +11,27 @@ from rescheduler.model.scheduler_rules import ArrivalRules
 from rescheduler.proof.claims import check_claims
 from rescheduler.proof.identity import check_identity, check_objectives, check_waves
 from rescheduler.proof.limits import check_groups, check_limits
+from rescheduler.proof.recounts import Recount
 from rescheduler.proof.replay import check_arrivals
 from rescheduler.proof.violation import Violation
 
 _NOTHING_MORE = ArrivalRules()
+_NO_RECOUNTS: Mapping[str, Recount] = {}
 
 
 def check_plan(
-    cluster: Cluster, plan: Plan, eligibility: Eligibility, rules: ArrivalRules = _NOTHING_MORE
+    cluster: Cluster,
+    plan: Plan,
+    eligibility: Eligibility,
+    rules: ArrivalRules = _NOTHING_MORE,
+    recounts: Mapping[str, Recount] = _NO_RECOUNTS,
 ) -> tuple[Violation, ...]:
     """Everything that is wrong with a plan made from this very snapshot; empty: it is proven.
 
-    ``rules``: what schedulers demand of nodes; by default all that kube-scheduler's own filters do.
+    ``rules``: what schedulers demand of nodes; by default all that kube-scheduler's own filters do. ``recounts``: of
+    the policy's objectives (``recounts_of``); those of other objectives are not counted again.
     """
-    return (*_check_acts(cluster, plan, eligibility, rules, first_wave=1), *check_claims(plan))
+    return (*_check_acts(cluster, plan, eligibility, rules, first_wave=1), *check_claims(plan, recounts))
 
 
 def check_rest(

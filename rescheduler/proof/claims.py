@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import UNSET
 
 from rescheduler.model.plan import ObjectiveResult, Plan, Status
+from rescheduler.proof.recounts import Recount
 from rescheduler.proof.violation import Violation
 
 MAKE_ROOM = "MakeRoom"
+TOLERANCE = 1e-6
+"""Of values that are sums of fractions, relative."""
 
 
-def check_claims(plan: Plan) -> Iterator[Violation]:
-    """Value, bound, gap and status of each objective."""
+def check_claims(plan: Plan, recounts: Mapping[str, Recount]) -> Iterator[Violation]:
+    """Value, bound, gap and status of each objective; ``recounts``: what the whole plan really reaches, by name."""
     for result in plan.objectives:
-        for problem in _problems(plan, result):
+        recount = recounts.get(result.name)
+        problems = [*_problems(plan, result), *(_differences(plan, result, recount) if recount is not None else ())]
+        for problem in problems:
             yield Violation("Claims", f"objective {result.name}: {problem}")
+
+
+def _differences(plan: Plan, result: ObjectiveResult, recount: Recount) -> Iterator[str]:
+    """What is claimed against what is counted; further objectives may have improved it, never made it worse."""
+    if result.value is None:
+        return
+    sign = 1.0 if recount.is_better_higher else -1.0
+    least = TOLERANCE * max(1.0, abs(result.value))
+    if result.bound is not None and sign * (result.value - result.bound) > least:
+        yield f"value {result.value:g} is better than the bound {result.bound:g}, which no plan is to exceed"
+    counted = recount.reached(plan)
+    surplus = sign * (counted - result.value)
+    if surplus < -least or (surplus > least and len(plan.objectives) == 1):
+        yield f"value {result.value:g}, and {counted:g} by recount"
 
 
 def _problems(plan: Plan, result: ObjectiveResult) -> Iterator[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
 from rich.text import Text
 
 from rescheduler.model.plan import PodReference, Refusal
 from rescheduler.model.printable import printable
+from rescheduler.report.numbers import number
 
 GAP = 2
 NARROWEST_LAST_COLUMN = 24
@@ -37,36 +39,45 @@ class Rows:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self._width_of_all_but_last() + NARROWEST_LAST_COLUMN <= options.max_width or self._fits(options.max_width):
-            yield self._columns()
+            yield from self._columns(console, options.max_width)
         else:
             yield from self._blocks()
 
+    @cached_property
     def _widths(self) -> list[int]:
         columns = zip(self._headings, *self._rows, strict=True)
         return [max([len(heading), *(one.cell_len for one in cells)]) for heading, *cells in columns]
 
     def _width_of_all_but_last(self) -> int:
-        return sum(self._widths()[:-1]) + GAP * (len(self._headings) - 1)
+        return sum(self._widths[:-1]) + GAP * (len(self._headings) - 1)
 
     def _fits(self, width: int) -> bool:
-        return self._width_of_all_but_last() + self._widths()[-1] <= width
+        return self._width_of_all_but_last() + self._widths[-1] <= width
 
-    def _columns(self) -> Table:
-        answer = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-        for heading in self._headings:
-            is_last = heading is self._headings[-1]
-            justify: JustifyMethod = "right" if heading in self._right else "left"
-            answer.add_column(heading, justify=justify, overflow="fold", no_wrap=not is_last)
-        for row in self._rows:
-            answer.add_row(*row)
-        return answer
+    def _columns(self, console: Console, width: int) -> Iterator[Segment]:
+        """Segments at once: rich's own table takes long for as many rows as a large plan has."""
+        *widths, _ = self._widths
+        indent = sum(widths) + GAP * len(widths)
+        for row in ([cell(heading, "bold") for heading in self._headings], *self._rows):
+            for heading, column, one in zip(self._headings, widths, row, strict=False):
+                pad = " " * (column - one.cell_len)
+                before, after = (pad, "") if heading in self._right else ("", pad)
+                yield from (Segment(before), *one.render(console), Segment(after + " " * GAP))
+            yield from _folded(row[-1], console, indent, width - indent)
 
     def _blocks(self) -> Iterator[Text]:
         for row in self._rows:
-            for number, (heading, one) in enumerate(zip(self._headings, row, strict=True)):
+            for place, (heading, one) in enumerate(zip(self._headings, row, strict=True)):
                 if one.plain:
-                    lead = Text("- " if number == 0 else "  ", overflow="fold")
+                    lead = Text("- " if place == 0 else "  ", overflow="fold")
                     yield lead.append(f"{heading.lower()}: ", style="bold").append_text(one)
+
+
+def _folded(text: Text, console: Console, indent: int, width: int) -> Iterator[Segment]:
+    """The text in lines of a width, all but the first indented."""
+    lines = [text] if text.cell_len <= width else text.wrap(console, width)
+    for place, line in enumerate(lines):
+        yield from (Segment(" " * indent if place else ""), *line.render(console), Segment.line())
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()) -> Rows:
@@ -76,7 +87,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, right: S
 
 def plural(count: float, singular: str, more: str | None = None) -> str:
     """``1 pod``, ``2 pods``."""
-    return f"{count:g} {singular if count == 1 else more or singular + 's'}"
+    return f"{number(count)} {singular if count == 1 else more or singular + 's'}"
 
 
 def subject(refusal: Refusal) -> str:

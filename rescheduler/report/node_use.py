@@ -1,9 +1,9 @@
-"""What the nodes that a plan touches hold before and after it."""
+"""What the nodes that a plan touches hold before and after it, and before and after each of its waves."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rescheduler.model.cluster import Cluster
@@ -11,17 +11,41 @@ from rescheduler.model.node import Node
 from rescheduler.model.plan import Plan, PlanResult
 from rescheduler.model.pod import Pod
 from rescheduler.model.resources import CPU, MEMORY, PODS, Resources, format_amount
+from rescheduler.report.flows import Flow, flows_of
 
 SHOWN_FIRST = (CPU, MEMORY)
+_WHOLE_CORES = 10**8  # millicores from which decimals would need an exponent
+
+Amounts = Mapping[str, int]
 
 
 class NodeUse(NamedTuple):
-    """One node: what it offers, and what pods have asked of it before and after, by resource (``pods`` too)."""
+    """One node: what it offers, and what pods ask of it, by resource (``pods`` too).
+
+    ``after`` is ``before`` less ``leaving``, and with ``arriving`` (pods from other nodes) and ``placed`` (pods that
+    were pending).
+    """
 
     node: Node
-    offered: Mapping[str, int]
-    before: Mapping[str, int]
-    after: Mapping[str, int]
+    offered: Amounts
+    before: Amounts
+    leaving: Amounts
+    arriving: Amounts
+    placed: Amounts
+
+    @property
+    def after(self) -> Amounts:
+        """What is asked of the node in the end."""
+        total = Counter(self.before)
+        total.update(self.arriving)
+        total.update(self.placed)
+        total.subtract(self.leaving)
+        return total
+
+    @property
+    def pods_changed(self) -> int:
+        """How many pods leave and arrive."""
+        return self.leaving.get(PODS, 0) + self.arriving.get(PODS, 0) + self.placed.get(PODS, 0)
 
 
 def uses_of(plan: Plan | PlanResult, cluster: Cluster, *, and_others: int = 0) -> tuple[NodeUse, ...]:
@@ -29,46 +53,85 @@ def uses_of(plan: Plan | PlanResult, cluster: Cluster, *, and_others: int = 0) -
 
     Nodes and pods that the cluster lacks are left out.
     """
-    arrivals, departures = _changes(plan, cluster)
-    touched = sorted({*arrivals, *departures} & set(cluster.node_by_name))
-    others = [node.name for node in cluster.nodes if node.name not in arrivals and node.name not in departures]
-    answer = []
-    for name in [*touched, *others[:and_others]]:
-        node = cluster.node_by_name[name]
-        before = _total(pod.held or pod.spec.requests for pod in cluster.pods_by_node.get(name, ()))
-        after = before.copy()
-        after.update(_total(pod.spec.requests for pod in arrivals[name]))
-        after.subtract(_total(pod.held or pod.spec.requests for pod in departures[name]))
-        answer.append(NodeUse(node, dict(node.allocatable), before, after))
-    return tuple(answer)
+    walk = Walk(cluster)
+    flows = flows_of(plan)
+    touched = walk.step(flows)
+    if not and_others:
+        return touched
+    known = {use.node.name for use in touched}
+    others = [node.name for node in cluster.nodes if node.name not in known]
+    return (*touched, *(walk.at_rest(name) for name in others[:and_others]))
+
+
+class Walk:
+    """The cluster's use from step to step: what one step leaves behind is where the next one begins."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._now: dict[str, Amounts] = {}
+
+    def step(self, flows: Sequence[Flow]) -> tuple[NodeUse, ...]:
+        """The nodes that pods leave or arrive on, by name, and go on from there."""
+        leaving, arriving, placed = _Totals(), _Totals(), _Totals()
+        for flow in flows:
+            pod = self._cluster.pod_by_key.get(flow.pod.key)
+            if pod is None:
+                continue
+            if flow.origin is not None:
+                leaving.add(flow.origin, _held(pod))
+            if flow.target is not None:
+                (placed if flow.origin is None else arriving).add(flow.target, pod.spec.requests)
+        names = sorted({*leaving.by_node, *arriving.by_node, *placed.by_node} & self._cluster.node_by_name.keys())
+        uses = tuple(self._use(name, leaving.on(name), arriving.on(name), placed.on(name)) for name in names)
+        self._now.update((use.node.name, use.after) for use in uses)
+        return uses
+
+    def at_rest(self, name: str) -> NodeUse:
+        """A node as it stands now."""
+        return self._use(name, {}, {}, {})
+
+    def _use(self, name: str, leaving: Amounts, arriving: Amounts, placed: Amounts) -> NodeUse:
+        node = self._cluster.node_by_name[name]
+        before = self._now.get(name)
+        if before is None:
+            before = _total(map(_held, self._cluster.pods_by_node.get(name, ())))
+        return NodeUse(node, dict(node.allocatable), before, leaving, arriving, placed)
+
+
+class _Totals:
+    """Sums of requests, and numbers of pods, by node."""
+
+    def __init__(self) -> None:
+        self.by_node: dict[str, Counter[str]] = {}
+
+    def add(self, node: str, amounts: Resources) -> None:
+        total = self.by_node.setdefault(node, Counter())
+        total[PODS] += 1
+        for name, amount in amounts:
+            total[name] += amount
+
+    def on(self, node: str) -> Amounts:
+        return self.by_node.get(node, {})
 
 
 def resources_shown(uses: Iterable[NodeUse]) -> tuple[str, ...]:
     """CPU and memory, and every other resource whose use the plan changes, but for the number of pods."""
-    changed = {name for use in uses for name in use.after if use.after[name] != use.before.get(name, 0)}
+    changed: set[str] = set()
+    for use in uses:
+        for amounts in (use.leaving, use.arriving, use.placed):
+            changed.update(name for name, amount in amounts.items() if amount)
     return (*SHOWN_FIRST, *sorted(changed - {*SHOWN_FIRST, PODS}))
 
 
 def in_one_unit(resource: str, amount: int) -> str:
     """An amount for a column: cores in decimals, so that a column does not mix cores and millicores."""
-    return f"{amount / 1000:g}" if resource == CPU else format_amount(resource, amount)
+    if resource == CPU:
+        return f"{amount / 1000:g}" if abs(amount) < _WHOLE_CORES else str(amount // 1000)
+    return format_amount(resource, amount)
 
 
-def _changes(
-    plan: Plan | PlanResult, cluster: Cluster
-) -> tuple[defaultdict[str, list[Pod]], defaultdict[str, list[Pod]]]:
-    arrivals: defaultdict[str, list[Pod]] = defaultdict(list)
-    departures: defaultdict[str, list[Pod]] = defaultdict(list)
-    for move in plan.moves:
-        pod = cluster.pod_by_key.get(move.pod.key)
-        if pod is not None:
-            arrivals[move.to_node].append(pod)
-            departures[move.from_node].append(pod)
-    for placement in plan.placements:
-        pod = cluster.pod_by_key.get(placement.pod.key)
-        if pod is not None:
-            arrivals[placement.node].append(pod)
-    return arrivals, departures
+def _held(pod: Pod) -> Resources:
+    return pod.spec.requests if pod.held is None else pod.held
 
 
 def _total(amounts: Iterable[Resources]) -> Counter[str]:

@@ -10,7 +10,15 @@ _HARMLESS = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
 def is_as_planned(result: PlanResult) -> bool:
     """True if every move and every placement ended as planned, or elsewhere without harm.
 
-    A placement that landed nowhere is harm, wherever the moves landed.
+    A placement that landed nowhere is harm, wherever the moves landed, and so is a pod that landed on a node which was
+    to be empty.
     """
-    outcomes = [move.outcome for move in result.moves] + [place.outcome for place in result.placements]
-    return all(outcome in _HARMLESS for outcome in outcomes)
+    items = (*result.moves, *result.placements)
+    empty = _to_be_empty(result)
+    return all(item.outcome in _HARMLESS and item.landed_on not in empty for item in items)
+
+
+def _to_be_empty(result: PlanResult) -> set[str]:
+    """Nodes that EmptyNodes takes pods off and that nobody is sent to."""
+    emptied = {move.from_node for move in result.moves if move.objective == "EmptyNodes"}
+    return emptied.difference([move.to_node for move in result.moves], [place.node for place in result.placements])

@@ -9,7 +9,7 @@ from io import StringIO
 from rich.console import Console, RenderableType
 
 from rescheduler.model.printable import printable
-from rescheduler.report.html import page
+from rescheduler.report.html.markup import page
 
 _WIDTH = 1000
 

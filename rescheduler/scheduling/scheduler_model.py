@@ -102,6 +102,19 @@ class SchedulerModel(SchedulerPrediction):
             total += score.weight * score.plugin.score(pod, placement, feasible)
         return total
 
+    def totals(self, pod: int, placement: Placement) -> IntArray:
+        """Total score of each node, int64[N], -1 where a filter refuses; on its own node as if the pod had left."""
+        if self.fast_path and not self._guests(pod, placement):
+            found = self.fast_path.totals(pod, placement)
+            if found is not None:
+                return found
+        feasible = self.feasible(pod, placement)
+        return (
+            np.where(feasible, self.total(pod, placement, feasible), -1)
+            if feasible.any()
+            else np.full(len(feasible), -1)
+        )
+
     def verdict(self, pod: int, placement: Placement) -> Verdict:
         """Everything about one pod on all nodes: reasons, scores, totals, best nodes."""
         feasible = self.feasible(pod, placement)

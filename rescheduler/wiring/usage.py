@@ -83,8 +83,11 @@ class LoadAtRest(MeasuredLoad):
         return replace(found, by_seconds=moved)
 
     def warnings(self, cluster: Cluster) -> Sequence[str]:
-        """As they were."""
-        return self.load.warnings(replace(cluster, taken_at=self.since))
+        """As they were, and that the load does not follow the pods."""
+        told = self.load.warnings(replace(cluster, taken_at=self.since))
+        if cluster.taken_at == self.since or self.windows(cluster) is None:
+            return told
+        return (*told, "the measured load is that of the first cycle: it does not follow the pods that moved since")
 
 
 def _pod_use(cluster: Cluster, readings: Mapping[str, Sequence[Reading]]) -> dict[str, FloatArray]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from .binaries import locate
 from .cluster import Cluster
 from .control_plane import ControlPlane
+from .descheduler import locate_descheduler
 from .go_toolchain import BuildError
 from .metrics_server import locate_metrics_server
 from .processes import ComponentError
@@ -35,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _build() -> int:
     """Build what is missing and say where everything is."""
-    for path in (*locate().paths.values(), locate_metrics_server()):
+    for path in (*locate().paths.values(), locate_metrics_server(), locate_descheduler()):
         print(path)
     return 0
 

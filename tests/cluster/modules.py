@@ -61,6 +61,12 @@ METRICS_SERVER = Module(
     {"metrics-server": "sigs.k8s.io/metrics-server/cmd/metrics-server"},
 )  # fmt: skip
 """No part of every control plane: built for the tests that need it."""
+DESCHEDULER = Module(
+    "descheduler", GO_FOLDER / "descheduler", "sigs.k8s.io/descheduler",
+    {"descheduler": "sigs.k8s.io/descheduler/cmd/descheduler"},
+    ("sigs.k8s.io/descheduler/pkg/version.version",),
+)  # fmt: skip
+"""A peer to compare with, likewise built only where it is needed."""
 
 
 def kubernetes(folder: Path = GO_FOLDER / "kubernetes") -> Module:

@@ -8,7 +8,7 @@ import pytest
 
 from .binaries import ASSETS_VARIABLE, NAMES, locate
 from .go_toolchain import BuildError
-from .modules import ETCD, KWOK, Module, kubernetes
+from .modules import DESCHEDULER, ETCD, KWOK, Module, kubernetes
 from .versions import VERSION_VARIABLE, wanted_kubernetes
 
 
@@ -28,7 +28,7 @@ def test_a_version_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         wanted_kubernetes(Path("go"))
 
 
-@pytest.mark.parametrize("module", [ETCD, KWOK, kubernetes()], ids=lambda module: module.name)
+@pytest.mark.parametrize("module", [ETCD, KWOK, DESCHEDULER, kubernetes()], ids=lambda module: module.name)
 def test_a_build_is_known_by_all_that_shapes_it(module: Module) -> None:
     """Another Go version gives another cache folder; the same one gives the same."""
     assert module.version.startswith("v")

@@ -46,7 +46,7 @@ def test_a_pod_that_is_refused_names_the_rule() -> None:
 @pytest.mark.parametrize(
     ("plan", "reason"),
     [
-        (small_plan(), "the plan helps the pending pods without it"),
+        (small_plan(), "the plan reaches what it does without it"),
         (small_plan(moves=(), placements=(), objectives=(objective(wanted=0, helped=0),)), "no pending pod waits"),
         (small_plan(moves=(), placements=(), objectives=(objective(helped=0),)), "proposes no moves at all"),
     ],
@@ -98,8 +98,8 @@ def test_pods_on_their_way_out_are_left_alone(fields: dict[str, object], text: s
 def test_a_node_tells_who_leaves_arrives_and_stays() -> None:
     """Moves at both ends, placements, and the rule that keeps each of the others."""
     source, target = of_node("n1"), of_node("n2")
-    assert "1 of its 2 pods leave, 1 arrive" in source.message
-    assert "0 of its 1 pods leave, 1 arrive" in target.message
+    assert "1 of its 2 pods leaves, 1 arrives" in source.message
+    assert "0 of its pod leave, 1 arrives" in target.message
     assert [place.pod.name for place in source.placements] == ["big-1"]
     assert [refusal.rule for refusal in source.refusals] == ["SingleReplica"]
     assert source.verdict == target.verdict == "Moves"

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from rescheduler.adapters.kubernetes.connection import Connection
 from rescheduler.adapters.kubernetes.failures import NotServedError
-from rescheduler.adapters.kubernetes.holds import delete, list_all
+from rescheduler.adapters.kubernetes.hold_jobs import delete, list_all
 from rescheduler.adapters.kubernetes.paths import job_path, pod_path
 from rescheduler.adapters.kubernetes.placeholders import NODE_ANNOTATION, OUR_PLACEHOLDERS
 from rescheduler.extension_points import ClusterError

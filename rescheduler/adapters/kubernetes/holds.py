@@ -1,32 +1,39 @@
-"""Placeholders on a live cluster: made through Jobs that die by themselves, renewed, removed, found again."""
+"""Placeholders on a live cluster by the name of what they hold: made, moved, renewed, removed.
+
+Equal ones share a Job, since job controllers are slow to make and to end many. A placeholder that is let go while
+others of its Job stand loses its nomination only, and serves for the next hold of its size.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
-
-import msgspec
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from rescheduler.adapters.kubernetes.connection import Connection
-from rescheduler.adapters.kubernetes.failures import NotServedError, refusal
-from rescheduler.adapters.kubernetes.nominations import MERGE_PATCH, nominate
-from rescheduler.adapters.kubernetes.paths import job_path, namespace_path, pod_path
+from rescheduler.adapters.kubernetes.hold_jobs import HoldJobs
+from rescheduler.adapters.kubernetes.nominations import nominate
 from rescheduler.adapters.kubernetes.placeholders import (
     EXPIRES_ANNOTATION,
+    HOLD_ANNOTATION,
     HOLD_LABEL,
-    OUR_PLACEHOLDERS,
-    PLAN_LABEL,
+    NODE_ANNOTATION,
     expiry,
-    placeholder,
 )
 from rescheduler.extension_points import Clock, ClusterError, HoldRequest
-from rescheduler.model.annotations import HOLD_GATE, MANAGED_BY, OURS
 
-PATIENCE_SECONDS: Final = 30.0
-"""How long the job controller may take to make or remove the placeholder pods."""
-PAUSE_SECONDS: Final = 0.02
-LONGEST_PAUSE_SECONDS: Final = 0.5
-BACKGROUND: Final = {"propagationPolicy": "Background"}
+ENDED_PER_SECOND: Final = 8
+"""As many placeholders a job controller ends at its default rate of 20 requests a second."""
+
+
+@dataclass
+class _Placeholder:
+    """One pod of a Job; its name and uid are empty until the job controller has made it."""
+
+    job: str
+    pod: str = ""
+    uid: str = ""
 
 
 class HoldKeeper:
@@ -36,137 +43,117 @@ class HoldKeeper:
         self._connection = connection
         self._namespace = namespace
         self._clock = clock
-        self._born: dict[str, float] = {}
-        self._pods: dict[str, tuple[str, str]] = {}
+        self._jobs = HoldJobs(connection, namespace, clock)
+        self._held: dict[str, _Placeholder] = {}
+        self._shapes: dict[str, Hashable] = {}
+        self._spare: dict[str, list[_Placeholder]] = {}
 
     def hold(self, requests: Sequence[HoldRequest]) -> None:
         """Make placeholders and nominate them; returns when all stand. Raises ClusterError."""
-        if not requests:
-            return
-        self._ensure_namespace()
+        groups: dict[Hashable, list[HoldRequest]] = defaultdict(list)
         for request in requests:
-            self._create(request)
-        for request, (name, uid) in self._await_pods(requests).items():
-            self._pods[request.name] = (name, uid)
-            if not nominate(self._connection, self._namespace, name, uid, request.node):
-                raise ClusterError(f"placeholder {self._namespace}/{name} was gone before it could be nominated")
+            if not self._use_spare(request):
+                groups[_shape(request)].append(request)
+        if groups:
+            self._jobs.ensure_namespace()
+            self._make(groups)
 
     def renew(self, requests: Sequence[HoldRequest]) -> list[str]:
         """Give placeholders their whole deadline again; names of those that are gone. Raises ClusterError.
 
         Nominating the pod again also restores a hold that a restarted scheduler has forgotten.
         """
+        lives: dict[str, bool] = {}
         gone = []
         for request in requests:
-            now = self._clock.monotonic()
-            age = now - self._born.get(request.name, now)
-            expires = expiry(self._clock.now(), request.deadline_seconds)
-            body = {
-                "metadata": {"annotations": {EXPIRES_ANNOTATION: expires}},
-                "spec": {"activeDeadlineSeconds": int(age) + request.deadline_seconds},
-            }
-            path = job_path(self._namespace, request.name)
-            answer = self._connection.send("PATCH", path, body, content_type=MERGE_PATCH)
-            if answer.status >= 300 and answer.status != 404:
-                raise refusal(self._connection.server, "", "PATCH", path, answer.status, answer.body)
-            name, uid = self._pods.get(request.name, ("", ""))
-            marks = {EXPIRES_ANNOTATION: expires}
-            if answer.status == 404 or not nominate(
-                self._connection, self._namespace, name, uid, request.node, annotations=marks
-            ):
+            held = self._held.get(request.name)
+            if held is not None and held.job not in lives:
+                lives[held.job] = self._jobs.extend(held.job, self._in_time(request.deadline_seconds))
+            if held is None or not lives[held.job] or not self._nominate(held, request):
                 gone.append(request.name)
         return gone
 
     def release(self, names: Sequence[str]) -> None:
-        """Remove placeholders and wait until their pods are gone; others are fine. Raises ClusterError."""
-        for name in names:
-            delete(self._connection, job_path(self._namespace, name))
-        wanted = set(names)
-        self._until(
-            lambda: wanted.isdisjoint(self._pods_by_hold()),
-            f"the placeholders {', '.join(names)} were not removed",
-        )
+        """Let go of what these placeholders hold; returns when it is free. Others are fine. Raises ClusterError."""
+        released = {name: self._held[name] for name in names if name in self._held}
+        in_use = {held.job for name, held in self._held.items() if name not in released}
+        for held in released.values():
+            if held.job in in_use and held not in self._spare[held.job] and self._let_go(held):
+                self._spare[held.job].append(held)
+        ended = {held.job for held in released.values()} - in_use
+        self._jobs.delete(ended)
+        # Only now: where the server fails on the way, the same call again finds all of it.
+        for name in released:
+            del self._held[name]
+        for job in ended:
+            self._shapes.pop(job, None)
+            self._spare.pop(job, None)
 
     def names(self) -> list[str]:
-        """Names of all placeholders of ours in the namespace, of any plan; of their Jobs or of pods left alone."""
-        jobs = self._list(job_path(self._namespace))
-        return sorted({item["metadata"]["name"] for item in jobs} | set(self._pods_by_hold()))
+        """Names of all holds of ours in the namespace, of any plan; of Jobs and pods left alone where none is known."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for pod in self._jobs.pods():
+            name = (pod["metadata"].get("annotations") or {}).get(HOLD_ANNOTATION)
+            if name:
+                found[pod["metadata"]["labels"][HOLD_LABEL]].add(name)
+        return sorted({name for job in self._jobs.names() for name in found.get(job) or {job}})
 
-    def _create(self, request: HoldRequest) -> None:
-        path = job_path(self._namespace)
-        answer = self._connection.send("POST", path, placeholder(request, self._namespace, self._clock.now()))
-        if answer.status >= 300:
-            raise refusal(self._connection.server, "", "POST", path, answer.status, answer.body)
-        self._born[request.name] = self._clock.monotonic()
-        made = msgspec.json.decode(answer.body)
-        gates = made["spec"]["template"]["spec"].get("schedulingGates") or []
-        if HOLD_GATE not in [gate["name"] for gate in gates]:
-            delete(self._connection, job_path(self._namespace, request.name))
-            raise ClusterError("this API server drops scheduling gates, so placeholders cannot be used on it")
+    def _make(self, groups: dict[Hashable, list[HoldRequest]]) -> None:
+        """Make one Job for the requests of each shape."""
+        jobs: dict[str, list[HoldRequest]] = {}
+        for shape, requests in groups.items():
+            name = requests[0].name
+            while name in self._shapes:
+                name += "-x"
+            # Known before the request: where its answer is lost, the release finds the Job all the same.
+            self._shapes[name], self._spare[name], jobs[name] = shape, [], requests
+            self._held.update({request.name: _Placeholder(name) for request in requests})
+            deadline = self._in_time(requests[0].deadline_seconds)
+            self._jobs.create([item._replace(deadline_seconds=deadline) for item in requests], name)
+        pods = self._jobs.await_pods({name: len(found) for name, found in jobs.items()}, _plan_of(groups))
+        for name, requests in jobs.items():
+            for request, (pod, uid) in zip(requests, sorted(pods[name]), strict=False):
+                held = self._held[request.name] = _Placeholder(name, pod, uid)
+                if not self._nominate(held, request):
+                    raise ClusterError(f"placeholder {self._namespace}/{pod} was gone before it could be nominated")
 
-    def _await_pods(self, requests: Sequence[HoldRequest]) -> dict[HoldRequest, tuple[str, str]]:
-        """Name and uid of each placeholder's pod, once the job controller has made it."""
-        found: dict[str, dict[str, Any]] = {}
+    def _in_time(self, deadline_seconds: int) -> int:
+        """A deadline so much earlier that a slow job controller has ended all placeholders by the one asked for.
 
-        def all_stand() -> bool:
-            found.update(self._pods_by_hold(plan_id=requests[0].plan_id))
-            return all(request.name in found for request in requests)
+        Never before half of the time is over, which is when placeholders are renewed.
+        """
+        return max(1, deadline_seconds - min(len(self._held) // ENDED_PER_SECOND, deadline_seconds * 5 // 12))
 
-        self._until(
-            all_stand,
-            f"the job controller made no pods for the placeholders in namespace {self._namespace}; "
-            "the events of these Jobs say why",
-        )
-        pods = {request: found[request.name]["metadata"] for request in requests}
-        return {request: (pod["name"], pod["uid"]) for request, pod in pods.items()}
-
-    def _pods_by_hold(self, plan_id: str = "") -> dict[str, dict[str, Any]]:
-        """Placeholder pods that stand, by the name of their hold."""
-        pods = self._list(pod_path(self._namespace), plan_id)
-        return {pod["metadata"]["labels"][HOLD_LABEL]: pod for pod in pods}
-
-    def _list(self, path: str, plan_id: str = "") -> list[dict[str, Any]]:
-        selector = f"{OUR_PLACEHOLDERS},{PLAN_LABEL}={plan_id}" if plan_id else OUR_PLACEHOLDERS
-        return list_all(self._connection, path, selector)
-
-    def _until(self, is_so: Callable[[], bool], otherwise: str) -> None:
-        began = self._clock.monotonic()
-        pause = PAUSE_SECONDS
-        while not is_so():
-            if self._clock.monotonic() - began > PATIENCE_SECONDS:
-                raise ClusterError(f"{otherwise} within {PATIENCE_SECONDS:.0f} s")
-            self._clock.sleep(pause)
-            pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
-
-    def _ensure_namespace(self) -> None:
-        """Make the namespace of placeholders if it is missing: ``deploy/rbac.yaml`` brings it, a first try does not."""
-        try:
-            self._connection.get(namespace_path(self._namespace))
-        except NotServedError:
-            body = {
-                "apiVersion": "v1",
-                "kind": "Namespace",
-                "metadata": {"name": self._namespace, "labels": {MANAGED_BY: OURS}},
-            }
-            answer = self._connection.send("POST", namespace_path(), body)
-            if answer.status >= 300 and answer.status != 409:
-                raise refusal(
-                    self._connection.server, "", "POST", namespace_path(), answer.status, answer.body
-                ) from None
-
-
-def list_all(connection: Connection, path: str, selector: str) -> list[dict[str, Any]]:
-    """All objects of a collection with these labels; none where the namespace does not exist. Raises ClusterError."""
-    body = connection.get(path, {"labelSelector": selector})
-    items: list[dict[str, Any]] = msgspec.json.decode(body).get("items") or []
-    return items
-
-
-def delete(connection: Connection, path: str) -> bool:
-    """Delete an object and, in the background, what it owns; False if it was gone. Raises ClusterError."""
-    answer = connection.send("DELETE", path, BACKGROUND)
-    if answer.status == 404:
+    def _use_spare(self, request: HoldRequest) -> bool:
+        """Nominate a placeholder that stands idle, if there is one of this shape."""
+        shape = _shape(request)
+        for job, idle in self._spare.items():
+            while idle and self._shapes[job] == shape:
+                held = idle.pop()
+                if self._nominate(held, request):
+                    self._held[request.name] = held
+                    return True
         return False
-    if answer.status >= 300:
-        raise refusal(connection.server, "", "DELETE", path, answer.status, answer.body)
-    return True
+
+    def _nominate(self, held: _Placeholder, request: HoldRequest) -> bool:
+        marks = {
+            HOLD_ANNOTATION: request.name,
+            NODE_ANNOTATION: request.node,
+            EXPIRES_ANNOTATION: expiry(self._clock.now(), request.deadline_seconds),
+        }
+        return nominate(self._connection, self._namespace, held.pod, held.uid, request.node, annotations=marks)
+
+    def _let_go(self, held: _Placeholder) -> bool:
+        marks = {HOLD_ANNOTATION: None, NODE_ANNOTATION: None}
+        return nominate(self._connection, self._namespace, held.pod, held.uid, None, annotations=marks)
+
+
+def _shape(request: HoldRequest) -> Hashable:
+    """What holds have in common that can share a Job."""
+    return request._replace(name="", node="")
+
+
+def _plan_of(groups: dict[Hashable, list[HoldRequest]]) -> str:
+    """The plan of all requests; empty if they are of several."""
+    plans = {request.plan_id for requests in groups.values() for request in requests}
+    return plans.pop() if len(plans) == 1 else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from rescheduler.adapters.kubernetes.connection import Connection
@@ -18,16 +19,17 @@ def nominate(
     namespace: str,
     name: str,
     uid: str,
-    node: str,
-    annotations: dict[str, str] | None = None,
+    node: str | None,
+    annotations: Mapping[str, str | None] | None = None,
 ) -> bool:
-    """Nominate a node for exactly this pod; False if it is gone, another, or bound by now. Raises ClusterError.
+    """Nominate a node (None: none any more) for exactly this pod. Raises ClusterError.
 
-    ``annotations`` may go with it: an update of a pod makes the scheduler look at its nomination again.
+    False if the pod is gone, another, or bound by now. ``annotations`` may go with it (None removes one): an update of
+    a pod makes the scheduler look at its nomination again.
     """
     metadata: dict[str, object] = {"uid": uid} if uid else {}
     if annotations:
-        metadata["annotations"] = annotations
+        metadata["annotations"] = dict(annotations)
     body = {"metadata": metadata, "status": {"nominatedNodeName": node}}
     path = pod_path(namespace, name, "status")
     answer = connection.send("PATCH", path, body, content_type=MERGE_PATCH)

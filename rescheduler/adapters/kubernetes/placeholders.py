@@ -1,7 +1,8 @@
-"""The Job behind a hold: a gated pod that asks for a hole's resources, with a deadline after which both vanish."""
+"""The Job behind holds: gated pods that ask for a hole's resources, with a deadline after which all vanish."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,23 +12,31 @@ from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 
 HOLD_LABEL: Final = "rescheduler.dev/hold"
 PLAN_LABEL: Final = "rescheduler.dev/plan"
+HOLD_ANNOTATION: Final = "rescheduler.dev/hold"
+"""On a placeholder's pod: the name of the hold that it is for at the moment."""
 NODE_ANNOTATION: Final = "rescheduler.dev/node"
 EXPIRES_ANNOTATION: Final = "rescheduler.dev/expires"
 OUR_PLACEHOLDERS: Final = f"{MANAGED_BY}={OURS},{HOLD_LABEL}"
 """Label selector of every placeholder Job and pod, of any plan."""
 IMAGE: Final = "registry.k8s.io/pause:3.10"
+_MOST_TOLD: Final = 10
 _NATIVE: Final = (CPU, MEMORY, EPHEMERAL_STORAGE)
 
 
-def placeholder(request: HoldRequest, namespace: str, now: float) -> dict[str, Any]:
-    """The Job for a hold; ``now`` in seconds since the epoch, for the note on when it ends."""
-    labels = {MANAGED_BY: OURS, PLAN_LABEL: request.plan_id, HOLD_LABEL: request.name}
-    annotations = {NODE_ANNOTATION: request.node, EXPIRES_ANNOTATION: expiry(now, request.deadline_seconds)}
+def placeholder(requests: Sequence[HoldRequest], name: str, namespace: str, now: float) -> dict[str, Any]:
+    """The Job for holds that differ in name and node only; ``now`` in seconds since the epoch, to note when it ends."""
+    request = requests[0]
+    labels = {MANAGED_BY: OURS, PLAN_LABEL: request.plan_id, HOLD_LABEL: name}
+    nodes = [item.node for item in requests]
+    told = ", ".join(nodes[:_MOST_TOLD]) + (f" and {len(nodes) - _MOST_TOLD} more" if len(nodes) > _MOST_TOLD else "")
+    annotations = {NODE_ANNOTATION: told, EXPIRES_ANNOTATION: expiry(now, request.deadline_seconds)}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": request.name, "namespace": namespace, "labels": labels, "annotations": annotations},
+        "metadata": {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations},
         "spec": {
+            "parallelism": len(requests),
+            "completions": len(requests),
             "activeDeadlineSeconds": request.deadline_seconds,
             "ttlSecondsAfterFinished": 0,
             "backoffLimit": 0,

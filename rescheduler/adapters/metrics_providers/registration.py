@@ -67,7 +67,7 @@ def checked_arguments(model: type[PolicyModel], entry: Provider, at: int) -> Pol
     """The arguments as their model. Raises PolicyError."""
     try:
         # As the loader does: JSON is the door, where only lists are lists and only texts are texts.
-        return model.model_validate_json(json.dumps(entry.args))
+        return model.model_validate_json(json.dumps(entry.args), by_alias=True, by_name=False)
     except ValidationError as error:
         found = error.errors(include_url=False)
         raise PolicyError([_problem(model, at, one) for one in found]) from None

@@ -20,6 +20,7 @@ from rescheduler.adapters.recording.limits import (
 from rescheduler.extension_points import Progress, SnapshotError
 
 STANDARD_INPUT: Final = "-"
+_SHELLS_PIPES: Final = ("/dev/", "/proc/")
 _GZIP: Final = b"\x1f\x8b"
 _XZ: Final = b"\xfd7zXZ\x00"
 _OTHER_PACKERS: Final = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"PK\x03\x04": "zip"}
@@ -52,6 +53,8 @@ def _opened(filename: str, stdin: BinaryIO | None) -> Iterator[tuple[BinaryIO, i
             path = Path(filename)
             if path.is_dir():
                 raise SnapshotError(f"{name}: is a directory; name the files in it")
+            if path.is_fifo() and not filename.startswith(_SHELLS_PIPES):  # opening it could wait for ever
+                raise SnapshotError(f"{name}: is a pipe; read it as standard input: -f - < {name}")
             with path.open("rb") as stream:
                 yield stream, path.stat().st_size
     except OSError as error:

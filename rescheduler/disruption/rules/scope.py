@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.disruption.selectors import describe, selects
+from rescheduler.model.label_selectors import describe, selects
 from rescheduler.model.pod import Pod
 
 

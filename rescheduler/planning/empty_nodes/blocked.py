@@ -7,8 +7,8 @@ import numpy as np
 from rescheduler.model.arrays import IntArray
 from rescheduler.model.disruption import Eligibility
 from rescheduler.model.plan import Refusal
-from rescheduler.planning.empty_nodes.remaining_limits import UNLIMITED
 from rescheduler.planning.empty_nodes.situation import Situation
+from rescheduler.planning.remaining_limits import UNLIMITED
 
 _MOST_NAMED = 3
 MOVED_ALREADY = "MovedAlready"

@@ -11,8 +11,8 @@ from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.following import followed, guided_moves
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import Solution, keeps_limits, solution_of
-from rescheduler.planning.empty_nodes.waves import GroupsOfPods
 from rescheduler.planning.replay import replay
+from rescheduler.planning.waves import GroupsOfPods
 
 _PACKED_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75)
 _MOST_FOLLOWED = 20_000

@@ -12,7 +12,7 @@ from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.destinations import FULL
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.empty_nodes.situation import Situation
-from rescheduler.planning.empty_nodes.waves import GroupsOfPods, Waves
+from rescheduler.planning.waves import GroupsOfPods, Waves
 
 
 def close(placement: Placement, nodes: Iterable[int]) -> None:

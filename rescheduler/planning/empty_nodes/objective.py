@@ -12,8 +12,8 @@ from rescheduler.planning.empty_nodes.request import EmptyNodesAnswer, EmptyNode
 from rescheduler.planning.empty_nodes.search import Search
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import Solution
-from rescheduler.planning.empty_nodes.waves import GroupsOfPods
-from rescheduler.planning.make_room.request import PlannedMove
+from rescheduler.planning.planned import PlannedMove
+from rescheduler.planning.waves import GroupsOfPods
 
 SEARCH_SHARE = 0.85  # the rest of the time is for the destinations that the scheduler would choose
 _SAME = 1e-9

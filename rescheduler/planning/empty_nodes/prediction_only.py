@@ -11,7 +11,7 @@ from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import Solution, keeps_limits, solution_of
-from rescheduler.planning.empty_nodes.waves import GroupsOfPods, Waves
+from rescheduler.planning.waves import GroupsOfPods, Waves
 
 
 def emptied_without_holds(

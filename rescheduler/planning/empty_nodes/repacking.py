@@ -16,7 +16,8 @@ from rescheduler.planning.empty_nodes.node_by_node import NodeByNode
 from rescheduler.planning.empty_nodes.seating import Seating
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import solution_of
-from rescheduler.planning.empty_nodes.waves import GroupsOfPods, as_far_as_possible
+from rescheduler.planning.wave_packing import as_far_as_possible
+from rescheduler.planning.waves import GroupsOfPods
 
 _TARGETS = 6
 _SHARE_OF_SEATS = 0.6  # of what is left; the rest is for the order

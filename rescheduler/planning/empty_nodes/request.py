@@ -10,7 +10,7 @@ from rescheduler.model.disruption import Eligibility
 from rescheduler.model.placement import Placement
 from rescheduler.model.plan import Refusal, Status
 from rescheduler.model.usage import FloatArray
-from rescheduler.planning.make_room.request import PlannedMove
+from rescheduler.planning.planned import PlannedMove
 
 
 @dataclass(frozen=True)

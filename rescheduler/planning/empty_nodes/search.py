@@ -9,28 +9,32 @@ import numpy as np
 from rescheduler.extension_points import Progress
 from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.empty_nodes.draining import Draining
 from rescheduler.planning.empty_nodes.exact import ExactSearch
 from rescheduler.planning.empty_nodes.node_by_node import NodeByNode
 from rescheduler.planning.empty_nodes.relaxation import relax
 from rescheduler.planning.empty_nodes.repacking import repacked
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import Solution, keeps_limits, solution_of
-from rescheduler.planning.empty_nodes.waves import GroupsOfPods, packed
 from rescheduler.planning.empty_nodes.whole_prices import whole_prices
 from rescheduler.planning.instance_builder import build_instance
 from rescheduler.planning.replay import replay
 from rescheduler.planning.solvers.emptied_share import EmptiedShare, EmptiedShareProgram
+from rescheduler.planning.wave_packing import as_far_as_possible, packed_in_order
+from rescheduler.planning.waves import GroupsOfPods
 
 _LARGEST_MODEL = 30_000  # (kind of pod, node) pairs
 _SECONDS_PER_PAIR = 1e-4
 _MOST_REPLAYED = 2_000
 _RANDOM_ORDERS = 12
-_FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
 _ENOUGH = 1e-6
+_SHARE_OF_BOUND, _SHARE_OF_WHOLE_BOUND = 0.4, 0.15
 _SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its order
-_NEAR = 0.98
 _FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
-_SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING = 0.8, 0.3, 0.6
+_FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
+_SHORT_SECONDS = 1.0
+_LARGEST_REPACKED = 50_000_000  # pods times nodes
+_SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.15, 0.5, 0.95
 
 
 class Search:
@@ -50,20 +54,31 @@ class Search:
         self.fewest = 0
         self._program: EmptiedShareProgram | None = None
         self._share: EmptiedShare | None = None
+        self._draining = Draining(situation, groups, seed, progress)
+        self._draft: dict[int, int] = {}
+        self._draft_value = 0.0
 
     def run(self) -> None:
         """Search until the plan is proven best or time is over."""
         if not len(self.situation.candidates):
             self.bound = 0.0
             return
+        if self.deadline.seconds < _SHORT_SECONDS:  # something first: the bound alone may take so long
+            nothing = np.zeros(self.situation.node_count, dtype=np.bool_)
+            self._try(self._by_pods(np.ones(self.situation.node_count)), nothing, self.deadline.part(0.5))
         self.prove()
         if self.bound <= 0:
             return
         self.progress("emptying node by node")
-        is_tight = self.situation.limits.in_all < _FEW_EVICTIONS * len(self.situation.problem.movable)
+        movable = len(self.situation.problem.movable)
+        is_tight = self.situation.limits.in_all < _FEW_EVICTIONS * movable
+        if not is_tight:
+            self._draining.prepare(self.deadline)
         self._construct(self.deadline.part(_SHARE_IF_TIGHT if is_tight else _SHARE_OF_FIRST_ORDERS))
-        if self._program is not None and self.best.value < _NEAR * self.bound:
+        if not is_tight and movable * self.situation.node_count <= _LARGEST_REPACKED:
             self._repack(self.deadline.part(_SHARE_OF_REPACKING))
+        if self.best.value < self.bound:
+            self._drain(self.deadline.part(_SHARE_OF_DRAINING))
         if not self._is_done():
             self._solve_whole()
 
@@ -74,8 +89,8 @@ class Search:
             return
         self.progress("bounding what can be emptied")
         self._program = EmptiedShareProgram(relax(self.situation))
-        for is_whole in (False, True):
-            found = self._program.solve(0.0, self.deadline.part(0.15), is_whole=is_whole)
+        for is_whole, share in ((False, _SHARE_OF_BOUND), (True, _SHARE_OF_WHOLE_BOUND)):
+            found = self._program.solve(0.0, self.deadline.part(share), is_whole=is_whole)
             if found is not None:
                 self._share = found if self._share is None else self._share
                 self.bound = min(self.bound, self._rounded(found.bound))
@@ -118,12 +133,20 @@ class Search:
         emptied = frozenset(work.emptied)
         left = [node for node in order.tolist() if node not in emptied]
         work.run(left, deadline.part(_SHARE_OF_SEATS / 2), may_eject=True)
+        self._note_draft(work)
         self._offer(work.order, deadline)
 
+    def _note_draft(self, work: NodeByNode) -> None:
+        value = float(self.situation.price[work.emptied].sum())
+        if value > self._draft_value:
+            self._draft, self._draft_value = dict(work.order), value
+
     def _offer(self, order: list[tuple[int, int]], deadline: Deadline) -> None:
-        schedule = packed(self.situation.problem, self.groups, order, deadline)
-        if schedule is not None:
-            self._keep(solution_of(self.situation, schedule))
+        """Keep what of an order can be packed in time, if that is better."""
+        problem = self.situation.problem
+        waves, rest = as_far_as_possible(problem, self.groups, order, deadline)
+        schedule = packed_in_order(problem, self.groups, order, deadline) if rest else None
+        self._keep(solution_of(self.situation, schedule or waves.schedule))
 
     def _closings(self) -> list[BoolArray]:
         """Nodes to keep free of arrivals: none; those that the linear program empties."""
@@ -191,6 +214,16 @@ class Search:
         ]
         work.run(order, deadline.part(_SHARE_OF_SEATS), may_eject=True)
         self._offer(work.order, deadline)
+
+    def _drain(self, deadline: Deadline) -> None:
+        """Drain further nodes beside those of the best plan, those first that the linear program empties."""
+        self.progress("draining further nodes")
+        draft = self.best.schedule.draft.moves
+        if self._draft_value > self.best.value:
+            draft = self._draft
+        found = self._draining.drained(draft, self._orders()[0], self._closings()[0], deadline)
+        if found is not None:
+            self._keep(found)
 
     def _keep(self, found: Solution) -> None:
         if not keeps_limits(self.situation, found.schedule) or not found.is_better_than(self.best):

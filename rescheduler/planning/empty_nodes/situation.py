@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace as with_changes
 
-from rescheduler.model.annotations import CONFIG_SOURCE, MIRROR
 from rescheduler.model.arrays import NOWHERE, BoolArray, IndexArray, IntArray
-from rescheduler.model.pod import Pod
 from rescheduler.model.usage import FloatArray
-from rescheduler.planning.empty_nodes.harm import harmful_departures
-from rescheduler.planning.empty_nodes.remaining_limits import moved_already, remaining_limits
-from rescheduler.planning.empty_nodes.request import EmptyNodesRequest
+from rescheduler.planning.harm import harmful_departures
 from rescheduler.planning.problem import Problem
+from rescheduler.planning.remaining_limits import moved_already, remaining_limits
+
+if TYPE_CHECKING:  # make room asks which pods count, and the request takes words from there
+    from rescheduler.planning.empty_nodes.request import EmptyNodesRequest
 
 
 class Situation:
@@ -32,7 +33,7 @@ class Situation:
         self.limits = remaining_limits(request.eligibility.limits, start)
         pods = self.columns.cluster.pods
         placed = start.node_of != NOWHERE
-        self.counts: BoolArray = placed & ~np.fromiter(map(belongs_to_its_node, pods), np.bool_, len(pods))
+        self.counts: BoolArray = placed & ~np.fromiter((pod.belongs_to_its_node for pod in pods), np.bool_, len(pods))
         movable = np.setdiff1d(np.array(request.eligibility.movable, dtype=np.int64), moved_already(start))
         movable = movable[self.counts[movable]]
         self.eligibility = with_changes(
@@ -107,13 +108,6 @@ class Situation:
         for name, number in self.namespaces_on.items():
             allowed &= number <= self.limits.of(name)
         return allowed
-
-
-def belongs_to_its_node(pod: Pod) -> bool:
-    """Whether a pod goes with its node, so that it does not count: of a DaemonSet, or made by the kubelet there."""
-    if MIRROR in pod.annotations or pod.annotations.get(CONFIG_SOURCE, "api") != "api":
-        return True
-    return any(owner.kind in ("DaemonSet", "Node") for owner in pod.owners)
 
 
 def _price(request: EmptyNodesRequest) -> FloatArray:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import msgspec
-
 from rescheduler.model.disruption import MoveLimits
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Schedule
+from rescheduler.planning.make_room.by_worth import search_for
+from rescheduler.planning.make_room.opening import open_problem
 from rescheduler.planning.make_room.request import MakeRoomRequest
-from rescheduler.planning.make_room.search import Outcome, Search
+from rescheduler.planning.make_room.search import Outcome
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.ranking import helped_by
 from rescheduler.planning.replay import violated_limits
@@ -26,7 +26,7 @@ class BindingLimits:
 
 
 def find_binding_limits(
-    request: MakeRoomRequest, outcome: Outcome, schedule: Schedule, deadline: Deadline
+    request: MakeRoomRequest, whole: Problem, outcome: Outcome, schedule: Schedule, deadline: Deadline
 ) -> BindingLimits:
     """Limits without which more pods would be helped; empty if there are none, or if time is over."""
     limits = request.eligibility.limits
@@ -34,10 +34,9 @@ def find_binding_limits(
     is_final = certificate is not None and certificate.helpable <= len(schedule.places)
     if limits == MoveLimits() or is_final or deadline.is_over():
         return BindingLimits()
-    freed = msgspec.structs.replace(request.eligibility, limits=MoveLimits())
-    problem = Problem(request.prediction, request.placement, freed)
-    better = Search(problem, deadline, request.seed, request.progress).run().best
+    problem = open_problem(request, limits=MoveLimits())
+    better = search_for(problem, request, deadline, limits=MoveLimits()).outcome.best
     if helped_by(problem, better) <= helped_by(problem, schedule):
         return BindingLimits()
-    bound = Problem(request.prediction, request.placement, request.eligibility)
-    return BindingLimits(tuple(violated_limits(bound, better)), len(better.places), better.evictions)
+    names = violated_limits(whole, better)
+    return BindingLimits(tuple(names), len(better.places), better.evictions)

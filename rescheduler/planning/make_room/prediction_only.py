@@ -71,10 +71,9 @@ def _settled(problem: Problem, order: list[tuple[int, int]], places: dict[int, i
         return Schedule()
     kept: dict[int, int] = {}
     schedule = Schedule(tuple(waves))
-    for pod in problem.pending:
-        if pod in places:
-            trial = settle_places(problem, waves, {**kept, pod: places[pod]})
-            if trial is not None and not replay(problem, trial):
-                kept[pod] = places[pod]
-                schedule = trial
+    for unit in problem.wishes.in_units(pod for pod in problem.pending if pod in places):
+        more = {**kept, **{pod: places[pod] for pod in unit}}
+        trial = settle_places(problem, waves, more)
+        if trial is not None and not replay(problem, trial):
+            kept, schedule = more, trial
     return schedule

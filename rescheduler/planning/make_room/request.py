@@ -9,14 +9,20 @@ from rescheduler.extension_points import Clock, Progress, SchedulerPrediction, n
 from rescheduler.model.disruption import Eligibility
 from rescheduler.model.placement import Placement
 from rescheduler.model.plan import Status
+from rescheduler.planning.planned import PlannedMove, PlannedPlace
 
 
 @dataclass(frozen=True)
 class MakeRoomRequest:
     """One question: the fewest evictions by which the pending pods get a place.
 
-    ``placement`` is where pods sit at the start; it is not changed. ``deadline_seconds`` counts from the call,
-    building of models included. ``is_guided_by_holds``: holes are held for the pods they are made for.
+    ``placement`` is where pods sit at the start, after the moves of earlier objectives; it is not changed. Pods that
+    are not where the snapshot has them have moved already: they stay, and count against the limits of the plan; pending
+    pods that have a place there wait no more. ``deadline_seconds`` counts from the call, building of models included.
+    ``is_guided_by_holds``: holes are held for the pods they are made for.
+
+    ``prize``: evictions that helping one more pod may take (None: any number); a group is worth that for each of its
+    pods. ``together``: groups of pending pods that are helped all or none; ``all_or_nothing``: all pods are one group.
     """
 
     prediction: SchedulerPrediction
@@ -27,26 +33,9 @@ class MakeRoomRequest:
     seed: int
     clock: Clock
     progress: Progress = no_progress
-
-
-@dataclass(frozen=True)
-class PlannedMove:
-    """A pod (index into ``Cluster.pods``) leaves its node in ``wave`` (from 1) and is expected on ``to_node``."""
-
-    pod: int
-    to_node: int
-    wave: int
-    needs_guidance: bool
-    reason: str
-
-
-@dataclass(frozen=True)
-class PlannedPlace:
-    """A pending pod gets a place that is free at the end of ``wave`` (0: at once)."""
-
-    pod: int
-    node: int
-    wave: int
+    prize: int | None = None
+    all_or_nothing: bool = False
+    together: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.general import General
 from rescheduler.planning.instance_builder import build_instance
+from rescheduler.planning.make_room.worth import is_worth_most
 from rescheduler.planning.one_by_one import plan_one_by_one
 from rescheduler.planning.one_hop import OneHop
 from rescheduler.planning.problem import Problem
@@ -27,6 +28,7 @@ from rescheduler.planning.zero_moves import place_without_moves
 LARGEST_MODEL = 30_000  # (kind of pod, node) pairs that a model may have
 MOST_PLACED_TOGETHER = 60  # so many pending pods are placed in one go, those that fit already among the others
 FIRST_ROUNDS = 3
+AGAIN = 1  # times that the search by covers is begun again at other prices
 SECONDS_PER_PAIR = 1e-4  # what building and presolving a model takes, a little overestimated
 
 
@@ -37,6 +39,10 @@ class Outcome:
     best: Schedule
     proven: Proven
     certificate: Certificate | None = None
+
+    def is_done(self, problem: Problem) -> bool:
+        """Whether the best schedule is proven best."""
+        return self.proven.is_best(helped_by(problem, self.best), self.best.evictions)
 
 
 class Search:
@@ -53,6 +59,11 @@ class Search:
         is_joint = len(problem.pending) <= MOST_PLACED_TOGETHER
         self.is_settled = helped_by(problem, self.outcome.best) == self.everybody
         self.waiting = Waiting(problem, Schedule() if is_joint else self.outcome.best)
+
+    def begin_with(self, schedule: Schedule) -> None:
+        """A plan to start from."""
+        self._offer(schedule)
+        self.is_settled = helped_by(self.problem, self.outcome.best) == self.everybody and not schedule.evictions
 
     def run(self) -> Outcome:
         """Search until the plan is proven best or time is over."""
@@ -71,7 +82,7 @@ class Search:
         return helped_by(self.problem, self.outcome.best)
 
     def _is_done(self) -> bool:
-        return self.outcome.proven.is_best(self._helped(), self.outcome.best.evictions)
+        return self.outcome.is_done(self.problem)
 
     def _offer(self, schedule: Schedule | None) -> None:
         """Keep a plan that is better than the best so far, and within the limits."""
@@ -84,7 +95,8 @@ class Search:
         """The search by covers, measured against the bound; where it cannot help all, a greedy plan beside it."""
         problem, waiting = self.problem, self.waiting
         floor = self._least_for(self.everybody)
-        goal = Proven(self.everybody, floor, self.everybody)
+        has_prize = problem.wishes.prize is not None
+        goal = Proven(self.everybody, -1 if has_prize else floor, self.everybody)  # with a prize less may be better
         search = OneHop(problem, waiting, self.outcome.best, self.seed)
         search.run(goal, self.deadline.part(0.25), rounds=FIRST_ROUNDS)
         for largest_first in (True, False):
@@ -95,12 +107,19 @@ class Search:
             self._certify()
         ceiling = self.outcome.certificate.helpable if self.outcome.certificate else len(problem.pending)
         search.run(goal, self.deadline.part(0.5), most_helped=ceiling)
+        for number in range(1, AGAIN + 1):
+            if goal.is_best(helped_by(problem, search.best), search.best.evictions):
+                break
+            search.begin_again(number)
+            search.run(goal, self.deadline.part(0.3), most_helped=ceiling)
         self._offer(search.best)
         helped = self._helped()
-        most = helped if helped == self.everybody else None
-        least = floor if most else self._least_for(helped)
+        most = helped if helped == self.everybody and not has_prize else None
+        least = floor if helped == self.everybody else self._least_for(helped)
         if self.outcome.best.evictions > least:
             least = max(least, least_by_net_gain(problem, helped, self.deadline.part(0.2), self.seed))
+        if has_prize and is_worth_most(problem, self.outcome.best, least, self._least_for):
+            most = helped
         self.outcome.proven = Proven(most, least, helped)
 
     def _least_for(self, helped: HelpVector) -> int:
@@ -117,6 +136,8 @@ class Search:
     def _apply_certificate(self) -> None:
         """With one priority the ceiling proves the best plan's help where they meet."""
         certificate, helped = self.outcome.certificate, self._helped()
+        if self.problem.wishes.prize is not None:
+            return
         if certificate is not None and len(helped) == 1 and certificate.helpable <= helped[0]:
             self.outcome.proven = Proven(helped, self.outcome.proven.bound_for(helped), helped)
 
@@ -128,12 +149,15 @@ class Search:
         instance = build_instance(problem, nodes)
         if self.deadline.remaining() < instance.size * SECONDS_PER_PAIR:
             return
-        search = General(problem, instance, self.deadline, self.seed, self.outcome.best)
+        floor = self.outcome.proven.bound_for(self.everybody)
+        search = General(problem, instance, self.deadline, self.seed, self.outcome.best, floor)
         search.run()
         before = self.outcome.proven
         self._offer(search.best)
         helped = self._helped()
-        most = helped if helped == self.everybody else search.proven.most_help or before.most_help
+        most = search.proven.most_help or before.most_help
+        if helped == self.everybody and self.problem.wishes.prize is None:
+            most = helped
         least = max(before.bound_for(helped), search.proven.bound_for(helped))
         self.outcome.proven = Proven(most, least, helped)
 
@@ -151,5 +175,8 @@ class Search:
     def _size_of_whole(self) -> int:
         """About how many (kind of pod, node) pairs a model of the whole cluster would have."""
         problem = self.problem
-        shapes = np.unique(problem.columns.shape_of[problem.movable])
-        return problem.node_count * (len(shapes) + len(self.waiting.classes))
+        _, first = np.unique(problem.columns.shape_of[problem.movable], return_index=True)
+        masks, kinds = np.unique(problem.mask_numbers[first], return_counts=True)
+        open_to = [int(problem.masks[mask].sum()) for mask in masks.tolist()]
+        waiting = [int(problem.static_mask(members[0])[1].sum()) for members in self.waiting.classes]
+        return int(np.dot(open_to, kinds)) + sum(waiting)

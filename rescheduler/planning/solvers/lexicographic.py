@@ -49,9 +49,18 @@ class LexicographicSolver:
             self._model.add_hint(variable, value)
 
     def run(
-        self, objective: Expression, *, maximize: bool, deadline: Deadline, deterministic_seconds: float
+        self,
+        objective: Expression,
+        *,
+        maximize: bool,
+        deadline: Deadline,
+        deterministic_seconds: float,
+        kept: Expression | None = None,
     ) -> StageResult:
-        """Optimise one objective and, if it has a value, keep it from getting worse from now on."""
+        """Optimise one objective and, if it has a value, keep it from getting worse from now on.
+
+        ``kept``: keep the value that this has then in place of the objective's.
+        """
         if deadline.is_over():
             return StageResult(None, None, is_proven=False)
         if maximize:
@@ -70,7 +79,10 @@ class LexicographicSolver:
         value = round(solver.objective_value)
         if status != cp_model.OPTIMAL and maximize and bound is not None and bound <= value:
             bound = None  # a solver that is stopped before it has proven anything tells a bound that means nothing
-        self._keep(objective, value, maximize=maximize, is_proven=status == cp_model.OPTIMAL)
+        if kept is None:
+            self._keep(objective, value, maximize=maximize, is_proven=status == cp_model.OPTIMAL)
+        else:
+            self._model.add(kept == solver.value(kept))
         self.hint(self._complete(self.solution))
         return StageResult(value, bound, is_proven=status == cp_model.OPTIMAL)
 

@@ -57,12 +57,15 @@ class Conditions:
     """What an answer must meet besides the columns' own rules.
 
     ``at_least``: help that is asked for whatever it costs; ``at_most``: bars on columns; ``most_helped``: a ceiling on
-    the number of helped pods.
+    the number of helped pods; ``together``: classes that are helped whole or not at all, in groups; ``prize``: what one
+    pod of the last stage is worth, in units of cost (None: any cost; else that stage is of one importance).
     """
 
     at_least: Sequence[HelpAtLeast] = ()
     at_most: Sequence[AtMost] = ()
     most_helped: int | None = None
+    together: Sequence[Sequence[int]] = ()
+    prize: int | None = None
 
 
 def solve_master(
@@ -81,16 +84,22 @@ def solve_master(
     use = [model.new_bool_var("") for _ in columns]
     _one_column_per_node(model, columns, use)
     helped = _helped(model, columns, use, wanted)
-    _impose(model, use, helped, conditions or Conditions())
+    conditions = conditions or Conditions()
+    _impose(model, use, helped, wanted, conditions)
+    cost = cp_model.LinearExpr.weighted_sum(use, [column.cost for column in columns]) if columns else 0
     solver = LexicographicSolver(model, [*use, *helped], seed)
+    solver.hint(zip(use, _greedily(columns, wanted, conditions), strict=True))
     is_help_proven = True
-    for weights in stages:
-        expression = sum(weight * helped[number] for number, weight in weights.items())
-        stage = solver.run(expression, maximize=True, deadline=deadline.part(0.5), deterministic_seconds=0.4)
+    for position, weights in enumerate(stages):
+        goal = cp_model.LinearExpr.weighted_sum([helped[number] for number in weights], list(weights.values()))
+        kept = None
+        if conditions.prize is not None and position == len(stages) - 1:
+            kept, most = cp_model.LinearExpr.sum([helped[number] for number in weights]), sum(wanted) + 1
+            goal = cp_model.LinearExpr.weighted_sum([kept, cost], [conditions.prize * most + 1, -most])
+        stage = solver.run(goal, maximize=True, deadline=deadline.part(0.5), deterministic_seconds=0.4, kept=kept)
         is_help_proven &= stage.is_proven
         if solver.solution is None:
             return None
-    cost = cp_model.LinearExpr.weighted_sum(use, [column.cost for column in columns]) if columns else 0
     stage = solver.run(cost, maximize=False, deadline=deadline, deterministic_seconds=0.8)
     if solver.solution is None:
         return None
@@ -103,6 +112,22 @@ def solve_master(
         bound=stage.bound or 0,
         is_help_proven=is_help_proven,
     )
+
+
+def _greedily(columns: Sequence[Column], wanted: Sequence[int], conditions: Conditions) -> list[int]:
+    """A choice to begin with: the cheapest columns for each pod that they help, while they are of use."""
+    left, used, chosen = list(wanted), set[int](), [0] * len(columns)
+    spent = [0] * len(conditions.at_most)
+    order = sorted(range(len(columns)), key=lambda n: (columns[n].cost / max(1, sum(columns[n].counts)), n))
+    for number in order:
+        column = columns[number]
+        is_fitting = column.counts and all(map(int.__le__, column.counts, left)) and column.node not in used
+        after = [total + bar.use[number] for total, bar in zip(spent, conditions.at_most, strict=True)]
+        if is_fitting and all(total <= bar.limit for total, bar in zip(after, conditions.at_most, strict=True)):
+            chosen[number], spent = 1, after
+            used.add(column.node)
+            left = [have - count for have, count in zip(left, column.counts, strict=True)]
+    return chosen
 
 
 def _one_column_per_node(model: cp_model.CpModel, columns: Sequence[Column], use: Sequence[cp_model.IntVar]) -> None:
@@ -133,8 +158,16 @@ def _helped(
 
 
 def _impose(
-    model: cp_model.CpModel, use: Sequence[cp_model.IntVar], helped: list[cp_model.IntVar], conditions: Conditions
+    model: cp_model.CpModel,
+    use: Sequence[cp_model.IntVar],
+    helped: list[cp_model.IntVar],
+    wanted: Sequence[int],
+    conditions: Conditions,
 ) -> None:
+    for group in conditions.together:
+        is_helped = model.new_bool_var("")
+        for number in group:
+            model.add(helped[number] == wanted[number] * is_helped)
     for classes, number in conditions.at_least:
         model.add(sum(helped[item] for item in classes) >= number)
     for uses, limit in conditions.at_most:

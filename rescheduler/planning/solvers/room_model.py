@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
-from rescheduler.model.disruption import MoveLimits
+from rescheduler.planning.covers import IMPOSSIBLE
 from rescheduler.planning.decoding import Counts
 from rescheduler.planning.instance import Instance
+from rescheduler.planning.remaining_limits import UNLIMITED, RemainingLimits
+from rescheduler.planning.roomiest import most_together, room_without_movable_pods
+from rescheduler.planning.solvers.evenness_rows import EvennessRows, Least
 
 
 class RoomModel:
@@ -17,15 +20,15 @@ class RoomModel:
 
     layers = 0
 
-    def __init__(self, instance: Instance, limits: MoveLimits) -> None:
+    def __init__(self, instance: Instance, limits: RemainingLimits) -> None:
         """Build variables and constraints; objectives are expressions to be chosen by the caller."""
         self.instance = instance
         self.model = cp_model.CpModel()
         model = self.model
         self.out = [model.new_int_var(0, len(group.pods), "") for group in instance.groups]
-        roomiest = _room_without_movable_pods(instance)
+        roomiest = room_without_movable_pods(instance)
         self.arrive = {
-            (number, node): model.new_int_var(0, min(kind.count, _most(kind.request, roomiest[node])), "")
+            (number, node): model.new_int_var(0, min(kind.count, most_together(kind.request, roomiest[node])), "")
             for number, kind in enumerate(instance.kinds)
             for node in kind.nodes
         }
@@ -41,8 +44,11 @@ class RoomModel:
         self._conserve()
         self._keep_room()
         self._keep_limits(limits)
+        self._dig_holes()
         self._open_shut_nodes()
         self._separate()
+        self._leasts: list[Least] = []
+        self._keep_even()
         self.variables = [*self.out, *self.arrive.values()]
 
     @property
@@ -60,6 +66,19 @@ class RoomModel:
         """Helped pods, each counted with the weight of its priority (0 where none is given)."""
         demands = zip(self.instance.demands, self.helped, strict=True)
         return sum(weights[demand.priority] * total for demand, total in demands if demand.priority in weights)
+
+    def worth(self, priority: int, prize: int) -> tuple[cp_model.LinearExprT, cp_model.LinearExprT]:
+        """Helped pods of a priority at a prize each, less the evictions, more help first among equals; and the help."""
+        demands = zip(self.instance.demands, self.helped, strict=True)
+        helped = cp_model.LinearExpr.sum([total for demand, total in demands if demand.priority == priority])
+        most = sum(len(demand.pods) for demand in self.instance.demands) + 1
+        return cp_model.LinearExpr.weighted_sum([helped, self.evictions], [prize * most + 1, -most]), helped
+
+    def help_everybody(self, least: int, most: int) -> None:
+        """Only plans that help all pending pods by a number of evictions between these."""
+        for demand, total in zip(self.instance.demands, self.helped, strict=True):
+            self.model.add(total == len(demand.pods))
+        self.model.add_linear_constraint(self.evictions, least, max(least - 1, most))
 
     def counts(self, solution: list[int]) -> Counts:
         """Read a solution, given in the order of ``variables``."""
@@ -81,6 +100,8 @@ class RoomModel:
         pairs = list(zip(self.variables, values, strict=True))
         positive = {variable.index for variable, value in pairs if value}
         pairs += [(literal, int(any(v.index in positive for v in variables))) for literal, variables in self._indicated]
+        by_index = {variable.index: value for variable, value in pairs}
+        pairs += [(least.variable, least.value(by_index)) for least in self._leasts]
         return pairs
 
     def _arrivals(self, solution: list[int]) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
@@ -130,6 +151,15 @@ class RoomModel:
             self.model.add(self._total(kind) == cp_model.LinearExpr.sum(outs))
         for demand, total in zip(self.instance.demands, self.helped, strict=True):
             self.model.add(total <= len(demand.pods))
+        for members in self.instance.together:
+            is_met = self._any_of(list(self._arrivals_of(members)))
+            for number in members:
+                self.model.add(self.helped[number] == len(self.instance.demands[number].pods) * is_met)
+
+    def _arrivals_of(self, demands: Sequence[int]) -> Iterator[cp_model.IntVar]:
+        for number in demands:
+            kind = self.instance.demands[number].kind
+            yield from (self.arrive[kind, node] for node in self.instance.kinds[kind].nodes)
 
     def _keep_room(self) -> None:
         for node, free in enumerate(self.instance.free):
@@ -156,18 +186,29 @@ class RoomModel:
             if room < 0:
                 constraint.only_enforce_if(self._any_of([variable for request, variable in checked if request[row]]))
 
-    def _keep_limits(self, limits: MoveLimits) -> None:
-        if limits.max_evictions is not None and self.out:
-            self.model.add(self.evictions <= limits.max_evictions)
-        if limits.max_evictions_per_node is not None:
-            for groups in self.groups_at.values():
-                self.model.add(sum(self.out[group] for group in groups) <= limits.max_evictions_per_node)
-        if limits.max_evictions_per_namespace is not None:
+    def _keep_limits(self, limits: RemainingLimits) -> None:
+        if limits.in_all < UNLIMITED and self.out:
+            self.model.add(self.evictions <= limits.in_all)
+        for node, groups in self.groups_at.items():
+            most = int(limits.of_node[self.instance.nodes[node]])
+            if most < sum(len(self.instance.groups[group].pods) for group in groups):
+                self.model.add(cp_model.LinearExpr.sum([self.out[group] for group in groups]) <= most)
+        if limits.of_namespace is not None:
             by_namespace: dict[str, list[cp_model.IntVar]] = defaultdict(list)
             for group, out in zip(self.instance.groups, self.out, strict=True):
                 by_namespace[group.namespace].append(out)
-            for outs in by_namespace.values():
-                self.model.add(cp_model.LinearExpr.sum(outs) <= limits.max_evictions_per_namespace)
+            for name, outs in by_namespace.items():
+                self.model.add(cp_model.LinearExpr.sum(outs) <= limits.of(name))
+
+    def _dig_holes(self) -> None:
+        """Implied by room, but told to the linear relaxation, which would take pods in part."""
+        for hole in self.instance.holes:
+            arrive = self.arrive[hole.kind, hole.node]
+            if hole.least >= IMPOSSIBLE:
+                self.model.add(arrive == 0)
+                continue
+            out = cp_model.LinearExpr.sum([self.out[group] for group in self.groups_at[hole.node]])
+            self.model.add(hole.number * out >= hole.least * arrive)
 
     def _open_shut_nodes(self) -> None:
         """A node that refuses a kind as things stand takes it only after a change among the pods that it watches."""
@@ -185,33 +226,23 @@ class RoomModel:
     def _separate(self) -> None:
         for separation in self.instance.separations:
             inside = frozenset(separation.nodes)
-            own = [
-                self.arrive[separation.kind, node]
-                for node in separation.nodes
-                if (separation.kind, node) in self.arrive
-            ]
+            at = ((separation.kind, node) for node in separation.nodes)
+            own = [self.arrive[place] for place in at if place in self.arrive]
             standing = [len(self.instance.groups[g].pods) - self.out[g] for g in separation.groups]
-            rivals = [
-                self.arrive[rival, node]
-                for rival in separation.rivals
-                for node in self.instance.kinds[rival].nodes
-                if node in inside
-            ]
+            at = ((rival, node) for rival in separation.rivals for node in self.instance.kinds[rival].nodes)
+            rivals = [self.arrive[place] for place in at if place[1] in inside]
             arrives = self._any_of(own)
             if separation.is_mutual:
                 self.model.add(sum(own) <= 1)
             if standing or rivals:
                 self.model.add(sum(standing) + sum(rivals) <= 0).only_enforce_if(arrives)
 
-
-def _room_without_movable_pods(instance: Instance) -> list[list[int]]:
-    room = [list(free) for free in instance.free]
-    for group in instance.groups:
-        for row, held in enumerate(group.held):
-            room[group.node][row] += held * len(group.pods)
-    return room
-
-
-def _most(request: tuple[int, ...], room: list[int]) -> int:
-    """How many pods fit at most once every movable pod has left."""
-    return max(0, min((have // asked for asked, have in zip(request, room, strict=True) if asked), default=2**20))
+    def _keep_even(self) -> None:
+        for evenness in self.instance.evenness:
+            rows = EvennessRows(self.model, evenness, self.arrive, self.out)
+            if rows.least is not None:
+                self._leasts.append(rows.least)
+            for domain in evenness.domains:
+                newcomers = rows.newcomers(domain)
+                if newcomers:
+                    rows.bind(domain, self._any_of(newcomers))

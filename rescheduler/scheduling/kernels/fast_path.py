@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rescheduler.model.columns import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic
-from rescheduler.scheduling.kernels.array_kernel import has_room, use_of
-from rescheduler.scheduling.kernels.kind import Kind
+from rescheduler.scheduling.kernels.array_kernel import has_room, totals, use_of, with_shares
+from rescheduler.scheduling.kernels.kind import REFUSED, Kind
 from rescheduler.scheduling.kernels.kinds import Kinds
 
 
@@ -28,6 +30,18 @@ class FastPath:
             return self.arithmetic.best_nodes(kind, placement)
         finally:
             _put_back(placement, own)
+
+    def totals(self, pod: int, placement: Placement) -> IntArray | None:
+        """Total score of each node, int64[N]; -1 where it is not feasible."""
+        kind = self.kinds.of(pod)
+        if kind is None:
+            return None
+        own = _lifted(placement, pod, kind)
+        try:
+            found = with_shares(kind, totals(kind, use_of(placement), kind.base))
+        finally:
+            _put_back(placement, own)
+        return np.where(found == REFUSED, -1, found)
 
     def feasible(self, pod: int, placement: Placement) -> BoolArray | None:
         """Nodes that pass every filter, bool[N]; a fresh array."""

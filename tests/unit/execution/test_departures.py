@@ -92,3 +92,45 @@ def test_an_owners_selector_narrows_what_is_listed() -> None:
     start = cluster(node("n0"), pod("web-0", node="n0"), pod("db-0", node="n0"), workload("web", 1))
     assert selector_of(start.pod_by_key["default/web-0"], start) == selector(app="web")
     assert selector_of(start.pod_by_key["default/db-0"], start) is None
+
+
+def test_no_replacement_is_taken_from_the_only_one_that_can_have_it() -> None:
+    """The second pod left when the first one's replacement was there; both wanted one node, and both are told."""
+    first = departure("web-a", "n1")
+    second = departure("web-b", "n1", frozenset({"uid-default-web-x"}))
+    watched(pod("web-c", node="n1", owner="web"), pod("web-x", node="n1", owner="web"), of=[first, second])
+    assert [item.replacement.name for item in (first, second) if item.replacement] == ["web-x", "web-c"]
+
+
+def test_the_first_ones_replacement_is_not_taken_for_the_second_ones_before_that_is_there() -> None:
+    """So that the next eviction waits for the right pod."""
+    first = departure("web-a", "n1")
+    second = departure("web-b", "n1", frozenset({"uid-default-web-x"}))
+    watched(pod("web-x", node="n1", owner="web"), of=[first, second])
+    assert first.landed_on == "n1"
+    assert second.replacement is None
+
+
+def test_a_pod_that_came_early_counts_for_a_later_departure_when_nothing_else_is_left() -> None:
+    """Replicas are alike: the plan's first place is taken by the younger one, the elder stands in for the other."""
+    first = departure("web-a", "n1")
+    second = departure("web-b", "n2", frozenset({"uid-default-web-x"}))
+    watched(pod("web-c", node="n1", owner="web"), pod("web-x", node="n2", owner="web"), of=[first, second])
+    assert sorted([first.landed_on or "", second.landed_on or ""]) == ["n1", "n2"]
+
+
+def test_looking_after_one_departure_asks_for_its_owners_pods_only() -> None:
+    """However many others are on their way in the same wave."""
+    asked: list[object] = []
+
+    class Asked(Listing):
+        def read_pods(self, namespace: str, selector: object) -> list[Pod]:
+            asked.append(selector)
+            return self.pods
+
+    other = pod("db-0", node="n0", owner="db")
+    move = Move(PodReference("default", "db-0", other.uid), "n0", "n1", 1, "MakeRoom", "")
+    departures = Departures(Asked())  # type: ignore[arg-type]
+    departures.all = [departure("web-a", "n1"), Departure(move, other, selector(app="db"), frozenset({other.uid}))]
+    departures.look(departures.all[1])
+    assert asked == [selector(app="db")]

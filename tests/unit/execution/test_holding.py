@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from rescheduler.execution.holding import fits, free_room, is_placeholder, needed_holds, take, without_placeholders
+from rescheduler.execution.holding import (
+    Hold,
+    HoldMaker,
+    fits,
+    free_room,
+    is_placeholder,
+    needed_holds,
+    take,
+    without_placeholders,
+)
 from rescheduler.model.annotations import HOLD_GATE
+from rescheduler.model.cluster import Cluster
 from rescheduler.model.constraints import HostPort
+from rescheduler.model.plan import Plan
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.worlds import chain, chained, fragmented, plan_of, two_moves
+
+
+def holds_of(plan: Plan, start: Cluster, seconds: float = 60) -> list[Hold]:
+    """The placeholders of a plan that keeps all its destinations, as one of several moves does."""
+    destinations = plan.moves if len(plan.moves) > 1 else ()
+    return needed_holds(plan, start, HoldMaker(plan, start, "p", seconds), destinations)
 
 
 def test_a_single_move_needs_no_placeholder_of_its_own() -> None:
     """Only the pending pod's hole is kept: nobody competes for the moved pod's room."""
     start = fragmented()
-    holds = needed_holds(plan_of(start, [("web-00", "n1", 1)], [("big-0", "n0", 1)]), start, "p", 60)
+    holds = holds_of(plan_of(start, [("web-00", "n1", 1)], [("big-0", "n0", 1)]), start)
     assert [(hold.pod.name, hold.request.node) for hold in holds] == [("big-0", "n0")]
     assert dict(holds[0].request.requests)["cpu"] == 2500
 
@@ -20,7 +37,7 @@ def test_a_single_move_needs_no_placeholder_of_its_own() -> None:
 def test_several_moves_do_not_take_each_others_room() -> None:
     """Every destination is kept; only the pending pod's hole is made by the plan itself."""
     start = fragmented()
-    holds = needed_holds(two_moves(start), start, "p", 60)
+    holds = holds_of(two_moves(start), start)
     assert [(hold.pod.name, hold.request.node) for hold in holds] == [
         ("big-0", "n0"),
         ("web-00", "n1"),
@@ -32,7 +49,7 @@ def test_several_moves_do_not_take_each_others_room() -> None:
 def test_chained_moves_keep_their_destinations() -> None:
     """The second wave's room exists only after the first wave, so it is kept like the pending pod's."""
     start = chained()
-    holds = needed_holds(chain(start), start, "p", 60)
+    holds = holds_of(chain(start), start)
     made = [(hold.pod.name, hold.request.node) for hold in holds if hold.is_made_by_plan]
     assert made == [("big-0", "n0"), ("mid-0", "n1")]
 
@@ -44,7 +61,7 @@ def test_a_hole_larger_than_its_pod_is_closed_to_the_pods_that_left_it() -> None
         workload("web", 1), workload("big", 1),
     )  # fmt: skip
     plan = plan_of(start, [("web-0", "n1", 1)], [("big-0", "n0", 1)])
-    request = needed_holds(plan, start, "p", 60)[0].request
+    request = holds_of(plan, start)[0].request
     room = free_room(start, "n0")
     take(room, start.pod_by_key["default/web-0"].spec.requests, -1)
     take(room, request.requests)
@@ -61,7 +78,7 @@ def test_the_highest_priority_involved_keeps_the_hole() -> None:
         workload("web", 1), workload("big", 1),
     )  # fmt: skip
     plan = plan_of(start, [("web-0", "n1", 1)], [("big-0", "n0", 1)])
-    assert needed_holds(plan, start, "p", 60)[0].request.priority_class_name == "high"
+    assert holds_of(plan, start)[0].request.priority_class_name == "high"
 
 
 def test_a_hole_is_kept_from_the_other_pending_pods_too() -> None:
@@ -72,23 +89,23 @@ def test_a_hole_is_kept_from_the_other_pending_pods_too() -> None:
         pod("low-0", "2"), pod("high-0", "2", priority=9, priority_class_name="high"),
     )  # fmt: skip
     plan = plan_of(start, [("web-0", "n2", 1), ("web-1", "n3", 1)], [("low-0", "n0", 1), ("high-0", "n1", 1)])
-    assert {hold.request.priority_class_name for hold in needed_holds(plan, start, "p", 60)} == {"high"}
+    assert {hold.request.priority_class_name for hold in holds_of(plan, start)} == {"high"}
     plan = plan_of(start, [("web-0", "n2", 1)], [("low-0", "n0", 1), ("high-0", "n3", 0)])
-    assert {hold.request.priority_class_name for hold in needed_holds(plan, start, "p", 60)} == {""}
+    assert {hold.request.priority_class_name for hold in holds_of(plan, start)} == {""}
 
 
 def test_a_pod_that_fits_already_needs_no_placeholder() -> None:
     """Wave 0: nothing has to leave for it."""
     start = fragmented()
     plan = plan_of(start, [("web-00", "n1", 1)], [("big-0", "n0", 0)])
-    assert needed_holds(plan, start, "p", 60) == []
+    assert holds_of(plan, start) == []
 
 
 def test_deadlines_are_whole_seconds_and_at_least_one() -> None:
     """As Kubernetes wants them; never longer than asked for."""
     start = fragmented()
-    assert needed_holds(two_moves(start), start, "p", 7.9)[0].request.deadline_seconds == 7
-    assert needed_holds(two_moves(start), start, "p", 0.2)[0].request.deadline_seconds == 1
+    assert holds_of(two_moves(start), start, 7.9)[0].request.deadline_seconds == 7
+    assert holds_of(two_moves(start), start, 0.2)[0].request.deadline_seconds == 1
 
 
 def test_only_our_own_placeholders_are_taken_out_of_a_snapshot() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.execution.holding import Hold
-from rescheduler.execution.holds import Holds
+from rescheduler.execution.holds import AT_ONCE, Holds
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, HoldRequest
 from rescheduler.model.plan import PodReference
@@ -118,3 +118,48 @@ def test_room_counts_what_stands_and_what_is_kept() -> None:
     fuller = cluster(node("n0", "4"), node("n1", "4"), pod("web-0", "2", node="n0"), guest)
     assert holds.in_the_way(guest, "n0", fuller) == [other]
     assert holds.on(["n0"], but_for=[own]) == [other]
+
+
+def test_new_placeholders_do_not_put_off_the_renewal_of_older_ones() -> None:
+    """A wave sets some every few seconds; the older ones would run out meanwhile."""
+    keeper = Keeper()
+    holds = standing(keeper)
+    for number in range(4):
+        keeper.clock.sleep(2)
+        holds.set([hold(PodReference("default", f"w{number}", f"w{number}"), f"hold-a-w{number}")])
+        holds.keep()
+    assert keeper.renewed == [6.0]
+
+
+def test_many_placeholders_are_made_in_parts_and_kept_meanwhile() -> None:
+    """A slow job controller takes longer for all than the first ones last."""
+    keeper = Keeper()
+    parts: list[int] = []
+
+    def slow(requests: list[HoldRequest]) -> None:
+        parts.append(len(requests))
+        keeper.clock.sleep(4)
+
+    keeper.hold = slow  # type: ignore[method-assign]
+    holds = Holds(keeper, keeper.clock)  # type: ignore[arg-type]
+    holds.set([Hold(None, hold(FIRST, f"hold-a-{number}").request) for number in range(3 * AT_ONCE + 1)])
+    assert parts == [AT_ONCE, AT_ONCE, AT_ONCE, 1]
+    assert keeper.renewed == [8.0]
+
+
+def test_placeholders_for_nobody_are_found_by_node_and_removed_by_themselves() -> None:
+    """They stand in the way of everybody, and go with the others at the end."""
+    keeper = Keeper()
+    holds = standing(keeper)
+    closing = Hold(None, HoldRequest("hold-a-9", "n0", (("cpu", 4000),), "", "default-scheduler", 10, "a"))
+    holds.set([closing])
+    assert holds.on(["n0"], but_for=[FIRST]) == [closing]
+    start = cluster(node("n0", "4"), node("n1", "4"), pod("guest-0", "1", node="n1"))
+    assert closing in holds.in_the_way(start.pod_by_key["default/guest-0"], "n0", start)
+    assert holds.stands(closing)
+    holds.remove([closing])
+    holds.remove([closing])
+    assert not holds.stands(closing)
+    assert keeper.released == ["hold-a-9"]
+    holds.release_all()
+    assert keeper.released == ["hold-a-9", "hold-a-0", "hold-a-1"]

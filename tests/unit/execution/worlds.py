@@ -82,8 +82,19 @@ def chained() -> Cluster:
     )  # fmt: skip
 
 
-def plan_of(start: Cluster, moves: Sequence[tuple[str, str, int]], places: Sequence[tuple[str, str, int]]) -> Plan:
-    """A plan of moves (pod, destination, wave) and placements (pod, node, wave) in the default namespace."""
+def plan_of(
+    start: Cluster,
+    moves: Sequence[tuple[str, str, int]],
+    places: Sequence[tuple[str, str, int]] = (),
+    *,
+    objective: str = "MakeRoom",
+    guided: Iterable[str] = (),
+) -> Plan:
+    """A plan of moves (pod, destination, wave) and placements (pod, node, wave) in the default namespace.
+
+    ``guided``: pods whose moves need guidance.
+    """
+    needy = set(guided)
 
     def reference(name: str) -> PodReference:
         found = start.pod_by_key[f"default/{name}"]
@@ -92,7 +103,15 @@ def plan_of(start: Cluster, moves: Sequence[tuple[str, str, int]], places: Seque
     return Plan(
         snapshot=SnapshotSummary("2027-01-15T08:00:00Z", len(start.nodes), len(start.pods), 1, "test"),
         moves=tuple(
-            Move(reference(name), start.pod_by_key[f"default/{name}"].node_name or "", to, wave, "MakeRoom", "room")
+            Move(
+                pod=reference(name),
+                from_node=start.pod_by_key[f"default/{name}"].node_name or "",
+                to_node=to,
+                wave=wave,
+                objective=objective,
+                reason="because",
+                needs_guidance=name in needy,
+            )
             for name, to, wave in moves
         ),
         placements=tuple(PlannedPlacement(reference(name), to, wave) for name, to, wave in places),

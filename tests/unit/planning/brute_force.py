@@ -30,12 +30,22 @@ class TinyPod:
 
 @dataclass(frozen=True)
 class TinyCluster:
-    """Nodes, pods, workloads whose budget allows nothing, and a cap on evictions."""
+    """Nodes, pods, workloads whose budget allows nothing, a cap on evictions.
+
+    ``together``: pending pods (positions) that are helped all or none; ``prize``: what helping one pod is worth.
+    """
 
     nodes: tuple[TinyNode, ...]
     pods: tuple[TinyPod, ...]
     frozen: frozenset[str] = frozenset()
     max_evictions: int | None = None
+    together: tuple[tuple[int, ...], ...] = ()
+    prize: int | None = None
+
+    def importance(self, index: int) -> int:
+        """Priority of a pod, or the highest in its group."""
+        group = next((group for group in self.together if index in group), (index,))
+        return max(self.pods[member].priority for member in group)
 
 
 State = tuple[int | None, ...]
@@ -61,6 +71,14 @@ class BruteForce:
             seen |= following
             frontier = following
         helped = max(self.fewest)
+        return helped, self.fewest[helped]
+
+    def most_worth(self) -> tuple[tuple[int, ...], int]:
+        """The same where each pod is worth the prize, for pods of one importance."""
+        self.best()
+        prize = self.cluster.prize
+        assert prize is not None
+        helped = max(self.fewest, key=lambda vector: (prize * sum(vector) - self.fewest[vector], vector))
         return helped, self.fewest[helped]
 
     def _steps(self, state: State, moved: frozenset[int]) -> set[tuple[State, frozenset[int]]]:
@@ -97,9 +115,10 @@ class BruteForce:
 
     def _note(self, state: State, evictions: int) -> None:
         pending = [i for i, pod in enumerate(self.cluster.pods) if pod.node is None]
-        priorities = sorted({self.cluster.pods[i].priority for i in pending}, reverse=True)
+        if any(len({state[member] is None for member in group}) > 1 for group in self.cluster.together):
+            return  # a group that is helped in part is no plan
+        priorities = sorted({self.cluster.importance(i) for i in pending}, reverse=True)
         helped = tuple(
-            sum(self.cluster.pods[i].priority == level and state[i] is not None for i in pending)
-            for level in priorities
+            sum(self.cluster.importance(i) == level and state[i] is not None for i in pending) for level in priorities
         )
         self.fewest[helped] = min(evictions, self.fewest.get(helped, evictions))

@@ -70,6 +70,7 @@ def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = 2
     cluster = as_cluster(tiny)
     columns = columns_of(cluster)
     tiny_of = {f"default/{item.workload}-{number:02d}": item for number, item in enumerate(tiny.pods)}
+    index_of = [next(n for n, pod in enumerate(cluster.pods) if tiny_of[pod.key] is item) for item in tiny.pods]
     movable = [n for n, pod in enumerate(cluster.pods) if (t := tiny_of[pod.key]).node is not None and t.is_movable]
     groups = [
         DisruptionGroup(
@@ -95,11 +96,15 @@ def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = 2
         deadline_seconds=deadline_seconds,
         seed=seed,
         clock=StoppedClock(),
+        prize=tiny.prize,
+        together=tuple(tuple(index_of[member] for member in group) for group in tiny.together),
     )
 
 
 @st.composite
-def tiny_clusters(draw: st.DrawFn, *, most_running: int = 5, most_pending: int = 2) -> TinyCluster:
+def tiny_clusters(
+    draw: st.DrawFn, *, most_running: int = 5, most_pending: int = 2, least_pending: int = 1, priorities: int = 2
+) -> TinyCluster:
     """Up to 4 nodes, a few running and pending pods, workloads with anti-affinity, spread, tolerations and budgets."""
     nodes = draw(
         st.lists(
@@ -120,11 +125,10 @@ def tiny_clusters(draw: st.DrawFn, *, most_running: int = 5, most_pending: int =
         if cores <= free[where]:
             free[where] -= cores
             pods.append(TinyPod(cores, name, where, draw(st.sampled_from((True, True, True, False))), **rules[name]))
-    for _ in range(draw(st.integers(1, most_pending))):
+    for _ in range(draw(st.integers(least_pending, most_pending))):
         name = draw(st.sampled_from("pqrs"))
-        pods.append(
-            TinyPod(draw(st.integers(1, 4)), name, None, priority=draw(st.integers(0, 1)), **rules.get(name, {}))
-        )
+        cores, priority = draw(st.integers(1, 4)), draw(st.integers(0, priorities - 1))
+        pods.append(TinyPod(cores, name, None, priority=priority, **rules.get(name, {})))
     frozen = frozenset({draw(st.sampled_from("pqr"))}) if draw(st.integers(0, 4)) == 0 else frozenset()
     cap = draw(st.sampled_from((None, None, 0, 1, 2)))
     return TinyCluster(tuple(nodes), tuple(pods), frozen, cap)

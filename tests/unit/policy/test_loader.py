@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from rescheduler.policy.errors import PolicyError
 from rescheduler.policy.loader import load_policy
 from rescheduler.policy.models import Guidance, Mode, Permission, Policy
+from rescheduler.policy.objective_arguments import arguments_of
 from tests.unit.policy.policies import HEAD, policy, problem, problems
 
 
@@ -65,7 +67,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     assert defaults.limits.max_evictions_per_node is defaults.limits.max_evictions_per_namespace is None
     assert defaults.scope.namespaces.exclude == ("kube-system",)
     assert defaults.disruption.workloads.max_unavailable == "10%"
-    assert {*vars(defaults.disruption).values()} - {defaults.disruption.workloads} == {Permission.DENY}
+    assert {*vars(defaults.disruption).values()} - {defaults.disruption.workloads, None} == {Permission.DENY}
 
 
 @pytest.mark.parametrize(
@@ -95,11 +97,32 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("mode: on", "3:7: mode: YAML reads on as a boolean; there are DryRun, Approve, Execute"),
         ("objectives: []", ("3:13: objectives: no objective, so nothing would ever be moved; leave it out or write "
          "[{name: MakeRoom}]")),
-        ("objectives: [{name: EmptyNodes}]", ("3:21: objectives[0].name: EmptyNodes is not supported yet in this "
-         "version; there is only MakeRoom")),
-        ("objectives: [{args: {a: 1}}]", "3:21: objectives[0].args: MakeRoom takes no arguments; leave args out"),
-        ("objectives: [{name: MakeRoom, weight: 2}]", ("3:31: objectives[0].weight: not supported yet in this version; "
-         "leave it out")),
+        ("objectives: [{name: EmptyNode}]", ("3:21: objectives[0].name: found 'EmptyNode'; there are MakeRoom, "
+         "EmptyNodes, SpreadLoad, SeparateAntagonists, Defragment, FaultDomains, SchedulerScore; did you mean "
+         "EmptyNodes?")),
+        ("objectives: [{args: {a: 1}}]", ("3:22: objectives[0].args.a: unknown argument; MakeRoom takes prize, "
+         "allOrNothing, together")),
+        ("objectives: [{name: FaultDomains, args: {a: 1}}]", ("3:42: objectives[0].args.a: FaultDomains takes no "
+         "arguments; leave args out")),
+        ("objectives: [{name: EmptyNodes, args: {target: {cpu: 1}}}]", ("3:40: objectives[0].args.target: target is an "
+         "argument of SpreadLoad; EmptyNodes takes nodeSelector, price")),
+        ("objectives: [{name: EmptyNodes, args: {prize: 1}}]", ("3:40: objectives[0].args.prize: unknown argument; did "
+         "you mean price?")),
+        ("objectives: [{name: EmptyNodes, args: {price: {m5: -1}}}]", ("3:52: objectives[0].args.price.m5: found -1; "
+         "wanted 0 or more")),
+        ("objectives: [{name: Defragment}]", "3:14: objectives[0].args.shapes: missing; write shapes"),
+        ("objectives: [{name: Defragment, args: {shapes: [{cpu: x}]}}]", ("3:49: objectives[0].args.shapes[0]: cpu: "
+         "'x' is not a quantity; write it like 250m, 2, 1.5Gi or 1e3")),
+        ("objectives: [{name: SpreadLoad, args: {target: {cpu: 0}}}]", ("3:54: objectives[0].args.target.cpu: 0 leaves "
+         "nothing at all; write a share such as 0.7 or 70%")),
+        ("objectives: [{name: SpreadLoad, args: {statistic: median}}]", ("3:51: objectives[0].args.statistic: found "
+         "'median'; wanted mean, mean+2*std, p50, p90, p95 or p99")),
+        ("objectives: [{name: SeparateAntagonists, args: {sets: [{name: a, members: [{}], expires: soon}]}}]",
+         "3:90: objectives[0].args.sets[0].expires: found 'soon'; wanted a time such as 2030-01-31T12:00:00Z"),
+        ("objectives: [{weight: 0}]", "3:23: objectives[0].weight: found 0; wanted more than 0"),
+        ("objectives: [{name: EmptyNodes}, {name: EmptyNodes}]", ("3:41: objectives[1].name: EmptyNodes stands in the "
+         "list already; write it once")),
+        ("limits: {margin: -1%}", "3:18: limits.margin: found '-1%'; write a share such as 0.7 or 70%"),
         ("health: {settle: 5m}", "3:1: health: not supported yet in this version; leave it out"),
         ("schedulers: [{}]", ("3:14: schedulers[0]: nothing is given; write file, configMap, or schedulerName for "
          "kube-scheduler's defaults")),
@@ -241,3 +264,29 @@ def test_names_from_a_file_cannot_play_with_the_terminal() -> None:
     (found,) = problems(HEAD + '"x\\e[31m\\u202e": 1\n')
     assert "x\\x1b[31m\\u202e" in found
     assert found.isprintable()
+
+
+def test_arguments_may_be_written_in_short_forms() -> None:
+    """A price is a label or a table, shapes are plain resource maps, targets are fractions or percentages."""
+    read = policy("""
+        objectives:
+        - name: EmptyNodes
+          args: {price: {m5.large: 2, m5.xlarge: 4.5}}
+        - name: SpreadLoad
+          args: {target: {cpu: 70%, memory: 0.5}, statistic: mean + 2*std}
+        - name: Defragment
+          args: {shapes: [{cpu: 16, weight: 2}, {resources: {nvidia.com/gpu: "1"}}]}
+        """)
+    nodes, load, shapes = (cast("Any", arguments_of(one)) for one in read.objectives)
+    assert nodes.price.table == {"m5.large": 2.0, "m5.xlarge": 4.5}
+    assert nodes.price.label == "node.kubernetes.io/instance-type"
+    assert (load.target, load.statistic) == ({"cpu": 0.7, "memory": 0.5}, "mean+2*std")
+    assert [one.resources for one in shapes.shapes] == [{"cpu": "16"}, {"nvidia.com/gpu": "1"}]
+    assert [one.weight for one in shapes.shapes] == [2.0, 1.0]
+
+
+def test_a_price_may_be_the_value_of_a_label() -> None:
+    """A text names the label whose value is the node's price."""
+    read = policy("objectives: [{name: EmptyNodes, args: {price: example.com/price}}]")
+    arguments: Any = arguments_of(read.objectives[0])
+    assert (arguments.price.label, arguments.price.table) == ("example.com/price", {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.policy.models import Policy
+from rescheduler.policy.models import Objective, Policy
 from rescheduler.policy.overrides import overridden
 
 
@@ -24,12 +24,22 @@ def test_an_objective_named_twice_counts_once() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("EmptyNodes", "EmptyNodes is not supported yet"),
-        ("makeroom", "there is only MakeRoom"),
+        ("Defragment", "Defragment needs shapes; write them into a policy, under args"),
+        ("makeroom", "there are MakeRoom, EmptyNodes, SpreadLoad"),
         ("MakeRom", "did you mean MakeRoom"),
     ],
 )
 def test_an_objective_that_there_is_not_names_those_there_are(name: str, text: str) -> None:
-    """Later objectives say so; others get the nearest name."""
+    """A name gets the nearest one that there is; an objective without a needed argument says which."""
     with pytest.raises(ValueError, match=text):
         overridden(Policy(), objectives=[name])
+
+
+def test_an_objective_that_the_policy_names_keeps_its_arguments() -> None:
+    """``--objective`` changes which and in what order, not how."""
+    mine = Objective(name="Defragment", args={"shapes": [{"cpu": "16"}]}, weight=2.0)
+    policy = Policy(objectives=(Objective(), mine))
+    assert overridden(policy, objectives=["Defragment", "EmptyNodes"]).objectives == (
+        mine,
+        Objective(name="EmptyNodes"),
+    )

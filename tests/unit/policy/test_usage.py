@@ -62,7 +62,7 @@ def test_without_it_nothing_is_measured_and_nobody_is_let_in() -> None:
         ('usage: {store: {path: "a\\0b"}}', "usage.store.path: found 'a\\\\x00b'; wanted the name of a file"),
         ('usage: {api: {address: "127.0.0.1:65536"}}', "usage.api.address: found '127.0.0.1:65536'; wanted a port of"),
         ("usage: {trust: {coverage: 90%}}", "usage.trust.coverage: found '90%'; wanted a number"),
-        ("usage: {trust: {coverage: 2}}", "usage.trust.coverage: found 2; wanted 1.0 or less"),
+        ("usage: {trust: {coverage: 2}}", "usage.trust.coverage: found 2; wanted 1 or less"),
         ("usage: {api: {address: localhost}}", ("usage.api.address: found 'localhost'; wanted HOST:PORT, such as "
          "127.0.0.1:2020")),
         ("usage: {api: {bearerToken: {}}}", "usage.api.bearerToken: write either file or secret"),

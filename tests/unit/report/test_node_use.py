@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from rescheduler.model.resources import CPU, PODS
-from rescheduler.report.node_use import resources_shown, uses_of
+from rescheduler.report.flows import flows_of
+from rescheduler.report.node_use import Walk, in_one_unit, resources_shown, uses_of
 from tests.builders import cluster, node, pod
+from tests.unit.report.large_plans import chain, spreading
 from tests.unit.report.plans import small_cluster, small_plan
 
 
@@ -38,3 +42,32 @@ def test_a_resource_is_shown_where_the_plan_changes_it() -> None:
     )
     assert resources_shown(uses_of(small_plan(), with_gpu)) == ("cpu", "memory", "example.com/gpu")
     assert resources_shown(uses_of(small_plan(), small_cluster())) == ("cpu", "memory")
+
+
+def test_wave_by_wave_leads_to_the_same_end_as_all_at_once() -> None:
+    """Each step begins where the one before ended."""
+    found, plan = spreading(30, 90, 12)
+    walk, last = Walk(found), {}
+    for _, flows in groupby(flows_of(plan), key=lambda flow: flow.wave):
+        for use in walk.step(tuple(flows)):
+            assert dict(use.before) == last.get(use.node.name, dict(use.before))
+            last[use.node.name] = dict(use.after)
+    whole = {use.node.name: dict(use.after) for use in uses_of(plan, found)}
+    assert {name: {key: amount for key, amount in use.items() if amount} for name, use in last.items()} == {
+        name: {key: amount for key, amount in use.items() if amount} for name, use in whole.items()
+    }
+
+
+def test_nothing_appears_and_nothing_is_lost() -> None:
+    """What all nodes hold together changes by the pending pods alone."""
+    found, plan = chain()
+    uses = uses_of(plan, found)
+    assert sum(use.after[CPU] - use.before[CPU] for use in uses) == 6000
+    assert sum(use.after[PODS] - use.before[PODS] for use in uses) == 2
+
+
+def test_cores_are_told_in_decimals_and_never_with_an_exponent() -> None:
+    """However many."""
+    assert [in_one_unit(CPU, amount) for amount in (0, 250, 1500, 99_999_999, 10**8, 10**12, -500)] == [
+        "0", "0.25", "1.5", "100000", "100000", "1000000000", "-0.5",
+    ]  # fmt: skip

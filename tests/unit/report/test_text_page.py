@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rescheduler.report.cells import cell, table
 from rescheduler.report.text_page import text_page
-from tests.unit.report.test_html import Page
+from tests.unit.report.html.parsed import Page
 
 
 def test_a_table_keeps_its_columns() -> None:
@@ -26,5 +26,5 @@ def test_no_name_becomes_markup(text: str) -> None:
     found = text_page(text, [cell(text), table([text], [[text]])])
     parsed = Page(found)
     assert parsed.links == []
-    assert set(parsed.tags) == {"html", "head", "meta", "title", "style", "body", "h1", "pre"}
+    assert set(parsed.tags) == {"html", "head", "meta", "title", "style", "body", "main", "h1", "pre"}
     assert found.isascii()

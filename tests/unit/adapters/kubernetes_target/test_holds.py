@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.kubernetes.connection import Response
+from rescheduler.adapters.kubernetes.hold_jobs import PATIENCE_SECONDS
 from rescheduler.adapters.kubernetes.hold_support import why_not
-from rescheduler.adapters.kubernetes.holds import PATIENCE_SECONDS, HoldKeeper
+from rescheduler.adapters.kubernetes.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.placeholders import placeholder
 from rescheduler.extension_points import ClusterError, HoldRequest
 from rescheduler.model.constraints import HostPort
@@ -49,7 +50,7 @@ def keeper(server: FakeServer) -> HoldKeeper:
 
 def test_a_placeholder_dies_by_itself_and_never_runs() -> None:
     """Deadline, no retry, gone when finished, gated for good, tolerating every node, on the pod's own scheduler."""
-    job = placeholder(REQUEST, "holds", 0.0)
+    job = placeholder([REQUEST], "hold-p-0", "holds", 0.0)
     spec, pod = job["spec"], job["spec"]["template"]["spec"]
     assert (spec["activeDeadlineSeconds"], spec["ttlSecondsAfterFinished"], spec["backoffLimit"]) == (60, 0, 0)
     assert pod["schedulingGates"] == [{"name": "rescheduler.dev/hold"}]
@@ -64,7 +65,7 @@ def test_a_placeholder_dies_by_itself_and_never_runs() -> None:
 
 def test_a_placeholder_asks_for_exactly_the_hole() -> None:
     """Requests in Kubernetes' own units, equal limits for what cannot be overcommitted, and the node's ports."""
-    container = placeholder(REQUEST, "holds", 0.0)["spec"]["template"]["spec"]["containers"][0]
+    container = placeholder([REQUEST], "hold-p-0", "holds", 0.0)["spec"]["template"]["spec"]["containers"][0]
     assert container["resources"] == {
         "requests": {"cpu": "2500m", "memory": "1073741824", "example.com/gpu": "2"},
         "limits": {"example.com/gpu": "2"},
@@ -74,7 +75,7 @@ def test_a_placeholder_asks_for_exactly_the_hole() -> None:
 
 def test_everything_carries_our_label_and_the_plan() -> None:
     """Job and pod alike, so that clean and other tools find them."""
-    job = placeholder(REQUEST, "holds", 0.0)
+    job = placeholder([REQUEST], "hold-p-0", "holds", 0.0)
     for part in (job, job["spec"]["template"]):
         assert part["metadata"]["labels"] == {
             "app.kubernetes.io/managed-by": "rescheduler",
@@ -86,7 +87,7 @@ def test_everything_carries_our_label_and_the_plan() -> None:
 
 def test_a_class_that_is_not_set_is_not_sent() -> None:
     """An empty class name would be refused by the server."""
-    pod = placeholder(REQUEST._replace(priority_class_name=""), "holds", 0.0)["spec"]["template"]["spec"]
+    pod = placeholder([REQUEST._replace(priority_class_name="")], "hold-p-0", "holds", 0.0)["spec"]["template"]["spec"]
     assert "priorityClassName" not in pod
 
 
@@ -95,7 +96,9 @@ def test_holding_waits_for_the_pod_and_nominates_it() -> None:
     server = ready_server()
     keeper(server).hold([REQUEST])
     patch = server.asked("PATCH")[0]
-    assert patch.body == {"metadata": {"uid": "u"}, "status": {"nominatedNodeName": "n1"}}
+    assert patch.body["metadata"]["uid"] == "u"
+    assert patch.body["metadata"]["annotations"]["rescheduler.dev/hold"] == "hold-p-0"
+    assert patch.body["status"] == {"nominatedNodeName": "n1"}
 
 
 def test_a_missing_namespace_is_made_with_our_label() -> None:
@@ -159,12 +162,99 @@ def test_a_placeholder_that_is_gone_is_told_when_renewing(gone: str) -> None:
 
 
 def test_releasing_waits_until_the_pods_are_gone() -> None:
-    """In the background, and a Job that is gone already is fine."""
-    server = FakeServer()
+    """In the background, and a Job that is gone already, or a name that never was, is fine."""
+    server = ready_server()
+    keeping = keeper(server)
+    keeping.hold([REQUEST])
     server.answer("GET", PODS, standing(), standing(), {"items": []})
-    keeper(server).release(["hold-p-0", "hold-p-1"])
-    assert [request.body for request in server.asked("DELETE")] == [{"propagationPolicy": "Background"}] * 2
-    assert len(server.asked("GET")) == 3
+    asked = len(server.asked("GET"))
+    keeping.release(["hold-p-0", "hold-p-1"])
+    assert [request.body for request in server.asked("DELETE")] == [{"propagationPolicy": "Background"}]
+    assert len(server.asked("GET")) == asked + 3
+    keeping.release(["hold-p-0"])
+    assert len(server.asked("DELETE")) == 1
+
+
+def test_a_release_that_failed_can_be_asked_for_again() -> None:
+    """Nothing is forgotten before the server has said that it is gone."""
+    server = ready_server()
+    keeping = keeper(server)
+    keeping.hold([REQUEST])
+    server.answer("DELETE", f"{JOBS}/hold-p-0", status(500), {})
+    server.answer("GET", PODS, {"items": []})
+    with pytest.raises(ClusterError, match="500"):
+        keeping.release(["hold-p-0"])
+    keeping.release(["hold-p-0"])
+    assert len(server.asked("DELETE")) == 2
+
+
+def pool(server: FakeServer, *names: str) -> HoldKeeper:
+    """A keeper that has made equal placeholders on n0, n1 and so on, which share the Job ``hold-p-0``."""
+    labels = {"rescheduler.dev/hold": names[0]}
+    pods = [{"metadata": {"name": f"{name}-x", "namespace": "holds", "uid": name, "labels": labels}} for name in names]
+    server.answer("GET", PODS, {"items": pods})
+    for name in names:
+        server.answer("PATCH", f"{PODS}/{name}-x/status", {})
+    server.answer("PATCH", f"{JOBS}/hold-p-0", {})
+    found = keeper(server)
+    found.hold([REQUEST._replace(name=name, node=f"n{number}") for number, name in enumerate(names)])
+    return found
+
+
+def test_equal_placeholders_share_a_job() -> None:
+    """One request to the server makes all of them, and one gives all of them more time."""
+    server = ready_server()
+    names = ("hold-p-0", "hold-p-1", "hold-p-2")
+    keeping = pool(server, *names)
+    (made,) = server.asked("POST")
+    assert (made.body["spec"]["parallelism"], made.body["spec"]["completions"]) == (3, 3)
+    assert made.body["metadata"]["annotations"]["rescheduler.dev/node"] == "n0, n1, n2"
+    nodes = [request.body["status"]["nominatedNodeName"] for request in server.asked("PATCH")]
+    assert nodes == ["n0", "n1", "n2"]
+    keeping.renew([REQUEST._replace(name=name) for name in names])
+    assert sum(request.path.startswith(JOBS) for request in server.asked("PATCH")) == 1
+
+
+def test_a_placeholder_let_go_beside_others_serves_for_the_next_hold_of_its_size() -> None:
+    """Its nomination is taken away, its Job stays, and no new Job is made; another size needs one."""
+    server = ready_server()
+    keeping = pool(server, "hold-p-0", "hold-p-1")
+    keeping.release(["hold-p-1"])
+    assert server.asked("DELETE") == []
+    last = server.asked("PATCH")[-1]
+    assert (last.path, last.body["status"]) == (f"{PODS}/hold-p-1-x/status", {"nominatedNodeName": None})
+    keeping.hold([REQUEST._replace(name="hold-p-7", node="n7")])
+    last = server.asked("PATCH")[-1]
+    assert (last.path, last.body["status"]) == (f"{PODS}/hold-p-1-x/status", {"nominatedNodeName": "n7"})
+    assert len(server.asked("POST")) == 1
+    server.answer("DELETE", f"{JOBS}/hold-p-0", {})
+    server.answer("GET", PODS, {"items": []})
+    keeping.release(["hold-p-0", "hold-p-7"])
+    assert [request.path for request in server.asked("DELETE")] == [f"{JOBS}/hold-p-0"]
+
+
+@pytest.mark.parametrize(("count", "deadline"), [(1, 60), (7, 60), (80, 50), (1000, 35)])
+def test_many_placeholders_end_so_much_earlier_that_all_are_gone_in_time(count: int, deadline: int) -> None:
+    """A job controller ends a few in a second; but none ends before it is renewed, at half of its time."""
+    server = ready_server()
+    pool(server, *(f"hold-p-{number:04}" for number in range(count)))
+    (made,) = server.asked("POST")
+    assert made.body["spec"]["activeDeadlineSeconds"] == deadline
+
+
+def test_names_are_those_of_the_holds_that_a_shared_job_keeps() -> None:
+    """Not that of an idle placeholder; a Job of idle ones goes by its own name."""
+    server = FakeServer()
+
+    def listed(name: str, hold: str) -> dict[str, Any]:
+        metadata = standing("hold-p-0")["items"][0]["metadata"]
+        return {"metadata": {**metadata, "name": name, "annotations": {"rescheduler.dev/hold": hold} if hold else {}}}
+
+    server.answer("GET", JOBS, {"items": [{"metadata": {"name": "hold-p-0"}}]})
+    server.answer("GET", PODS, {"items": [listed("a", "hold-p-1"), listed("b", ""), listed("c", "hold-p-2")]})
+    assert keeper(server).names() == ["hold-p-1", "hold-p-2"]
+    server.answer("GET", PODS, {"items": [listed("b", "")]})
+    assert keeper(server).names() == ["hold-p-0"]
 
 
 def test_names_cover_jobs_and_pods_left_alone() -> None:

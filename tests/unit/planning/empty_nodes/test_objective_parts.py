@@ -14,10 +14,11 @@ from rescheduler.planning.empty_nodes.relaxation import relax
 from rescheduler.planning.empty_nodes.repacking import repacked
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import keeps_limits, solution_of
-from rescheduler.planning.empty_nodes.waves import GroupsOfPods, packed
 from rescheduler.planning.empty_nodes.whole_prices import whole_prices
 from rescheduler.planning.replay import replay
 from rescheduler.planning.solvers.emptied_share import EmptiedShareProgram
+from rescheduler.planning.wave_packing import packed
+from rescheduler.planning.waves import GroupsOfPods
 from tests import builders
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.empty_nodes.brute_force import best_emptying

@@ -1,0 +1,31 @@
+"""Whether a wave may go on after one of its pods landed on another node than it was expected on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rescheduler.execution.departures import Departure
+from rescheduler.execution.holding import free_room, take
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.plan import Move
+
+
+def is_harmless(departure: Departure, wave: Iterable[Move], departures: Sequence[Departure], cluster: Cluster) -> bool:
+    """Whether everybody of the wave who is expected on the node where this pod landed still finds room there.
+
+    Only for pods that stand in nobody's way but by their requests. ``cluster``: read before the wave, or amid it.
+    """
+    node = departure.landed_on
+    spec = departure.pod.spec
+    if node is None or node not in cluster.node_by_name or node == departure.move.from_node:
+        return False
+    if spec.affinity or spec.anti_affinity or spec.topology_spread or spec.host_ports:
+        return False
+    room = free_room(cluster, node)
+    for move in wave:
+        if move.to_node == node and move.pod.key in cluster.pod_by_key:
+            take(room, cluster.pod_by_key[move.pod.key].spec.requests)
+    for other in departures:
+        if other.landed_on == node != other.move.to_node:
+            take(room, other.pod.spec.requests)
+    return all(amount >= 0 for amount in room.values())

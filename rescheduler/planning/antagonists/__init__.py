@@ -1,0 +1,1 @@
+"""Pods that disturb each other go to different nodes."""

@@ -1,0 +1,13 @@
+"""Closes nodes to arrivals, as the placeholders do that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rescheduler.model.placement import Placement
+from rescheduler.planning.destinations import FULL
+
+
+def close(placement: Placement, nodes: Iterable[int]) -> None:
+    """Leave no room on these nodes."""
+    placement.used[:, list(nodes)] += FULL

@@ -1,0 +1,1 @@
+"""Violations of spread and affinity that arose after pods were placed are repaired."""

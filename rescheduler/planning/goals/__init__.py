@@ -1,0 +1,1 @@
+"""The objectives that a policy can name, each as a question that a planner answers: one file an objective."""

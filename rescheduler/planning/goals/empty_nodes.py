@@ -1,0 +1,97 @@
+"""EmptyNodes: the most nodes, or the most of their price, emptied."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rescheduler.model.arrays import BoolArray
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.columns import NOWHERE
+from rescheduler.model.label_selectors import read_selector, selects
+from rescheduler.model.usage import FloatArray
+from rescheduler.planning.empty_nodes.objective import plan_empty_nodes
+from rescheduler.planning.empty_nodes.request import EmptyNodesRequest
+from rescheduler.planning.prices import price_of_move, relative_price, tightest_allowances
+from rescheduler.planning.question import Answer, Question
+from rescheduler.policy.objectives import EmptyNodesArgs, NodePrice
+
+MOST_EMPTY_NODES_HELD = 300
+"""Nodes that were empty before are held by the executor, too, but no more of them than this."""
+
+
+def plan(question: Question, args: EmptyNodesArgs) -> Answer:
+    """See ``plan_empty_nodes``; with a move cost a node is worth its price less what moving its pods costs."""
+    cluster = question.prediction.columns.cluster
+    price = prices(cluster, args.price)
+    if question.move_cost:
+        price = np.maximum(0.0, price - question.move_cost * _cost_of_emptying(question))
+    answer = plan_empty_nodes(
+        EmptyNodesRequest(
+            prediction=question.prediction,
+            placement=question.placement,
+            eligibility=question.eligibility,
+            is_guided_by_holds=question.is_guided_by_holds,
+            deadline_seconds=question.deadline_seconds,
+            seed=question.seed,
+            clock=question.clock,
+            holds_empty_nodes=question.is_guided_by_holds and _number_empty(question) <= MOST_EMPTY_NODES_HELD,
+            is_selected=selected(cluster, args),
+            price=price if question.move_cost or args.price is not None else None,
+            progress=question.progress,
+        )
+    )
+    return Answer(
+        status=answer.status,
+        value=answer.value,
+        bound=answer.bound,
+        unit=_unit(args, question.move_cost),
+        message=answer.message + _told_cost(question.move_cost),
+        moves=answer.moves,
+        refusals=answer.refusals,
+        closes=answer.emptied,
+    )
+
+
+def _number_empty(question: Question) -> int:
+    """Nodes with no pod but such as belong to them."""
+    pods, node_of = question.prediction.columns.cluster.pods, question.placement.node_of
+    used = {
+        int(node) for pod, node in zip(pods, node_of, strict=True) if node != NOWHERE and not pod.belongs_to_its_node
+    }
+    return question.prediction.columns.node_count - len(used)
+
+
+def selected(cluster: Cluster, args: EmptyNodesArgs) -> BoolArray | None:
+    """Nodes that may be emptied, bool[N]; None: all."""
+    selector = read_selector(args.node_selector)
+    if not selector.requirements:
+        return None
+    return np.array([selects(selector, node.labels) for node in cluster.nodes], dtype=np.bool_)
+
+
+def prices(cluster: Cluster, price: NodePrice | None) -> FloatArray:
+    """What each node costs, float64[N]; 1 each where nodes are counted."""
+    if price is None:
+        return np.ones(len(cluster.nodes))
+    return np.array([price.of(node.labels) for node in cluster.nodes], dtype=np.float64)
+
+
+def _cost_of_emptying(question: Question) -> FloatArray:
+    """What it costs to move all pods of each node, in evictions of ordinary price, float64[N]."""
+    cluster = question.prediction.columns.cluster
+    tightest = tightest_allowances(question.eligibility.groups)
+    cost = np.zeros(len(cluster.nodes))
+    for pod in question.eligibility.movable:
+        node = question.placement.node_of[pod]
+        if node != NOWHERE and not cluster.pods[pod].belongs_to_its_node:
+            cost[node] += relative_price(price_of_move(cluster.pods[pod], cluster.taken_at, tightest.get(pod)))
+    return cost
+
+
+def _unit(args: EmptyNodesArgs, move_cost: float) -> str:
+    unit = "nodes" if args.price is None else "price"
+    return f"{unit}, less the cost of moves" if move_cost else unit
+
+
+def _told_cost(move_cost: float) -> str:
+    return f"; an eviction of ordinary price costs {move_cost:g}, and nodes worth less stay" if move_cost else ""

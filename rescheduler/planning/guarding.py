@@ -1,0 +1,107 @@
+"""Keeps what earlier objectives have reached, and groups of pods that move together whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from msgspec.structs import replace as with_changes
+
+from rescheduler.model.plan import Status
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.goals.goal import Goal
+from rescheduler.planning.improvement.state import ObjectiveState
+from rescheduler.planning.moving_together import in_broken_groups
+from rescheduler.planning.problem import Problem
+from rescheduler.planning.question import Answer, Question
+
+ROUNDS = 4
+_SAME = 1e-6
+
+
+def plan_guarded(goal: Goal, question: Question, earlier: Sequence[Goal]) -> Answer:
+    """The answer of a goal whose moves make none of the earlier ones worse and leave no group in two.
+
+    Pods whose moves do are left where they are, and the goal is asked again; if that does not help within a few rounds,
+    nothing is moved for it and the message says so. What is proven without that restriction stays proven with it.
+    """
+    deadline = Deadline(question.clock, question.deadline_seconds)
+    asked, first = question, None
+    for number in range(ROUNDS):
+        share = 0.6 if number < ROUNDS - 1 and _may_be_asked_again(question, earlier) else 1.0
+        seconds = deadline.remaining() * share
+        answer = goal.plan(replace(asked, deadline_seconds=seconds, guards=guards_of(earlier, asked)))
+        barred = _to_bar(asked, answer, earlier)
+        if not barred:
+            return answer if first is None else _restricted(goal, answer, first, _held_back(question, asked))
+        first = first or answer
+        asked = _without(asked, barred)
+    idle = goal.plan(nobody_moves(asked))
+    assert first is not None
+    return _restricted(goal, idle, first, "every plan that was found would undo what comes before it")
+
+
+def guards_of(earlier: Sequence[Goal], question: Question) -> tuple[ObjectiveState, ...]:
+    """What earlier goals think of the start of a question, made anew."""
+    states = [goal.state for goal in earlier if goal.state is not None and not goal.is_kept_by_places]
+    if not states:
+        return ()
+    problem = Problem(question.prediction, question.placement, question.eligibility)
+    return tuple(state(problem) for state in states)
+
+
+def nobody_moves(question: Question) -> Question:
+    """The same question where no pod may be moved: its answer is what doing nothing is worth."""
+    return _without(replace(question, deadline_seconds=1.0), set(question.eligibility.movable))
+
+
+def _may_be_asked_again(question: Question, earlier: Sequence[Goal]) -> bool:
+    return bool(question.together) or any(goal.state is not None and not goal.is_kept_by_places for goal in earlier)
+
+
+def _without(question: Question, pods: set[int]) -> Question:
+    left = tuple(pod for pod in question.eligibility.movable if pod not in pods)
+    return replace(question, eligibility=with_changes(question.eligibility, movable=left))
+
+
+def _to_bar(question: Question, answer: Answer, earlier: Sequence[Goal]) -> set[int]:
+    """Pods that must not be moved for this goal, because it moved them and should not have."""
+    barred = in_broken_groups(question.together, {move.pod for move in answer.moves})
+    if not answer.moves:
+        return barred
+    problem = Problem(question.prediction, question.placement, question.eligibility)
+    for goal in earlier:
+        if goal.state is not None and not goal.is_kept_by_places:
+            barred |= _worsening(problem, goal.state(problem), answer)
+    return barred
+
+
+def _worsening(problem: Problem, state: ObjectiveState, answer: Answer) -> set[int]:
+    """Pods whose moves raise a cost that all moves together raise."""
+    before, raising = state.cost, set()
+    for move in answer.moves:
+        row = problem.row_of_movable[move.pod]
+        if state.change(row)[move.to_node] > _SAME:
+            raising.add(move.pod)
+        state.move(row, move.to_node)
+    return raising if state.cost > before + _SAME * max(1.0, abs(before)) else set()
+
+
+def _held_back(question: Question, asked: Question) -> str:
+    number = len(question.eligibility.movable) - len(asked.eligibility.movable)
+    pods = f"{number} pod{'s' if number != 1 else ''}"
+    return f"{pods} stay, since their moves would undo what comes before this, or leave a group in two"
+
+
+def _restricted(goal: Goal, answer: Answer, first: Answer, note: str) -> Answer:
+    """An answer with some pods held back; its bound is that of the first answer, which held back nobody."""
+    bound = first.bound
+    if bound is not None and (answer.helped != first.helped or _is_beyond(goal, answer.value, bound)):
+        bound = None
+    is_proven = bound is not None and answer.value == bound and first.helped == first.wanted
+    status = Status.OPTIMAL if is_proven else Status.FEASIBLE if answer.moves or answer.placements else Status.UNKNOWN
+    return replace(answer, status=status, bound=bound, message=f"{answer.message}; {note}", certificate=None)
+
+
+def _is_beyond(goal: Goal, value: float, bound: float) -> bool:
+    return value > bound if goal.is_better_higher else value < bound

@@ -1,0 +1,1 @@
+"""Improving a placement move by move, whatever the objective."""

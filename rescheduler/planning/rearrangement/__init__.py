@@ -1,0 +1,1 @@
+"""The best final places of a few pods under costs that count who stands beside whom, solved exactly."""

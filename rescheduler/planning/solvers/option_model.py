@@ -1,0 +1,83 @@
+"""Chooses options of nodes and seats for the pods that leave by them, as an integer program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
+
+from rescheduler.model.arrays import IntArray
+from rescheduler.model.usage import FloatArray
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class OptionChoice:
+    """O options of N nodes, K kinds of pods, Y possible seats, L limits; amounts of R resources in shares of a node.
+
+    An option: its ``node``, ``profit``, ``moves``, ``uses`` (int64[O, K], pods of each kind that leave by it) and
+    ``slack`` (float64[O, R], room for newcomers once it is chosen). At most one option of each node is chosen; a node
+    without one has ``spare`` (float64[N, R]). A seat: ``seat_kind``, ``seat_node``, ``seat_most``. ``request``:
+    float64[K, R]. ``limit_of``: bool[L, K], kinds of which at most ``limit`` leave in all.
+    """
+
+    node: IntArray
+    profit: FloatArray
+    moves: IntArray
+    uses: IntArray
+    slack: FloatArray
+    spare: FloatArray
+    seat_kind: IntArray
+    seat_node: IntArray
+    seat_most: IntArray
+    request: FloatArray
+    limit_of: IntArray
+    limit: IntArray
+    most_moves: int
+
+    def choose(self, seconds: float, most_branches: int) -> tuple[IntArray, IntArray]:
+        """Options chosen, and pods in each seat (int64[Y]); nothing at all where no answer was found in time."""
+        options, seats = len(self.node), len(self.seat_kind)
+        if not options or seconds <= 0:
+            return np.zeros(0, dtype=np.int64), np.zeros(seats, dtype=np.int64)
+        found: OptimizeResult = milp(
+            np.concatenate((-self.profit, np.zeros(seats))),
+            constraints=self._constraints(),
+            bounds=Bounds(0, np.concatenate((np.ones(options), self.seat_most))),
+            integrality=np.ones(options + seats),
+            options={"time_limit": seconds, "node_limit": most_branches, "mip_rel_gap": _SAME},
+        )
+        if found.x is None:
+            return np.zeros(0, dtype=np.int64), np.zeros(seats, dtype=np.int64)
+        whole = np.round(found.x).astype(np.int64)
+        return np.flatnonzero(whole[:options]), whole[options:]
+
+    def _constraints(self) -> list[LinearConstraint]:
+        options, seats = len(self.node), len(self.seat_kind)
+        nodes, kinds = len(self.spare), self.uses.shape[1]
+        option, seat = np.arange(options), np.arange(seats)
+        one = sparse.csr_matrix((np.ones(options), (self.node, option)), shape=(nodes, options))
+        arrive = sparse.csr_matrix((np.ones(seats), (self.seat_kind, seat)), shape=(kinds, seats))
+        rows = [
+            LinearConstraint(_beside(one, nodes, seats), -np.inf, 1.0),
+            LinearConstraint(sparse.hstack([-sparse.csr_matrix(self.uses.T), arrive]), 0.0, 0.0),
+            LinearConstraint(_beside(sparse.csr_matrix(self.moves[None, :]), 1, seats), -np.inf, self.most_moves),
+        ]
+        for resource in range(self.request.shape[1]):
+            taken = sparse.csr_matrix(
+                (self.request[self.seat_kind, resource], (self.seat_node, seat)), shape=(nodes, seats)
+            )
+            given = self.slack[:, resource] - self.spare[self.node, resource]
+            made = sparse.csr_matrix((-given, (self.node, option)), shape=(nodes, options))
+            rows.append(LinearConstraint(sparse.hstack([made, taken]), -np.inf, self.spare[:, resource]))
+        if len(self.limit):
+            left = sparse.csr_matrix((self.uses @ self.limit_of.T).T.astype(float))
+            rows.append(LinearConstraint(_beside(left, len(self.limit), seats), -np.inf, self.limit))
+        return rows
+
+
+def _beside(left: sparse.csr_matrix, height: int, width: int) -> sparse.csr_matrix:
+    return sparse.hstack([left, sparse.csr_matrix((height, width))], format="csr")

@@ -1,0 +1,171 @@
+"""Plans for several objectives one after another: each begins where those before it end and keeps what they reached.
+
+Start reading at ``plan_in_order``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from msgspec.structs import replace as with_changes
+
+from rescheduler.model.disruption import Eligibility
+from rescheduler.model.placement import Placement
+from rescheduler.planning.closing import close
+from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.goals.goal import Goal
+from rescheduler.planning.guarding import nobody_moves, plan_guarded
+from rescheduler.planning.nominated_places import seat_nominated
+from rescheduler.planning.places_already_free import places_already_free
+from rescheduler.planning.planned import PlannedMove, PlannedPlace
+from rescheduler.planning.question import Answer, Question
+from rescheduler.planning.weighing import as_told, orders_of, weighed
+
+MAKE_ROOM = "MakeRoom"
+
+
+@dataclass
+class Course:
+    """What has been planned so far.
+
+    ``start``: the placement after it, without what is closed; ``closed``: nodes that must receive nothing; ``guards``:
+    objectives that later ones must not worsen. ``answers``: one for each objective, with seconds; its moves count waves
+    from 1. ``seated``: pending pods that only wait for others to end, on the node the scheduler nominated them to.
+    ``first_of_group``: how many guards there were before the goals that are being weighed.
+    """
+
+    start: Placement
+    eligibility: Eligibility
+    waves: int = 0
+    closed: set[int] = field(default_factory=set)
+    guards: list[Goal] = field(default_factory=list)
+    moves: list[tuple[str, PlannedMove]] = field(default_factory=list)
+    placements: list[PlannedPlace] = field(default_factory=list)
+    answers: list[tuple[Goal, Answer, float]] = field(default_factory=list)
+    seated: set[int] = field(default_factory=set)
+    first_of_group: int = 0
+
+    def copy(self) -> Course:
+        """An independent copy."""
+        return replace(
+            self,
+            start=self.start.copy(),
+            closed=set(self.closed),
+            guards=list(self.guards),
+            moves=list(self.moves),
+            placements=list(self.placements),
+            answers=list(self.answers),
+            seated=set(self.seated),
+        )
+
+
+def plan_in_order(goals: Sequence[Goal], question: Question) -> Course:
+    """Answer for every goal, the most important first; the deadline is shared, and what one leaves the next may use.
+
+    ``question`` is about the snapshot as it stands. Neighbouring goals with a weight are planned for together.
+    """
+    course = Course(question.placement.copy(), question.eligibility)
+    deadline = Deadline(question.clock, question.deadline_seconds)
+    if goals[0].name != MAKE_ROOM:
+        _let_in(course, places_already_free(question, deadline.part(0.2)))
+    left = len(goals)
+    for group in _grouped(goals):
+        seconds = deadline.remaining() * len(group) / left
+        left -= len(group)
+        if group[0].name != MAKE_ROOM:  # which sees to them by itself
+            course.seated.update(seat_nominated(question.prediction, course.start))
+        if len(group) == 1:
+            _plan_one(course, group[0], question, seconds)
+        else:
+            _plan_weighted(course, group, question, seconds)
+    order = {goal.name: number for number, goal in enumerate(goals)}
+    course.answers.sort(key=lambda answered: order[answered[0].name])
+    return course
+
+
+def _plan_one(course: Course, goal: Goal, question: Question, seconds: float, *, is_guarded: bool = True) -> None:
+    question.progress(f"planning: {goal.name}")
+    started = question.clock.monotonic()
+    asked = replace(_asked(course, question, seconds), move_cost=goal.move_cost)
+    answer = plan_guarded(goal, asked, course.guards if is_guarded else course.guards[: course.first_of_group])
+    _take(course, goal, answer, question.clock.monotonic() - started)
+
+
+def _plan_weighted(course: Course, group: Sequence[Goal], question: Question, seconds: float) -> None:
+    """Try orders of the group, each with its share of the time, and keep what has the highest weighted sum."""
+    deadline = Deadline(question.clock, seconds)
+    started = question.clock.monotonic()
+    asked = _asked(course, question, seconds)
+    orders = list(orders_of(group))
+    idle = {goal.name: plan_guarded(goal, nobody_moves(asked), ()) for goal in group}
+    alone: dict[str, Answer] = {}
+    best = weighed(group, asked, {})
+    for number, order in enumerate(orders):
+        trial = course.copy()
+        trial.first_of_group = len(course.guards)
+        for place, goal in enumerate(order):
+            share = deadline.remaining() / (len(orders) - number) / (len(order) - place)
+            _plan_one(trial, goal, question, share, is_guarded=False)
+        answers = {goal.name: answer for goal, answer, _ in trial.answers[len(course.answers) :]}
+        first = order[0].name
+        alone.setdefault(first, answers[first])
+        found = weighed(group, asked, answers)
+        best = found if found.is_better_than(best) else best
+    spent = (question.clock.monotonic() - started) / len(group)
+    of_name = {goal.name: goal for goal in group}
+    told = as_told(group, best, alone, idle)
+    for name, answer in zip(
+        [*best.answers, *(name for name in of_name if name not in best.answers)], told, strict=True
+    ):
+        _take(course, of_name[name], answer, spent)
+
+
+def _grouped(goals: Sequence[Goal]) -> Iterable[list[Goal]]:
+    """Goals one by one, neighbours with a weight together; pending pods are not weighed, but helped in their turn."""
+    group: list[Goal] = []
+    for goal in goals:
+        if group and (goal.weight is None or group[-1].weight is None or MAKE_ROOM in (goal.name, group[-1].name)):
+            yield group
+            group = []
+        group.append(goal)
+    if group:
+        yield group
+
+
+def _asked(course: Course, question: Question, seconds: float) -> Question:
+    """The question of the next objective."""
+    placement = course.start.copy()
+    close(placement, course.closed)
+    placed = {place.pod for place in course.placements} | course.seated
+    moved = {move.pod for _, move in course.moves}
+    eligibility = with_changes(
+        course.eligibility,
+        movable=tuple(pod for pod in course.eligibility.movable if pod not in moved),
+        helpable=tuple(pod for pod in course.eligibility.helpable if pod not in placed),
+    )
+    return replace(question, placement=placement, eligibility=eligibility, deadline_seconds=seconds)
+
+
+def _take(course: Course, goal: Goal, answer: Answer, seconds: float) -> None:
+    """Let the moves of an answer happen."""
+    for wave in range(1, 1 + max((move.wave for move in answer.moves), default=0)):
+        for move in answer.moves:
+            if move.wave == wave:
+                course.start.move(move.pod, move.to_node)
+        course.start.settle()
+    course.moves += [(goal.name, replace(move, wave=move.wave + course.waves)) for move in answer.moves]
+    earlier = len(course.placements)
+    _let_in(course, [replace(place, wave=place.wave + course.waves) for place in answer.placements])
+    course.waves += max((move.wave for move in answer.moves), default=0)
+    course.closed.update(answer.closes)
+    course.guards.append(goal)
+    if answer.helped is not None and answer.wanted is not None:  # those let in before were wanted too
+        answer = replace(answer, helped=answer.helped + earlier, wanted=answer.wanted + earlier)
+    course.answers.append((goal, answer, seconds))
+
+
+def _let_in(course: Course, places: Iterable[PlannedPlace]) -> None:
+    for place in places:
+        course.placements.append(place)
+        course.start.assume(place.pod, place.node)

@@ -1,0 +1,53 @@
+"""Counts again which nodes a plan empties, and what they cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.label_selectors import read_selector, selects
+from rescheduler.model.node import Node
+from rescheduler.model.plan import Plan
+from rescheduler.model.pod import Pod
+from rescheduler.policy.objectives import EmptyNodesArgs
+
+_OWNERS_ON_EVERY_NODE = ("DaemonSet", "Node")
+_FROM_THE_NODE_ITSELF = ("kubernetes.io/config.mirror", "kubernetes.io/config.source")
+
+
+def price_emptied(cluster: Cluster, plan: Plan, args: EmptyNodesArgs) -> float:
+    """Price of the nodes that have pods before the plan and none after it, less that of those the other way round.
+
+    Without prices a node counts 1. Pods that live and die with their node do not count.
+    """
+    before: Counter[str] = Counter()
+    for pod in cluster.pods:
+        if pod.node_name is not None and not pod.is_finished and not _belongs_to_its_node(pod):
+            before[pod.node_name] += 1
+    for placement in plan.placements:
+        if placement.wave == 0:  # the scheduler puts it there, plan or no plan
+            before[placement.node] += 1
+    after = before.copy()
+    for move in plan.moves:
+        after[move.from_node] -= 1
+        after[move.to_node] += 1
+    for placement in plan.placements:
+        after[placement.node] += placement.wave > 0
+    selector = read_selector(args.node_selector)
+    total = 0.0
+    for node in cluster.nodes:
+        if _may_be_emptied(node) and selects(selector, node.labels):
+            worth = 1.0 if args.price is None else args.price.of(node.labels)
+            total += worth * (bool(before[node.name]) - bool(after[node.name]))
+    return total
+
+
+def _may_be_emptied(node: Node) -> bool:
+    return not node.is_virtual and node.problem is None
+
+
+def _belongs_to_its_node(pod: Pod) -> bool:
+    if any(owner.kind in _OWNERS_ON_EVERY_NODE for owner in pod.owners):
+        return True
+    mirror, source = (pod.annotations.get(key) for key in _FROM_THE_NODE_ITSELF)
+    return mirror is not None or source not in (None, "api")

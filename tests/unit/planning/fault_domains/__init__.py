@@ -1,0 +1,1 @@
+"""Tests of rescheduler/planning/fault_domains."""

@@ -1,0 +1,107 @@
+"""The figures: the whole plan first, then a step for each wave, each beginning where the one before ended."""
+
+from __future__ import annotations
+
+import re
+
+from rescheduler.report.emptied import emptied_nodes
+from rescheduler.report.html.walk import MOST_ROWS, walk
+from tests.unit.report.html.parsed import Page
+from tests.unit.report.large_plans import chain, emptying, nothing_to_do, spreading
+from tests.unit.report.plans import small_cluster, small_plan
+
+
+def panes(lines: list[str]) -> list[str]:
+    """The HTML of each figure."""
+    return re.split(r'<div class="pane" id="p\d+">', "\n".join(lines))[1:]
+
+
+def test_each_wave_can_be_chosen_and_is_shown_when_it_is() -> None:
+    """As many choices as figures; the whole plan is chosen at first."""
+    found, plan = chain()
+    lines = list(walk(plan, found, ()))
+    page = Page(lines)
+    labels = [one.get("aria-label") for one in page.attributes if one.get("type") == "radio"]
+    assert labels == ["Whole plan", "Fits already", "Wave 1", "Wave 2", "Wave 3"]
+    assert len(panes(lines)) == len(labels)
+    for at in range(len(labels)):
+        assert f"#s{at}:checked~#p{at}{{display:block}}" in "".join(lines)
+    assert [
+        at for at, one in enumerate(a for a in page.attributes if a.get("type") == "radio") if "checked" in one
+    ] == [0]
+
+
+def test_a_wave_shows_the_nodes_that_it_changes_from_where_the_wave_before_left_them() -> None:
+    """n3 loses 2 cores in wave 1 and gets 3 in wave 2."""
+    found, plan = chain()
+    _, _, first, second, _ = panes(list(walk(plan, found, ())))
+    assert "<strong>Wave 1:</strong> 1 pod moves, 2 nodes change" in first
+    assert re.search(r"n3<.*7 of 8.*5 of 8", first)
+    assert re.search(r"n3<.*5 of 8.*8 of 8", second)
+    assert "n1<" not in first
+
+
+def test_a_plan_of_one_wave_is_shown_without_anything_to_choose() -> None:
+    """No buttons that do nothing."""
+    page = Page(walk(small_plan(placements=()), small_cluster(), ()))
+    assert "input" not in page.tags
+    assert page.of_class("pane") == 0
+    assert "1 pod moves, 2 nodes change" in page.text
+
+
+def test_pending_pods_have_a_row_from_which_they_come() -> None:
+    """And the node that they get shows their part apart."""
+    found, plan = chain()
+    whole, _, _, _, last = panes(list(walk(plan, found, ())))
+    assert "2 pending pods" in whole
+    assert "default/tiny-1, default/big-1" in whole
+    assert '<i class="p" style="width:62.5%">' in last
+    assert "1 pod moves, 1 pending pod gets a place, 2 nodes change" in last
+
+
+def test_emptied_nodes_are_marked_where_they_become_empty() -> None:
+    """In the whole plan all of them; in a wave those whose last pod leaves in it."""
+    found, plan = emptying()
+    whole, first, *_ = panes(list(walk(plan, found, emptied_nodes(plan, found))))
+    assert whole.count(">emptied<") == 12
+    assert first.count(">emptied<") == 2  # of eight pods that leave, three each
+
+
+def test_nothing_is_drawn_for_an_empty_plan() -> None:
+    """No legend for a figure that is not there."""
+    found, plan = nothing_to_do()
+    assert list(walk(plan, found, ())) == []
+
+
+def test_of_many_nodes_those_are_drawn_that_arrows_connect() -> None:
+    """Not only nodes that pods leave."""
+    found, plan = emptying(1000, 300, 4)
+    whole = panes(list(walk(plan, found, emptied_nodes(plan, found))))[0]
+    assert whole.count('<div class="n">') == MOST_ROWS
+    assert whole.count("<path") >= MOST_ROWS // 2
+    assert "and 960 more nodes change" in whole
+
+
+def test_the_pods_of_a_wave_are_listed_below_its_figure() -> None:
+    """For those who cannot point at an arrow."""
+    found, plan = chain()
+    whole, _, first, _, last = panes(list(walk(plan, found, ())))
+    assert "<details" not in whole
+    assert "<summary>1 pod</summary>" in first
+    assert re.search(r"default/job-1<.*>n3<.*>n5<", first)
+    assert re.search(r"default/big-1<.*>pending<.*>n1<", last)
+
+
+def test_rows_follow_the_pods_from_node_to_node() -> None:
+    """Emptied nodes first; else each node is followed by those that its pods go to, so that arrows are short."""
+    found, plan = chain()
+    name = re.compile(r'<div class="name"><span title="([^"]+)"')
+    assert name.findall(panes(list(walk(plan, found, ())))[0]) == ["n1", "n2", "n3", "n5", "n6"]
+    assert name.findall(panes(list(walk(plan, found, ("n3",))))[0]) == ["n3", "n5", "n1", "n2", "n6"]
+
+
+def test_many_waves_have_short_names() -> None:
+    """The buttons of sixty waves fit on a phone."""
+    found, plan = spreading()
+    text = Page(walk(plan, found, ())).text
+    assert "waves 1-2 3-4 5-6" in text
