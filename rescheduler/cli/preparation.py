@@ -80,8 +80,12 @@ def read_world(options: SelectionFlags, policy: Policy, progress: Progress) -> t
 
     Raises UsageError, SnapshotError, ClusterError, PolicyError, ConfigurationError.
     """
+    from rescheduler.policy.unmatched import unmatched
+
     found = predictions_from(options, policy, progress)
     cluster = read_cluster(options, progress, found.config_maps)
+    if isinstance(options, PlanFlags):
+        warn(f"policy: {text}" for text in unmatched(policy, cluster))
     return cluster, found.schedulers(cluster)
 
 

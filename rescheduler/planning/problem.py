@@ -121,6 +121,10 @@ class Problem:
         """What a pod asks for, int64[R]; 0 where the scheduler does not look."""
         return self._checked_requests[:, self.columns.shape_of[pod]]
 
+    def requested(self, pods: IntArray) -> IntArray:
+        """What some pods ask for, int64[R, len(pods)]."""
+        return self._checked_requests[:, self.columns.shape_of[pods]]
+
     @cached_property
     def _checked_requests(self) -> IntArray:
         rows = list(self.columns.facts(checked_rows))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rescheduler.planning.attempts import HELP_SHARE, Attempt, Attempts, Refuted
@@ -18,6 +20,13 @@ from rescheduler.planning.solvers.room_model import RoomModel
 _HARM = 1000  # above the price of any move
 
 
+class Known(NamedTuple):
+    """What is proven before: no plan reaches more than ``most``, in whole prices, and none that does is shorter."""
+
+    most: int
+    fewest: int
+
+
 class EmptyingAttempts(Attempts):
     """Builds and solves such models of one instance. ``value_bound``: of the last one, in whole prices."""
 
@@ -29,11 +38,13 @@ class EmptyingAttempts(Attempts):
         seed: int,
         prices: WholePrices,
         cuts: list[tuple[list[int], list[int]]],
+        known: Known | None = None,
     ) -> None:
         """``instance`` is of the whole cluster; ``cuts``: (values, positions) that must not come again."""
         super().__init__(situation.problem, instance, deadline, seed, cuts)
         self.situation = situation
         self.value_bound: int | None = None
+        self._known = known
         local = {node: number for number, node in enumerate(instance.nodes)}
         chosen = np.flatnonzero(situation.could_be_emptied | situation.is_empty).tolist()
         self._worth = {local[node]: int(prices.price[node]) for node in chosen}
@@ -51,6 +62,8 @@ class EmptyingAttempts(Attempts):
         emptied = self._emptied(room)
         for values, relevant in self.cuts:
             room.forbid(values, relevant)
+        if self._known is not None:
+            room.model.add(emptied.value <= self._known.most + self._worth_before)
         solver = self._solver(room, emptied, best, layers)
         value = solver.run(
             emptied.value,
@@ -63,6 +76,8 @@ class EmptyingAttempts(Attempts):
         if value.bound is not None:
             self.value_bound = value.bound - self._worth_before
         cost = emptied.cost([self._cost(number) for number in range(len(self.instance.groups))])
+        if self._known is not None and value.value - self._worth_before >= self._known.most:
+            room.model.add(room.evictions >= self._known.fewest)
         fewest = self._minimise(solver, room.evictions, cost)
         assert solver.solution is not None
         values = solver.solution[: len(room.variables)]

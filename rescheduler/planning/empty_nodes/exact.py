@@ -5,7 +5,7 @@ from __future__ import annotations
 from rescheduler.planning.attempts import Attempt
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Draft, Schedule
-from rescheduler.planning.empty_nodes.emptying_attempts import EmptyingAttempts
+from rescheduler.planning.empty_nodes.emptying_attempts import EmptyingAttempts, Known
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.empty_nodes.whole_prices import whole_prices
@@ -22,16 +22,22 @@ class ExactSearch(General):
     """
 
     def __init__(
-        self, situation: Situation, instance: Instance, deadline: Deadline, seed: int, solution: Solution
+        self,
+        situation: Situation,
+        instance: Instance,
+        deadline: Deadline,
+        seed: int,
+        solution: Solution,
+        known: Known | None = None,
     ) -> None:
-        """``instance`` is of the whole cluster; ``solution`` is what to begin with."""
+        """``instance``: of the whole cluster; ``solution``: what to begin with; ``known``: what is proven already."""
         super().__init__(situation.problem, instance, deadline, seed, solution.schedule)
         self.situation = situation
         self.solution = solution
         self.prices = whole_prices(situation.price)
-        self.most: int | None = None
-        self.fewest = 0
-        self._emptying = EmptyingAttempts(situation, instance, deadline, seed, self.prices, self._cuts)
+        self.most: int | None = None if known is None else known.most
+        self.fewest = 0 if known is None else known.fewest
+        self._emptying = EmptyingAttempts(situation, instance, deadline, seed, self.prices, self._cuts, known)
         self._attempts = self._emptying
 
     @property

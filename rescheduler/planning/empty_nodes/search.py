@@ -10,7 +10,9 @@ from rescheduler.extension_points import Progress
 from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.empty_nodes.draining import Draining
+from rescheduler.planning.empty_nodes.emptying_attempts import Known
 from rescheduler.planning.empty_nodes.exact import ExactSearch
+from rescheduler.planning.empty_nodes.least_evictions import LeastEvictions
 from rescheduler.planning.empty_nodes.node_by_node import NodeByNode
 from rescheduler.planning.empty_nodes.relaxation import relax
 from rescheduler.planning.empty_nodes.repacking import repacked
@@ -29,6 +31,7 @@ _MOST_REPLAYED = 2_000
 _RANDOM_ORDERS = 12
 _ENOUGH = 1e-6
 _SHARE_OF_BOUND, _SHARE_OF_WHOLE_BOUND = 0.4, 0.15
+_SHARE_OF_FEWEST = 0.1
 _SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its order
 _FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
 _FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
@@ -51,7 +54,7 @@ class Search:
         self.progress = progress
         self.best = Solution()
         self.bound = float(situation.price[situation.could_be_emptied].sum())
-        self.fewest = 0
+        self._least = LeastEvictions(situation)
         self._program: EmptiedShareProgram | None = None
         self._share: EmptiedShare | None = None
         self._draining = Draining(situation, groups, seed, progress)
@@ -105,13 +108,13 @@ class Search:
         return self.best.value >= self.bound and self.best.evictions <= self._fewest_for_best()
 
     def _fewest_for_best(self) -> int:
-        """So many nodes have at least so many pods; only where all have the same price."""
-        situation = self.situation
-        price = situation.price[situation.candidates]
-        if not len(price) or price.min() < price.max():
-            return 0
-        number = round(self.best.value / float(price[0]))
-        return int(np.sort(situation.pods_on[situation.candidates])[:number].sum())
+        return self._least.for_value(self.best.value, self.deadline.part(_SHARE_OF_FEWEST))
+
+    def _known(self) -> Known | None:
+        """What is proven so far, for the exact search; prices that are not whole are not known exactly."""
+        prices = whole_prices(self.situation.price)
+        fewest = self._fewest_for_best() if self.best.value >= self.bound else 0
+        return Known(round(self.bound * prices.scale), fewest) if prices.is_exact else None
 
     def _construct(self, deadline: Deadline) -> None:
         """Several orders of nodes, with and without the nodes that the linear program empties kept free."""
@@ -239,7 +242,7 @@ class Search:
             return
         self.progress("solving the whole model")
         instance = build_instance(problem, np.arange(situation.node_count))
-        exact = ExactSearch(situation, instance, self.deadline, self.seed, self.best)
+        exact = ExactSearch(situation, instance, self.deadline, self.seed, self.best, self._known())
         exact.run()
         self._keep(exact.solution)
         if exact.bound is not None:

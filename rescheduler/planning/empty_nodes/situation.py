@@ -60,6 +60,15 @@ class Situation:
         return np.flatnonzero(self.could_be_emptied)
 
     @cached_property
+    def load(self) -> IntArray:
+        """What the pods that keep a node from being empty ask for where they would go, int64[R, N]."""
+        pods = np.flatnonzero(self.counts)
+        load = np.zeros_like(self.problem.free)
+        for row, requests in enumerate(self.problem.requested(pods)):
+            np.add.at(load[row], self.start.node_of[pods], requests)
+        return load
+
+    @cached_property
     def harmful(self) -> IntArray:
         """Movable pods whose departure could leave others' spread or affinity worse."""
         return np.flatnonzero(harmful_departures(self.problem))

@@ -60,7 +60,7 @@ ARGUMENTS = [
     ("SeparateAntagonists", "{sets: [{name: a, members: []}]}", "no selector; write at least one, such as {matchLab"),
     ("SeparateAntagonists", "{sets: [{name: a, members: [{a: b}]}]}", "there are matchLabels, matchExpressions"),
     ("SeparateAntagonists", "{sets: [{name: a, members: [{matchLabels: {a: }}]}]}", "found nothing; wanted a text"),
-    ("SeparateAntagonists", "{sets: [{name: a, members: [{}]}, {name: a, members: [{}]}]}", "'a' is the name of two se"),
+    ("SeparateAntagonists", "{sets: [{name: a, members: [{}]}, {name: a, members: [{}]}]}", "'a' is the name of two"),
     ("SeparateAntagonists", "{sets: [{name: '', members: [{}]}]}", "sets[0].name: found ''; wanted a text that is not"),
     ("SeparateAntagonists", SET % "namespaces: ['*']", "or leave namespaces out to mean all"),
     ("SeparateAntagonists", SET % "expires: soon", "found 'soon'; wanted a time such as 2030-01-31T12:00:00Z"),

@@ -80,7 +80,7 @@ BODIES = [
     ("P19-exists", LABELS % "matchExpressions: [{key: a, operator: Exists, values: [b]}]", "Exists takes no values"),
     ("P19-no-key", LABELS % "matchLabels: {'a b': c}", "no label has the key 'a b'; write it like app or example.com"),
     ("P19-no-value", LABELS % "matchLabels: {a: 'b c'}", "no label has the value 'b c'; wanted 63 letters"),
-    ("P19-no-key-of-rule", LABELS % "matchExpressions: [{key: /a, operator: DoesNotExist}]", "no label has the key '/a'"),
+    ("P19-no-key-of-rule", LABELS % "matchExpressions: [{key: /a, operator: DoesNotExist}]", "has the key '/a'"),
     ("P19-no-value-of-rule", LABELS % "matchExpressions: [{key: a, operator: NotIn, values: ['-']}]", "has the value"),
     ("P19-left-empty", LABELS % "matchLabels: {tier: }", "matchLabels.tier: found nothing; wanted a text"),
     ("P19-left-empty-nodes", "scope: {nodeSelector: {pool: }}", "nodeSelector.pool: found nothing; wanted a text"),

@@ -119,6 +119,10 @@ class ClusterBuilder:
             classes: list[PriorityClass] = self._found["PriorityClass"]
             replaced = with_priorities(self._without_priority, classes)
             self._found["Pod"] = [replaced.get(id(pod), pod) for pod in self._found["Pod"]]
+            unknown = {pod.spec.priority_class_name for pod in self._without_priority if id(pod) not in replaced}
+            for name in sorted(unknown - {""}):
+                self.warn(f"PriorityClass {printable(name)}: is not in the snapshot, and some of its pods do not carry "
+                          "their priority; it counts as 0")  # fmt: skip
         pods: list[Pod] = self._sorted("Pod", _by_namespace)
         _refuse_double_uids(pods)
         return pods
