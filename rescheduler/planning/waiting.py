@@ -146,7 +146,8 @@ class Waiting:
         found = []
         for weights in help_stages(self.problem):
             stage = {number: weights[level] for number, level in enumerate(priority) if level in weights}
-            last = self.problem.wishes.levels[-1] if self.problem.wishes.prize is not None else None
+            levels = self.problem.wishes.levels if self.problem.wishes.prize is not None else ()
+            last = levels[-1] if levels else None
             above = {number: weight for number, weight in stage.items() if priority[number] != last}
             least = {number: 1 for number in stage if priority[number] == last}
             found += [part for part in (above, least) if part]

@@ -76,7 +76,9 @@ def as_told(goals: Sequence[Goal], best: Candidate, alone: dict[str, Answer], id
         sign = 1.0 if goal.is_better_higher else -1.0
         value = idle[name].value + sign * best.gains[name]
         bound = alone[name].bound
-        is_proven = bound is not None and abs(value - bound) <= 1e-9 * max(1.0, abs(bound))
+        if bound is not None and sign * (value - bound) > _SAME * max(1.0, abs(bound)):
+            bound = None  # alone the goal keeps rules that others need not
+        is_proven = bound is not None and abs(value - bound) <= _SAME * max(1.0, abs(bound))
         weight = goal.weight or 1.0
         note = f"weight {weight:g}: all moves together gain {best.gains[name]:g}; alone its bound is {_shown(bound)}"
         told.append(

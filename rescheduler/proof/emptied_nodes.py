@@ -11,35 +11,46 @@ from rescheduler.model.plan import Plan
 from rescheduler.model.pod import Pod
 from rescheduler.policy.objectives import EmptyNodesArgs
 
+EMPTY_NODES = "EmptyNodes"
 _OWNERS_ON_EVERY_NODE = ("DaemonSet", "Node")
 _FROM_THE_NODE_ITSELF = ("kubernetes.io/config.mirror", "kubernetes.io/config.source")
 
 
 def price_emptied(cluster: Cluster, plan: Plan, args: EmptyNodesArgs) -> float:
-    """Price of the nodes that have pods before the plan and none after it, less that of those the other way round.
+    """Price of the nodes that have pods before the plan and none after it.
 
-    Without prices a node counts 1. Pods that live and die with their node do not count.
+    Taken off is that of nodes which were empty and to which nothing but the objective itself sends pods. Without prices
+    a node counts 1. Pods that live and die with their node do not count.
     """
-    before: Counter[str] = Counter()
-    for pod in cluster.pods:
-        if pod.node_name is not None and not pod.is_finished and not _belongs_to_its_node(pod):
-            before[pod.node_name] += 1
-    for placement in plan.placements:
-        if placement.wave == 0:  # the scheduler puts it there, plan or no plan
-            before[placement.node] += 1
+    before = _standing(cluster, plan)
     after = before.copy()
     for move in plan.moves:
         after[move.from_node] -= 1
         after[move.to_node] += 1
     for placement in plan.placements:
         after[placement.node] += placement.wave > 0
+    by_others = {move.to_node for move in plan.moves if move.objective != EMPTY_NODES}
+    by_others |= {placement.node for placement in plan.placements if placement.wave > 0}
     selector = read_selector(args.node_selector)
     total = 0.0
     for node in cluster.nodes:
         if _may_be_emptied(node) and selects(selector, node.labels):
             worth = 1.0 if args.price is None else args.price.of(node.labels)
-            total += worth * (bool(before[node.name]) - bool(after[node.name]))
+            is_spoiled = not before[node.name] and after[node.name] > 0 and node.name not in by_others
+            total += worth * (bool(before[node.name] and not after[node.name]) - is_spoiled)
     return total
+
+
+def _standing(cluster: Cluster, plan: Plan) -> Counter[str]:
+    """Pods on each node that keep it from being empty, with those that the scheduler lets in, plan or no plan."""
+    found: Counter[str] = Counter()
+    for pod in cluster.pods:
+        if pod.node_name is not None and not pod.is_finished and not _belongs_to_its_node(pod):
+            found[pod.node_name] += 1
+    for placement in plan.placements:
+        if placement.wave == 0:
+            found[placement.node] += 1
+    return found
 
 
 def _may_be_emptied(node: Node) -> bool:

@@ -13,9 +13,10 @@ def is_as_planned(result: PlanResult) -> bool:
     A placement that landed nowhere is harm, wherever the moves landed, and so is a pod that landed on a node which was
     to be empty.
     """
-    items = (*result.moves, *result.placements)
     empty = _to_be_empty(result)
-    return all(item.outcome in _HARMLESS and item.landed_on not in empty for item in items)
+    ends = [(move.outcome, move.landed_on) for move in result.moves]
+    ends += [(place.outcome, place.landed_on) for place in result.placements]
+    return all(outcome in _HARMLESS and landed_on not in empty for outcome, landed_on in ends)
 
 
 def _to_be_empty(result: PlanResult) -> set[str]:

@@ -55,7 +55,7 @@ def _proof(situation: Situation, solution: Solution, bound: float) -> str:
     if not _is_below(solution.value, bound):
         return "proven: no plan reaches more" if solution.emptied else "proven: no plan empties any"
     unit = "nodes" if _counts_nodes(situation) else "in price"
-    return f"more is not ruled out: at most {bound:g} {unit}"
+    return f"more is not ruled out: at most {bound:g} {unit if bound != 1 else unit.removesuffix('s')}"
 
 
 def _why_none(situation: Situation) -> str:

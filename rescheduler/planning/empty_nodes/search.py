@@ -102,7 +102,7 @@ class Search:
         """With prices that are whole numbers (of some unit) so is the value of every plan."""
         prices = whole_prices(self.situation.price)
         bound = max(0.0, bound)
-        return prices.real(floor(bound * prices.scale + _ENOUGH)) if prices.is_exact else bound + _ENOUGH
+        return prices.real(floor(bound * prices.scale + _ENOUGH)) if prices.is_exact else bound and bound + _ENOUGH
 
     def _is_done(self) -> bool:
         return self.best.value >= self.bound and self.best.evictions <= self._fewest_for_best()

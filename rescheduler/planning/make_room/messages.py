@@ -59,7 +59,8 @@ def _summary(helped: int, wanted: int, schedule: Schedule) -> str:
     if helped == wanted and not evictions:
         return f"all {wanted} pending pods fit already" if wanted > 1 else "the pending pod fits already"
     by = f"by {evictions} eviction{'s' if evictions != 1 else ''}" if evictions else "without evictions"
-    return f"{helped} of {wanted} pending pod{'s' if wanted != 1 else ''} get{'s' if helped == 1 else ''} a place {by}"
+    pods, get = "pods" if wanted != 1 else "pod", "gets" if 1 in (helped, wanted) else "get"
+    return f"{helped} of {wanted} pending {pods} {get} a place {by}"
 
 
 def _not_helped(problem: Problem, left: list[int]) -> str:

@@ -67,6 +67,7 @@ EVERYBODY: dict[str, Any] = {"name": "s", "members": [{}]}
 OBJECTIVES: list[tuple[str, dict[str, Any]]] = [
     ("MakeRoom", {}),
     ("MakeRoom", {"allOrNothing": True, "together": "app"}),
+    ("MakeRoom", {"prize": 2}),
     ("EmptyNodes", {}),
     ("EmptyNodes", {"nodeSelector": {"matchLabels": {"no": "such"}}, "price": {"label": "price"}}),
     ("EmptyNodes", {"price": {"default": 1e12}}),
