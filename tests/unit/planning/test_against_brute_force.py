@@ -46,6 +46,17 @@ def test_help_and_evictions_are_those_of_an_exhaustive_search(tiny: TinyCluster)
     assert replay(problem, schedule_of(answer)) == []
 
 
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tiny_clusters(most_nodes=6, most_running=12, caps=(1, 2)))
+def test_larger_clusters_with_few_evictions_allowed(tiny: TinyCluster) -> None:
+    """Up to six nodes and fourteen pods, where the cap keeps the exhaustive search short."""
+    request = request_for(tiny)
+    answer = plan_make_room(request)
+    helped, evictions = BruteForce(tiny).best()
+    assert help_vector(problem_of(request), (place.pod for place in answer.placements)) == helped
+    assert (answer.value, answer.bound) == (evictions, evictions)
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tiny_clusters(), st.randoms(use_true_random=False))
 def test_names_and_order_of_nodes_do_not_matter(tiny: TinyCluster, shuffler: Random) -> None:

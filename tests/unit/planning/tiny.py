@@ -103,14 +103,21 @@ def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = 2
 
 @st.composite
 def tiny_clusters(
-    draw: st.DrawFn, *, most_running: int = 5, most_pending: int = 2, least_pending: int = 1, priorities: int = 2
+    draw: st.DrawFn,
+    *,
+    most_nodes: int = 4,
+    most_running: int = 5,
+    most_pending: int = 2,
+    least_pending: int = 1,
+    priorities: int = 2,
+    caps: tuple[int | None, ...] = (None, None, 0, 1, 2),
 ) -> TinyCluster:
-    """Up to 4 nodes, a few running and pending pods, workloads with anti-affinity, spread, tolerations and budgets."""
+    """A few nodes, running and pending pods, workloads with anti-affinity, spread, tolerations and budgets."""
     nodes = draw(
         st.lists(
             st.builds(TinyNode, st.integers(2, 5), st.sampled_from("ab"), st.sampled_from((False, False, True))),
             min_size=2,
-            max_size=4,
+            max_size=most_nodes,
         )
     )
     rules = {
@@ -130,5 +137,5 @@ def tiny_clusters(
         cores, priority = draw(st.integers(1, 4)), draw(st.integers(0, priorities - 1))
         pods.append(TinyPod(cores, name, None, priority=priority, **rules.get(name, {})))
     frozen = frozenset({draw(st.sampled_from("pqr"))}) if draw(st.integers(0, 4)) == 0 else frozenset()
-    cap = draw(st.sampled_from((None, None, 0, 1, 2)))
+    cap = draw(st.sampled_from(caps))
     return TinyCluster(tuple(nodes), tuple(pods), frozen, cap)

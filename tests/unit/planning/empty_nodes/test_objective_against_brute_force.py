@@ -33,6 +33,17 @@ def test_nodes_and_evictions_are_those_of_an_exhaustive_search(tiny: TinyCluster
     assert violations(request, answer) == []
 
 
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tiny_clusters(most_nodes=6, most_running=14, most_pending=0, least_pending=0, caps=(1, 2)))
+def test_larger_clusters_with_few_evictions_allowed(tiny: TinyCluster) -> None:
+    """Up to six nodes and fourteen pods, where the cap keeps the exhaustive search short."""
+    request = question_for(tiny)
+    answer = plan_empty_nodes(request)
+    best = best_emptying(tiny)
+    assert (answer.value, len(answer.moves), answer.bound) == (best.value, best.evictions, best.value)
+    assert violations(request, answer) == []
+
+
 @SLOW
 @given(tiny_clusters(most_running=6), st.lists(st.sampled_from((0.0, 0.5, 1.0, 2.25, 7.0)), min_size=4, max_size=4))
 def test_saved_cost_is_that_of_an_exhaustive_search(tiny: TinyCluster, drawn: list[float]) -> None:
