@@ -87,7 +87,8 @@ def test_pods_of_a_second_scheduler_move_within_its_pool(
     cluster.wait_pods_running(9)
     assert set(cluster.pods_by_node("default")) <= set(POOL)
     (move,) = answer.document["moves"]
-    assert (move["outcome"], move["landedOn"]) == ("Landed", move["toNode"])
+    assert move["landedOn"] in POOL  # two of them may tie, and then the scheduler draws lots
+    assert move["outcome"] == ("Landed" if move["landedOn"] == move["toNode"] else "LandedElsewhere")
     tool.assert_nothing_left()
 
 

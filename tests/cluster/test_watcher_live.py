@@ -55,6 +55,11 @@ class Running(NamedTuple):
         status, body = self.get("/watcher")
         return set(json.loads(body)["data"]["NodeMetricsMap"]) if status == 200 else set()
 
+    def shown_pods(self) -> set[str]:
+        """Pods of GET /watcher, which are looked at less often than nodes; none while there are none."""
+        status, body = self.get("/watcher?pods=true&window=5m")
+        return set(json.loads(body)["data"].get("PodMetricsMap", ())) if status == 200 else set()
+
 
 @pytest.fixture
 def loaded(cluster: Cluster) -> Iterator[Cluster]:
@@ -103,6 +108,7 @@ def test_the_load_of_a_live_cluster_is_told(loaded: Cluster, tmp_path: Path) -> 
     with watcher(tool, tool.policy(POLICY)) as running:
         wait_until(lambda: running.shown() == set(USE), lambda: f"two nodes: {running.get('/trust')}, {running.said}",
                    timeout_seconds=120)  # fmt: skip
+        wait_until(lambda: "default/busy-n1" in running.shown_pods(), lambda: "a pod", timeout_seconds=120)
         status, body = running.get("/watcher?pods=true&window=5m")
         assert (status, json.loads(body)["source"]) == (200, "KubernetesMetricsServer")
         assert values(body, "NodeMetricsMap", "n1") == pytest.approx({"CPU": 25.0, "Memory": 25.0}, rel=0.05)
