@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from benchmarks.baselines import Baseline, BaselineResult
 from benchmarks.instances import Family, make_family
@@ -11,8 +12,13 @@ from benchmarks.machine import MonotonicClock, describe_machine, peak_megabytes
 from rescheduler.model.columns import columns_of
 from rescheduler.model.disruption import Eligibility
 from rescheduler.model.placement import Placement
+from rescheduler.model.plan import Plan
 from rescheduler.planning.document import plan_document
+from rescheduler.planning.goals import make_room
+from rescheduler.planning.goals.goal import Goal
 from rescheduler.planning.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
+from rescheduler.planning.succession import MAKE_ROOM, Course
+from rescheduler.policy.objectives import MakeRoomArgs
 from rescheduler.proof.checker import check_plan
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
@@ -55,7 +61,7 @@ def measure(family: Family, deadline_seconds: float) -> list[str]:
     answer = _plan(prediction, eligibility, deadline_seconds, family.seed)
     seconds = time.perf_counter() - started
     peak = peak_megabytes()
-    faults = check_plan(cluster, plan_document(prediction, eligibility, answer, seconds), eligibility)
+    faults = check_plan(cluster, _document(prediction, eligibility, answer, seconds), eligibility)
     first = Baseline(prediction, eligibility).first_node_that_works()
     greedy = Baseline(prediction, eligibility).preemption_style()
     return [
@@ -85,6 +91,16 @@ def _plan(prediction: SchedulerModel, eligibility: Eligibility, deadline_seconds
             clock=MonotonicClock(),
         )
     )
+
+
+def _document(prediction: SchedulerModel, eligibility: Eligibility, answer: MakeRoomAnswer, seconds: float) -> Plan:
+    """The plan as users read it, and as the checker does."""
+    course = Course(Placement(prediction.columns), eligibility)
+    course.moves = [(MAKE_ROOM, move) for move in answer.moves]
+    course.placements = list(answer.placements)
+    goal = Goal(MAKE_ROOM, partial(make_room.plan, args=MakeRoomArgs()), is_better_higher=False)
+    course.answers = [(goal, make_room.answer_of(answer), seconds)]
+    return plan_document(prediction, eligibility, course)
 
 
 def _told(result: BaselineResult, answer: MakeRoomAnswer) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.planning.make_room import MakeRoomRequest, plan_make_room
+from rescheduler.planning.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
 from rescheduler.planning.make_room.groups import groups_helped_together
 from rescheduler.planning.question import Answer, Question
 from rescheduler.policy.objectives import MakeRoomArgs
@@ -13,21 +13,24 @@ UNIT = "evictions"
 def plan(question: Question, args: MakeRoomArgs) -> Answer:
     """See ``plan_make_room``."""
     cluster = question.prediction.columns.cluster
-    answer = plan_make_room(
-        MakeRoomRequest(
-            prediction=question.prediction,
-            placement=question.placement,
-            eligibility=question.eligibility,
-            is_guided_by_holds=question.is_guided_by_holds,
-            deadline_seconds=question.deadline_seconds,
-            seed=question.seed,
-            clock=question.clock,
-            progress=question.progress,
-            prize=args.prize,
-            all_or_nothing=args.all_or_nothing,
-            together=groups_helped_together(cluster, args.together),
-        )
+    asked = MakeRoomRequest(
+        prediction=question.prediction,
+        placement=question.placement,
+        eligibility=question.eligibility,
+        is_guided_by_holds=question.is_guided_by_holds,
+        deadline_seconds=question.deadline_seconds,
+        seed=question.seed,
+        clock=question.clock,
+        progress=question.progress,
+        prize=args.prize,
+        all_or_nothing=args.all_or_nothing,
+        together=groups_helped_together(cluster, args.together),
     )
+    return answer_of(plan_make_room(asked))
+
+
+def answer_of(answer: MakeRoomAnswer) -> Answer:
+    """The same in the form of every objective."""
     return Answer(
         status=answer.status,
         value=answer.value,
