@@ -12,25 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.instance_pods import HOST, MIB, TAKEN_AT, ZONE, Workload, pending_pod, pod_of
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import (
-    LabelSelector,
-    PodAffinityTerm,
-    Requirement,
-    Taint,
-    Toleration,
-    TopologySpreadConstraint,
-)
+from rescheduler.model.constraints import Taint
 from rescheduler.model.disruption import DisruptionGroup, Eligibility
 from rescheduler.model.node import Node
-from rescheduler.model.pod import OwnerReference, Pod, PodSpec
 from rescheduler.model.resources import resources
 
-ZONE = "topology.kubernetes.io/zone"
-HOST = "kubernetes.io/hostname"
 GIB = 2**30
-MIB = 2**20
-TAKEN_AT = 1_760_000_000.0
 NODE_TYPES = ((8, 32), (16, 64), (16, 128), (32, 64), (32, 128))  # cores, GiB
 POOLS = ("general", "general", "batch", "memory")  # the latter two are tainted
 FULL = 0.97
@@ -53,33 +42,17 @@ class Family:
         return f"{self.size} K={self.pending} util {self.utilisation:.2f} seed {self.seed}".replace("0.", ".")
 
 
-@dataclass(frozen=True)
-class Workload:
-    """Replicas of one template."""
-
-    number: int
-    replicas: int
-    millicores: int
-    mebibytes: int
-    zone: str | None
-    pool: str | None
-    keeps_apart: bool
-    spreads: bool
-    budget: int | None
-    is_fixed: bool
-
-
 def make_family(family: Family) -> tuple[Cluster, Eligibility]:
     """Build the cluster of one row, with its pending pods, and who may be moved."""
     draw = random.Random(f"{family.size}/{family.utilisation}/{family.seed}")
     nodes = _nodes(draw, NODES[family.size])
     workloads = _workloads(draw, nodes)
     placed = _thin(draw, nodes, _fill(draw, nodes, workloads), family.utilisation)
-    pods = [_pod(workload, replica, nodes[node].name) for workload, replica, node in placed]
+    pods = [pod_of(workload, replica, nodes[node].name) for workload, replica, node in placed]
     shapes = _pending_shapes(draw, nodes, placed) if family.pending else []
     if family.pending and not shapes:
         raise ValueError(f"{family.name}: no shape was found that fits nowhere; try another seed")
-    pods += [_pending(number, *shapes[number % len(shapes)]) for number in range(family.pending)]
+    pods += [pending_pod(number, *shapes[number % len(shapes)]) for number in range(family.pending)]
     pods.sort(key=lambda pod: (pod.namespace, pod.name))
     cluster = Cluster(nodes=tuple(nodes), pods=tuple(pods), taken_at=TAKEN_AT, source=family.name)
     return cluster, _eligibility(cluster, workloads)
@@ -219,42 +192,6 @@ def _pending_shapes(
 
 def _fits(room: npt.NDArray[np.int64], millicores: int) -> bool:
     return bool(((room[0] >= millicores) & (room[1] >= 2 * millicores * MIB)).any())
-
-
-def _pod(workload: Workload, replica: int, node: str) -> Pod:
-    name = f"w{workload.number:05d}"
-    labels = {"app": name}
-    selector = LabelSelector((Requirement("app", "In", (name,)),))
-    spec = PodSpec(
-        requests=_requests(workload.millicores, workload.mebibytes),
-        scored_requests=_requests(workload.millicores, workload.mebibytes),
-        node_selector=((ZONE, workload.zone),) if workload.zone else (),
-        tolerations=(Toleration("pool", "Equal", workload.pool, "NoSchedule"),) if workload.pool else (),
-        anti_affinity=(PodAffinityTerm(HOST, selector),) if workload.keeps_apart else (),
-        topology_spread=(TopologySpreadConstraint(ZONE, 1, selector=selector),) if workload.spreads else (),
-    )
-    return Pod(
-        namespace="default",
-        name=f"{name}-{replica:03d}",
-        uid=f"{name}-{replica:03d}",
-        spec=spec,
-        labels=labels,
-        node_name=node,
-        owners=(OwnerReference("ReplicaSet", name, name),),
-        started_at=TAKEN_AT - 86400,
-    )
-
-
-def _pending(number: int, millicores: int, mebibytes: int) -> Pod:
-    spec = PodSpec(requests=_requests(millicores, mebibytes), scored_requests=_requests(millicores, mebibytes))
-    name = f"pending-{number:03d}"
-    return Pod(
-        namespace="default", name=name, uid=name, spec=spec, labels={"app": "pending"}, phase="Pending", is_ready=False
-    )
-
-
-def _requests(millicores: int, mebibytes: int) -> tuple[tuple[str, int], ...]:
-    return resources((("cpu", millicores), ("memory", mebibytes * MIB)))
 
 
 def _eligibility(cluster: Cluster, workloads: list[Workload]) -> Eligibility:
