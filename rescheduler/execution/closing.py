@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from rescheduler.execution.emptied import destinations, empties_nodes, standing_on
 from rescheduler.execution.holding import Hold, HoldMaker, enlarged, held_by, leavers_by_node, room_after, take
@@ -13,9 +12,6 @@ from rescheduler.model.plan import Plan
 from rescheduler.model.pod import Pod
 from rescheduler.model.resources import Resources, resources
 from rescheduler.model.taints import BANS, tolerates
-
-MOST_EMPTY_CLOSED: Final = 300
-"""More nodes that were empty before are not closed: their placeholders would take the job controller too long."""
 
 
 def closings(plan: Plan, rest: Plan, emptied: Sequence[str], cluster: Cluster, maker: HoldMaker) -> list[Hold]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rescheduler.execution.closing import MOST_EMPTY_CLOSED, closings, empty_before, enough_to_close
+from rescheduler.execution.closing import closings, empty_before, enough_to_close
 from rescheduler.execution.holding import (
     Hold,
     HoldMaker,
@@ -18,7 +18,7 @@ from rescheduler.execution.holding import (
 )
 from rescheduler.execution.holds import Holds
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Move, Plan
+from rescheduler.model.plan import MOST_EMPTY_CLOSED, Move, Plan
 
 FEW_MOVES: Final = 20
 """So many destinations are kept from the beginning; those of larger plans one wave after the other."""

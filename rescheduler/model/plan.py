@@ -11,6 +11,9 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 API_VERSION = "rescheduler/v1alpha1"
+MOST_EMPTY_CLOSED = 300
+"""While nodes are emptied, up to so many that were empty before are kept closed: placeholders for more of them would
+take the job controller too long. Planner and executor both go by it."""
 
 
 class Status(StrEnum):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rescheduler.model.placement import Placement
-from rescheduler.planning.destinations import FULL
+
+FULL = 2**50
 
 
 def close(placement: Placement, nodes: Iterable[int]) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from rescheduler.model.placement import Placement
+from rescheduler.planning.closing import close
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.placing_times import settle_places
@@ -10,7 +14,7 @@ from rescheduler.planning.problem import Problem
 from rescheduler.planning.replay import replay
 from rescheduler.planning.sequencing import waves_in_order
 
-FULL = 2**50
+NOTHING_RESERVED: Mapping[int, int] = MappingProxyType({})
 
 
 def predict_with_holds(problem: Problem, schedule: Schedule, deadline: Deadline) -> tuple[Schedule, frozenset[int]]:
@@ -64,7 +68,7 @@ def best_elsewhere(problem: Problem, placement: Placement, pod: int) -> list[int
     """Nodes the scheduler likes best for a pod whose origin is closed to it."""
     origin = int(placement.node_of[pod])
     kept = placement.used[:, origin].copy()
-    placement.used[:, origin] += FULL
+    close(placement, (origin,))
     try:
         best = problem.prediction.best_nodes(pod, placement).tolist()
     finally:
@@ -87,10 +91,25 @@ def _guided(problem: Problem, schedule: Schedule, deadline: Deadline) -> frozens
     chained = _chained(problem, schedule)
     for pod, node in chained.items():
         _reserve(placement, problem, pod, node, 1)
+    return guided_moves(problem, placement, schedule, deadline, chained)
+
+
+def guided_moves(
+    problem: Problem,
+    placement: Placement,
+    schedule: Schedule,
+    deadline: Deadline,
+    reserved: Mapping[int, int] = NOTHING_RESERVED,
+) -> frozenset[int]:
+    """Pods sent to nodes that are not among those the scheduler likes best; when time is over, all that are left.
+
+    ``placement``: the start with what is held closed; it follows the moves. ``reserved``: pods for which room is
+    reserved there on their nodes, given up when their turn comes.
+    """
     guided = set()
     for wave in schedule.waves:
         for pod, node in wave:
-            if pod in chained:
+            if pod in reserved:
                 _reserve(placement, problem, pod, node, -1)
             if deadline.is_over() or node not in best_elsewhere(problem, placement, pod):
                 guided.add(pod)

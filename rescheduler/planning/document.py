@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
@@ -98,12 +99,13 @@ def reference_to(pod: Pod) -> PodReference:
 def _objective(name: str, answer: Answer, seconds: float) -> ObjectiveResult:
     value = _rounded(answer.value)
     bound = value if answer.status is Status.OPTIMAL else None if answer.bound is None else _rounded(answer.bound)
+    answer = replace(answer, value=value, bound=bound)
     return ObjectiveResult(
         name=name,
         status=answer.status,
-        value=value,
-        bound=bound,
-        gap=None if bound is None else abs(value - bound) / max(1.0, abs(bound)),
+        value=answer.value,
+        bound=answer.bound,
+        gap=answer.gap,
         unit=answer.unit,
         seconds=round(seconds, 3),
         message=answer.message,

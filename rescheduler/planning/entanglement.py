@@ -105,12 +105,6 @@ class Entanglement:
         is_wide = any(conflict.topology_key not in (None, HOSTNAME) for conflict in conflicts)
         return is_wide or bool(self.spread_rules(pod)) or bool(self.attractors(pod)[0])
 
-    def watches(self, pod: int, other: int) -> bool:
-        """Whether ``other``'s place can change where ``pod`` may arrive, room apart."""
-        watched = self.watched(pod)
-        position = int(np.searchsorted(watched, other))
-        return position < len(watched) and int(watched[position]) == other
-
     @cached_property
     def _terms(self) -> AffinityTerms:
         return self._columns.facts(AffinityTerms)

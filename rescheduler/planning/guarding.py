@@ -43,11 +43,11 @@ def plan_guarded(goal: Goal, question: Question, earlier: Sequence[Goal]) -> Ans
 
 def guards_of(earlier: Sequence[Goal], question: Question) -> tuple[ObjectiveState, ...]:
     """What earlier goals think of the start of a question, made anew."""
-    states = [goal.state for goal in earlier if goal.state is not None and not goal.is_kept_by_places]
-    if not states:
+    guards = [goal.guard for goal in earlier if goal.guard is not None]
+    if not guards:
         return ()
     problem = Problem(question.prediction, question.placement, question.eligibility)
-    return tuple(state(problem) for state in states)
+    return tuple(guard(problem) for guard in guards)
 
 
 def nobody_moves(question: Question) -> Question:
@@ -56,7 +56,7 @@ def nobody_moves(question: Question) -> Question:
 
 
 def _may_be_asked_again(question: Question, earlier: Sequence[Goal]) -> bool:
-    return bool(question.together) or any(goal.state is not None and not goal.is_kept_by_places for goal in earlier)
+    return bool(question.together) or any(goal.guard is not None for goal in earlier)
 
 
 def _without(question: Question, pods: set[int]) -> Question:
@@ -67,12 +67,11 @@ def _without(question: Question, pods: set[int]) -> Question:
 def _to_bar(question: Question, answer: Answer, earlier: Sequence[Goal]) -> set[int]:
     """Pods that must not be moved for this goal, because it moved them and should not have."""
     barred = in_broken_groups(question.together, {move.pod for move in answer.moves})
-    if not answer.moves:
-        return barred
-    problem = Problem(question.prediction, question.placement, question.eligibility)
-    for goal in earlier:
-        if goal.state is not None and not goal.is_kept_by_places:
-            barred |= _worsening(problem, goal.state(problem), answer)
+    guards = [goal.guard for goal in earlier if goal.guard is not None] if answer.moves else []
+    if guards:
+        problem = Problem(question.prediction, question.placement, question.eligibility)
+        for guard in guards:
+            barred |= _worsening(problem, guard(problem), answer)
     return barred
 
 

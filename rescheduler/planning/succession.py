@@ -19,6 +19,7 @@ from rescheduler.planning.guarding import nobody_moves, plan_guarded
 from rescheduler.planning.nominated_places import seat_nominated
 from rescheduler.planning.places_already_free import places_already_free
 from rescheduler.planning.planned import PlannedMove, PlannedPlace
+from rescheduler.planning.problem import Problem
 from rescheduler.planning.question import Answer, Question
 from rescheduler.planning.weighing import as_told, orders_of, weighed
 
@@ -32,7 +33,6 @@ class Course:
     ``start``: the placement after it, without what is closed; ``closed``: nodes that must receive nothing; ``guards``:
     objectives that later ones must not worsen. ``answers``: one for each objective, with seconds; its moves count waves
     from 1. ``seated``: pending pods that only wait for others to end, on the node the scheduler nominated them to.
-    ``first_of_group``: how many guards there were before the goals that are being weighed.
     """
 
     start: Placement
@@ -44,7 +44,6 @@ class Course:
     placements: list[PlannedPlace] = field(default_factory=list)
     answers: list[tuple[Goal, Answer, float]] = field(default_factory=list)
     seated: set[int] = field(default_factory=set)
-    first_of_group: int = 0
 
     def copy(self) -> Course:
         """An independent copy."""
@@ -76,7 +75,7 @@ def plan_in_order(goals: Sequence[Goal], question: Question) -> Course:
         if group[0].name != MAKE_ROOM:  # which sees to them by itself
             course.seated.update(seat_nominated(question.prediction, course.start))
         if len(group) == 1:
-            _plan_one(course, group[0], question, seconds)
+            _plan_one(course, group[0], question, seconds, course.guards)
         else:
             _plan_weighted(course, group, question, seconds)
     order = {goal.name: number for number, goal in enumerate(goals)}
@@ -84,11 +83,11 @@ def plan_in_order(goals: Sequence[Goal], question: Question) -> Course:
     return course
 
 
-def _plan_one(course: Course, goal: Goal, question: Question, seconds: float, *, is_guarded: bool = True) -> None:
+def _plan_one(course: Course, goal: Goal, question: Question, seconds: float, guards: Sequence[Goal]) -> None:
     question.progress(f"planning: {goal.name}")
     started = question.clock.monotonic()
     asked = replace(_asked(course, question, seconds), move_cost=goal.move_cost)
-    answer = plan_guarded(goal, asked, course.guards if is_guarded else course.guards[: course.first_of_group])
+    answer = plan_guarded(goal, asked, guards)
     _take(course, goal, answer, question.clock.monotonic() - started)
 
 
@@ -97,28 +96,23 @@ def _plan_weighted(course: Course, group: Sequence[Goal], question: Question, se
     deadline = Deadline(question.clock, seconds)
     started = question.clock.monotonic()
     asked = _asked(course, question, seconds)
+    problem = Problem(asked.prediction, asked.placement, asked.eligibility)
     orders = list(orders_of(group))
-    idle = {goal.name: plan_guarded(goal, nobody_moves(asked), ()) for goal in group}
+    idle = {goal.name: goal.plan(nobody_moves(asked)) for goal in group}
     alone: dict[str, Answer] = {}
-    best = weighed(group, asked, {})
+    best = weighed(group, problem, {})
     for number, order in enumerate(orders):
         trial = course.copy()
-        trial.first_of_group = len(course.guards)
         for place, goal in enumerate(order):
             share = deadline.remaining() / (len(orders) - number) / (len(order) - place)
-            _plan_one(trial, goal, question, share, is_guarded=False)
+            _plan_one(trial, goal, question, share, course.guards)
         answers = {goal.name: answer for goal, answer, _ in trial.answers[len(course.answers) :]}
-        first = order[0].name
-        alone.setdefault(first, answers[first])
-        found = weighed(group, asked, answers)
+        alone.setdefault(order[0].name, answers[order[0].name])
+        found = weighed(group, problem, answers)
         best = found if found.is_better_than(best) else best
     spent = (question.clock.monotonic() - started) / len(group)
-    of_name = {goal.name: goal for goal in group}
-    told = as_told(group, best, alone, idle)
-    for name, answer in zip(
-        [*best.answers, *(name for name in of_name if name not in best.answers)], told, strict=True
-    ):
-        _take(course, of_name[name], answer, spent)
+    for goal, answer in as_told(group, best, alone, idle):
+        _take(course, goal, answer, spent)
 
 
 def _grouped(goals: Sequence[Goal]) -> Iterable[list[Goal]]:
@@ -149,15 +143,18 @@ def _asked(course: Course, question: Question, seconds: float) -> Question:
 
 def _take(course: Course, goal: Goal, answer: Answer, seconds: float) -> None:
     """Let the moves of an answer happen."""
-    for wave in range(1, 1 + max((move.wave for move in answer.moves), default=0)):
-        for move in answer.moves:
-            if move.wave == wave:
-                course.start.move(move.pod, move.to_node)
+    last = max((move.wave for move in answer.moves), default=0)
+    waves: list[list[PlannedMove]] = [[] for _ in range(last)]
+    for move in answer.moves:
+        waves[move.wave - 1].append(move)
+    for wave in waves:
+        for move in wave:
+            course.start.move(move.pod, move.to_node)
         course.start.settle()
     course.moves += [(goal.name, replace(move, wave=move.wave + course.waves)) for move in answer.moves]
     earlier = len(course.placements)
     _let_in(course, [replace(place, wave=place.wave + course.waves) for place in answer.placements])
-    course.waves += max((move.wave for move in answer.moves), default=0)
+    course.waves += last
     course.closed.update(answer.closes)
     course.guards.append(goal)
     if answer.helped is not None and answer.wanted is not None:  # those let in before were wanted too

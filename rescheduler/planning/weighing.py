@@ -9,7 +9,7 @@ from itertools import islice, permutations
 from rescheduler.model.plan import Status
 from rescheduler.planning.goals.goal import Goal
 from rescheduler.planning.problem import Problem
-from rescheduler.planning.question import Answer, Question
+from rescheduler.planning.question import Answer
 
 MOST_ORDERS = 6
 _SAME = 1e-9
@@ -44,9 +44,8 @@ def orders_of(goals: Sequence[Goal]) -> Iterator[tuple[Goal, ...]]:
         yield (goal,)
 
 
-def weighed(goals: Sequence[Goal], question: Question, answers: dict[str, Answer]) -> Candidate:
-    """What the moves of these answers, planned one after another, are worth to all goals together."""
-    problem = Problem(question.prediction, question.placement, question.eligibility)
+def weighed(goals: Sequence[Goal], problem: Problem, answers: dict[str, Answer]) -> Candidate:
+    """What the moves of these answers, planned one after another from the problem's start, are worth to all goals."""
     gains = {}
     for goal in goals:
         assert goal.state is not None
@@ -63,16 +62,17 @@ def weighed(goals: Sequence[Goal], question: Question, answers: dict[str, Answer
     return Candidate(answers, gains, total - cost)
 
 
-def as_told(goals: Sequence[Goal], best: Candidate, alone: dict[str, Answer], idle: dict[str, Answer]) -> list[Answer]:
-    """An answer for each goal in the order of their planning: what it reaches in the end, against its own bound.
+def as_told(
+    goals: Sequence[Goal], best: Candidate, alone: dict[str, Answer], idle: dict[str, Answer]
+) -> list[tuple[Goal, Answer]]:
+    """Each goal in the order of planning, with what it reaches in the end, against its own bound.
 
     ``alone``: what each goal reached and proved by itself; ``idle``: what it is worth to move nobody.
     """
-    names = [*best.answers, *(goal.name for goal in goals if goal.name not in best.answers)]
     of_name = {goal.name: goal for goal in goals}
     told = []
-    for name in names:
-        goal, planned = of_name[name], best.answers.get(name)
+    for name in [*best.answers, *(name for name in of_name if name not in best.answers)]:
+        goal, planned = of_name[name], best.answers.get(name, idle[name])
         sign = 1.0 if goal.is_better_higher else -1.0
         value = idle[name].value + sign * best.gains[name]
         bound = alone[name].bound
@@ -81,15 +81,14 @@ def as_told(goals: Sequence[Goal], best: Candidate, alone: dict[str, Answer], id
         is_proven = bound is not None and abs(value - bound) <= _SAME * max(1.0, abs(bound))
         weight = goal.weight or 1.0
         note = f"weight {weight:g}: all moves together gain {best.gains[name]:g}; alone its bound is {_shown(bound)}"
-        told.append(
-            replace(
-                planned or idle[name],
-                value=value,
-                bound=value if is_proven else bound,
-                status=Status.OPTIMAL if is_proven else Status.FEASIBLE,
-                message=f"{(planned or idle[name]).message}; {note}",
-            )
+        answer = replace(
+            planned,
+            value=value,
+            bound=value if is_proven else bound,
+            status=Status.OPTIMAL if is_proven else Status.FEASIBLE,
+            message=f"{planned.message}; {note}",
         )
+        told.append((goal, answer))
     return told
 
 

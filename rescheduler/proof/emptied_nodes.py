@@ -8,12 +8,9 @@ from rescheduler.model.cluster import Cluster
 from rescheduler.model.label_selectors import read_selector, selects
 from rescheduler.model.node import Node
 from rescheduler.model.plan import Plan
-from rescheduler.model.pod import Pod
 from rescheduler.policy.objectives import EmptyNodesArgs
 
 EMPTY_NODES = "EmptyNodes"
-_OWNERS_ON_EVERY_NODE = ("DaemonSet", "Node")
-_FROM_THE_NODE_ITSELF = ("kubernetes.io/config.mirror", "kubernetes.io/config.source")
 
 
 def price_emptied(cluster: Cluster, plan: Plan, args: EmptyNodesArgs) -> float:
@@ -45,7 +42,7 @@ def _standing(cluster: Cluster, plan: Plan) -> Counter[str]:
     """Pods on each node that keep it from being empty, with those that the scheduler lets in, plan or no plan."""
     found: Counter[str] = Counter()
     for pod in cluster.pods:
-        if pod.node_name is not None and not pod.is_finished and not _belongs_to_its_node(pod):
+        if pod.node_name is not None and not pod.is_finished and not pod.belongs_to_its_node:
             found[pod.node_name] += 1
     for placement in plan.placements:
         if placement.wave == 0:
@@ -55,10 +52,3 @@ def _standing(cluster: Cluster, plan: Plan) -> Counter[str]:
 
 def _may_be_emptied(node: Node) -> bool:
     return not node.is_virtual and node.problem is None
-
-
-def _belongs_to_its_node(pod: Pod) -> bool:
-    if any(owner.kind in _OWNERS_ON_EVERY_NODE for owner in pod.owners):
-        return True
-    mirror, source = (pod.annotations.get(key) for key in _FROM_THE_NODE_ITSELF)
-    return mirror is not None or source not in (None, "api")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.node import Node
 from rescheduler.model.plan import Plan
-from rescheduler.model.pod import Pod, PodSpec
+from rescheduler.model.pod import PodSpec
 from rescheduler.proof.company import without_company
 from rescheduler.proof.population import Population
 from rescheduler.proof.predicates.node import is_tolerated, matches_node
@@ -37,19 +37,11 @@ def violations_by_rule(cluster: Cluster, plan: Plan) -> Mapping[str, int]:
     world = World(cluster)
     population = Population((pod for pod in cluster.pods if not pod.is_terminating), standing)
     return {
-        "NodeAffinity": sum(
-            not _belongs_to_its_node(pod) and not _is_admitted(pod.spec, node) for pod, node in standing
-        ),
+        "NodeAffinity": sum(not pod.belongs_to_its_node and not _is_admitted(pod.spec, node) for pod, node in standing),
         "AntiAffinity": repelled_pairs(population, world),
         "Affinity": without_company(standing, population, world),
         "Spread": excess(cluster, standing, population),
     }
-
-
-def _belongs_to_its_node(pod: Pod) -> bool:
-    is_static = pod.annotations.get("kubernetes.io/config.source", "api") != "api"
-    is_bound = any(owner.kind in ("DaemonSet", "Node") for owner in pod.owners)
-    return is_static or is_bound or "kubernetes.io/config.mirror" in pod.annotations
 
 
 def _is_admitted(spec: PodSpec, node: Node) -> bool:

@@ -8,7 +8,7 @@ from rescheduler.model.arrays import NOWHERE
 from rescheduler.planning.antagonists.antagonists import Antagonists
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.rearrangement.case import Case, Costs
-from rescheduler.planning.rearrangement.members import FEW_MOVABLE, MOST_MEMBERS, MOST_PLACES, Members, case_of
+from rescheduler.planning.rearrangement.members import FEW_MOVABLE, affordable_members, case_of
 from rescheduler.planning.rearrangement.pairs import add_pairs
 from rescheduler.planning.remaining_limits import RemainingLimits
 
@@ -19,12 +19,10 @@ def case_for(problem: Problem, antagonists: Antagonists, limits: RemainingLimits
     rows = np.arange(len(problem.movable))
     if len(rows) > FEW_MOVABLE:
         rows = rows[class_of != NOWHERE]
-    if len(rows) > MOST_MEMBERS:
+    found = affordable_members(problem, rows)
+    if found is None:
         return None
-    members = Members(problem, rows)
-    nodes = [members.nodes_of(position) for position in range(len(rows))]
-    if sum(map(len, nodes)) > MOST_PLACES:
-        return None
+    members, nodes = found
     costs = Costs()
     add_pairs(costs, members, nodes, antagonists.foes, members.codes(None))
     return case_of(members, nodes, limits, costs)

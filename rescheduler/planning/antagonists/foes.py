@@ -26,11 +26,6 @@ class Foes:
         """Pods of one class, ascending."""
         return self._members[self._grouping.members(number)]
 
-    def foes_of(self, number: int) -> IntArray:
-        """Foes of the pods of one class, each pod itself among them where its class keeps apart; in no order."""
-        parts = [self.pods_of(int(rival)) for rival in self.rivals[number]]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-
     def is_rival(self, number: int) -> BoolArray:
         """Rivals of a class, bool[C + 1]; the last entry stands for pods of no class."""
         mask = np.zeros(len(self.rivals) + 1, dtype=np.bool_)

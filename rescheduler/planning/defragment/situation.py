@@ -69,10 +69,6 @@ class Situation:
         left = np.array([self.limits.of(name) for name in distinct], dtype=np.int64)
         return np.array([number[name] for name in names], dtype=np.int64), left
 
-    def worth_at(self, free: IntArray) -> float:
-        """Value of a placement with this room, int64[R, N]."""
-        return float(self.shapes.worth(free).sum())
-
 
 def arriving_and_held(problem: Problem) -> tuple[IntArray, IntArray]:
     """What each movable pod takes where it arrives and what it holds where it is, int64[R, M], all resources counted.

@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from rescheduler.model.arrays import BoolArray
+from rescheduler.planning.closing import close
 from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.empty_nodes.following import followed, guided_moves
+from rescheduler.planning.destinations import guided_moves
+from rescheduler.planning.draft import Schedule
+from rescheduler.planning.empty_nodes.following import followed
 from rescheduler.planning.empty_nodes.situation import Situation
 from rescheduler.planning.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.replay import replay
@@ -37,7 +40,7 @@ def with_destinations(
             trial = _trial(situation, groups, found, is_closed, share, deadline.part(0.3))
             if trial is not None:
                 return trial
-    return replace(found, guided=guided_moves(situation, found.schedule, is_closed, deadline))
+    return replace(found, guided=_guided(situation, found.schedule, is_closed, deadline))
 
 
 def _trial(
@@ -57,7 +60,13 @@ def _trial(
         return None
     if not packed:
         return trial
-    return replace(trial, guided=guided_moves(situation, schedule, is_closed, deadline))
+    return replace(trial, guided=_guided(situation, schedule, is_closed, deadline))
+
+
+def _guided(situation: Situation, schedule: Schedule, is_closed: BoolArray, deadline: Deadline) -> frozenset[int]:
+    placement = situation.start.copy()
+    close(placement, np.flatnonzero(is_closed))
+    return guided_moves(situation.problem, placement, schedule, deadline)
 
 
 def _largest_first(situation: Situation, pods: list[int]) -> list[int]:

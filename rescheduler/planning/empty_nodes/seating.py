@@ -64,10 +64,6 @@ class Seating:
         for pod, node in original.items():
             self.seat(pod, node)
 
-    def copy_seats(self) -> IntArray:
-        """Where each pod sits now."""
-        return self.node_of.copy()
-
     @property
     def unseated(self) -> list[int]:
         """Pods without a seat, the largest first."""

@@ -15,7 +15,7 @@ from rescheduler.planning.fault_domains.skew import Skew
 from rescheduler.planning.fault_domains.state import ViolationsState
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.rearrangement.case import Case, Costs, Evenness, Need
-from rescheduler.planning.rearrangement.members import FEW_MOVABLE, MOST_MEMBERS, MOST_PLACES, Members, case_of
+from rescheduler.planning.rearrangement.members import FEW_MOVABLE, Members, affordable_members, case_of
 from rescheduler.planning.rearrangement.pairs import add_pairs
 from rescheduler.planning.remaining_limits import RemainingLimits
 
@@ -30,12 +30,10 @@ def case_for(problem: Problem, state: ViolationsState, limits: RemainingLimits) 
     if len(rows) > FEW_MOVABLE:
         parts = [part for part in parts if part.cost]
         rows = np.flatnonzero(_concerned(problem, parts)[problem.movable])
-    if len(rows) > MOST_MEMBERS:
+    found = affordable_members(problem, rows)
+    if found is None:
         return None
-    members = Members(problem, rows)
-    nodes = [members.nodes_of(position) for position in range(len(rows))]
-    if sum(map(len, nodes)) > MOST_PLACES:
-        return None
+    members, nodes = found
     costs = Costs()
     for part in parts:
         _add(costs, members, nodes, part)

@@ -8,6 +8,7 @@ from rescheduler.model.arrays import BoolArray
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import NOWHERE
 from rescheduler.model.label_selectors import read_selector, selects
+from rescheduler.model.plan import MOST_EMPTY_CLOSED
 from rescheduler.model.usage import FloatArray
 from rescheduler.planning.empty_nodes.objective import plan_empty_nodes
 from rescheduler.planning.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
@@ -15,14 +16,12 @@ from rescheduler.planning.prices import price_of_move, relative_price, tightest_
 from rescheduler.planning.question import Answer, Question
 from rescheduler.policy.objectives import EmptyNodesArgs, NodePrice
 
-MOST_EMPTY_NODES_HELD = 300
-"""Nodes that were empty before are held by the executor, too, but no more of them than this."""
-
 
 def plan(question: Question, args: EmptyNodesArgs) -> Answer:
     """See ``plan_empty_nodes``; with a move cost a node is worth its price less what moving its pods costs."""
     cluster = question.prediction.columns.cluster
     price, selection = prices(cluster, args.price), selected(cluster, args)
+    is_empty = _is_empty(question)
     if question.move_cost:
         price = np.maximum(0.0, price - question.move_cost * _cost_of_emptying(question))
     answer = plan_empty_nodes(
@@ -34,7 +33,7 @@ def plan(question: Question, args: EmptyNodesArgs) -> Answer:
             deadline_seconds=question.deadline_seconds,
             seed=question.seed,
             clock=question.clock,
-            holds_empty_nodes=question.is_guided_by_holds and _number_empty(question) <= MOST_EMPTY_NODES_HELD,
+            holds_empty_nodes=question.is_guided_by_holds and int(is_empty.sum()) <= MOST_EMPTY_CLOSED,
             is_selected=selection,
             price=price if question.move_cost or args.price is not None else None,
             progress=question.progress,
@@ -48,30 +47,26 @@ def plan(question: Question, args: EmptyNodesArgs) -> Answer:
         message=answer.message + _told_cost(question.move_cost),
         moves=answer.moves,
         refusals=answer.refusals,
-        closes=(*answer.emptied, *_still_empty(question, selection, answer)),
+        closes=(*answer.emptied, *_still_empty(is_empty, selection, answer)),
     )
 
 
-def _still_empty(question: Question, selection: BoolArray | None, answer: EmptyNodesAnswer) -> list[int]:
+def _is_empty(question: Question) -> BoolArray:
+    """Nodes with no pod but such as belong to them, bool[N]."""
+    pods, node_of = question.prediction.columns.cluster.pods, question.placement.node_of
+    is_empty = np.ones(question.prediction.columns.node_count, dtype=np.bool_)
+    for pod, node in zip(pods, node_of.tolist(), strict=True):
+        if node != NOWHERE and not pod.belongs_to_its_node:
+            is_empty[node] = False
+    return is_empty
+
+
+def _still_empty(is_empty: BoolArray, selection: BoolArray | None, answer: EmptyNodesAnswer) -> list[int]:
     """Nodes that were empty before and are not used by the moves, of those that count."""
-    counts = np.ones(question.prediction.columns.node_count, dtype=np.bool_) if selection is None else selection.copy()
-    counts[list(_used(question))] = False
+    counts = is_empty.copy() if selection is None else is_empty & selection
     counts[[move.to_node for move in answer.moves]] = False
     found: list[int] = np.flatnonzero(counts).tolist()
     return found
-
-
-def _number_empty(question: Question) -> int:
-    """Nodes with no pod but such as belong to them."""
-    return question.prediction.columns.node_count - len(_used(question))
-
-
-def _used(question: Question) -> set[int]:
-    """Nodes with pods that do not belong to them."""
-    pods, node_of = question.prediction.columns.cluster.pods, question.placement.node_of
-    return {
-        int(node) for pod, node in zip(pods, node_of, strict=True) if node != NOWHERE and not pod.belongs_to_its_node
-    }
 
 
 def selected(cluster: Cluster, args: EmptyNodesArgs) -> BoolArray | None:

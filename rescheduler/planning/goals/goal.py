@@ -30,3 +30,8 @@ class Goal:
     is_kept_by_places: bool = False
     weight: float | None = None
     move_cost: float = 0.0
+
+    @property
+    def guard(self) -> StateOf | None:
+        """What later objectives must not make worse; None where nothing needs to be heeded."""
+        return None if self.is_kept_by_places else self.state

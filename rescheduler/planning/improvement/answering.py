@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rescheduler.model.plan import Refusal, Status
 from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.destinations import best_elsewhere
+from rescheduler.planning.destinations import guided_moves
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.improvement.improve import Improvement
 from rescheduler.planning.planned import PlannedMove
@@ -52,17 +52,14 @@ def planned_moves(
 
     When time is over, the moves that are left count as such.
     """
-    placement = problem.start.copy()
-    found = []
-    for number, wave in enumerate(schedule.waves, start=1):
-        for pod, node in wave:
-            needs_guidance = question.is_guided_by_holds and (
-                deadline.is_over() or node not in best_elsewhere(problem, placement, pod)
-            )
-            found.append(PlannedMove(pod, node, number, needs_guidance, reason(pod, node)))
-            placement.move(pod, node)
-        placement.settle()
-    return tuple(found)
+    guided = frozenset[int]()
+    if question.is_guided_by_holds:
+        guided = guided_moves(problem, problem.start.copy(), schedule, deadline)
+    return tuple(
+        PlannedMove(pod, node, number, pod in guided, reason(pod, node))
+        for number, wave in enumerate(schedule.waves, start=1)
+        for pod, node in wave
+    )
 
 
 def _notes(question: Question, improvement: Improvement) -> list[str]:

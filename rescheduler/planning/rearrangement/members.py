@@ -19,6 +19,8 @@ FEW_MOVABLE = 30
 MOST_MEMBERS = 150
 MOST_PLACES = 2500
 LARGEST_CASE = 60_000
+Places = list[tuple[int, ...]]
+"""For each member the nodes where it may end."""
 
 
 class Members:
@@ -80,6 +82,15 @@ class Members:
         met = codes[sites[sites != NOWHERE]]
         near: BoolArray = np.isin(codes, met[met != NOWHERE])
         return near
+
+
+def affordable_members(problem: Problem, rows: IntArray) -> tuple[Members, Places] | None:
+    """These movable pods as members, with where each may go; None where that is too much for an exact model."""
+    if len(rows) > MOST_MEMBERS:
+        return None
+    members = Members(problem, rows)
+    places = [members.nodes_of(position) for position in range(len(rows))]
+    return None if sum(map(len, places)) > MOST_PLACES else (members, places)
 
 
 def case_of(members: Members, nodes: Sequence[tuple[int, ...]], limits: RemainingLimits, costs: Costs) -> Case | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from rescheduler.model.placement import Placement
 from rescheduler.model.usage import FloatArray
+from rescheduler.planning.closing import close
 from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.destinations import FULL
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.improvement.state import ObjectiveState
 from rescheduler.planning.problem import Problem
@@ -49,7 +51,7 @@ def _liked(problem: Problem, placement: Placement, pod: int, planned: int, chang
         return planned
     is_open &= change <= change[is_open].min()
     used = placement.used.copy()
-    placement.used[:, ~is_open] += FULL
+    close(placement, np.flatnonzero(~is_open))
     try:
         best = problem.prediction.best_nodes(pod, placement).tolist()
     finally:

@@ -89,17 +89,9 @@ def solve_master(
     cost = cp_model.LinearExpr.weighted_sum(use, [column.cost for column in columns]) if columns else 0
     solver = LexicographicSolver(model, [*use, *helped], seed)
     solver.hint(zip(use, _greedily(columns, wanted, conditions), strict=True))
-    is_help_proven = True
-    for position, weights in enumerate(stages):
-        goal = cp_model.LinearExpr.weighted_sum([helped[number] for number in weights], list(weights.values()))
-        kept = None
-        if conditions.prize is not None and position == len(stages) - 1:
-            kept, most = cp_model.LinearExpr.sum([helped[number] for number in weights]), sum(wanted) + 1
-            goal = cp_model.LinearExpr.weighted_sum([kept, cost], [conditions.prize * most + 1, -most])
-        stage = solver.run(goal, maximize=True, deadline=deadline.part(0.5), deterministic_seconds=0.4, kept=kept)
-        is_help_proven &= stage.is_proven
-        if solver.solution is None:
-            return None
+    is_help_proven = _help_most(solver, helped, cost, stages, deadline, conditions.prize, sum(wanted))
+    if is_help_proven is None:
+        return None
     stage = solver.run(cost, maximize=False, deadline=deadline, deterministic_seconds=0.8)
     if solver.solution is None:
         return None
@@ -112,6 +104,30 @@ def solve_master(
         bound=stage.bound or 0,
         is_help_proven=is_help_proven,
     )
+
+
+def _help_most(
+    solver: LexicographicSolver,
+    helped: Sequence[cp_model.IntVar],
+    cost: cp_model.LinearExprT,
+    stages: Sequence[Mapping[int, int]],
+    deadline: Deadline,
+    prize: int | None,
+    wanted: int,
+) -> bool | None:
+    """Run the stages of help; whether each is proven, None if one found nothing. A prize weighs the last with cost."""
+    is_proven = True
+    for position, weights in enumerate(stages):
+        goal = cp_model.LinearExpr.weighted_sum([helped[number] for number in weights], list(weights.values()))
+        kept = None
+        if prize is not None and position == len(stages) - 1:
+            kept, most = cp_model.LinearExpr.sum([helped[number] for number in weights]), wanted + 1
+            goal = cp_model.LinearExpr.weighted_sum([kept, cost], [prize * most + 1, -most])
+        stage = solver.run(goal, maximize=True, deadline=deadline.part(0.5), deterministic_seconds=0.4, kept=kept)
+        is_proven &= stage.is_proven
+        if solver.solution is None:
+            return None
+    return is_proven
 
 
 def _greedily(columns: Sequence[Column], wanted: Sequence[int], conditions: Conditions) -> list[int]:
