@@ -9,6 +9,7 @@ from dataclasses import replace
 import msgspec
 
 from rescheduler.model.cluster import Cluster
+from rescheduler.model.ledger import Ledger
 
 
 def with_debts(cluster: Cluster, sent: frozenset[str]) -> Cluster:
@@ -22,6 +23,24 @@ def with_debts(cluster: Cluster, sent: frozenset[str]) -> Cluster:
         for pod in cluster.pods
     )
     return replace(cluster, pods=pods)
+
+
+def indebted(cluster: Cluster, ledger: Ledger) -> Cluster:
+    """The cluster with the pods of every open debt taken as terminating."""
+    debts = frozenset(entry.pod.uid for entry in ledger.debts)
+    return with_debts(cluster, debts) if debts else cluster
+
+
+def replicas_with_debts(remembered: Mapping[str, int], ledger: Ledger) -> Mapping[str, int]:
+    """Desired replicas by uid of owners that are known by their pods alone, no fewer than when a debt was opened.
+
+    A pod that is gone would otherwise not be missed. Only such owners are looked up here.
+    """
+    wanted = dict(remembered)
+    for entry in ledger.debts:
+        if entry.workload:
+            wanted[entry.workload] = max(entry.desired, wanted.get(entry.workload, 0))
+    return wanted
 
 
 def most_replicas(before: Mapping[str, int], cluster: Cluster) -> dict[str, int]:

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from rescheduler.disruption.careful_groups import careful_groups
 from rescheduler.disruption.circumstances import DEFAULT_SCHEDULERS, EVERYTHING, Circumstances
+from rescheduler.disruption.debts import indebted, replicas_with_debts
 from rescheduler.disruption.pod_kinds import is_standing
+from rescheduler.disruption.quiet import Wanted
 from rescheduler.disruption.rules import HELPING, MOVING
 from rescheduler.disruption.rules.rule import Rule, Stage
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits, Selection
+from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.plan import PodReference, Refusal
 from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Policy
+from rescheduler.policy.models import Guidance, Limits, Policy
 
 NOTHING_REMEMBERED: Mapping[str, int] = MappingProxyType({})
+NOTHING_WANTED: Mapping[str, Wanted] = MappingProxyType({})
+NOTHING_LEFT: Mapping[str, str] = MappingProxyType({})
 
 
 def decide_eligibility(
@@ -24,24 +30,50 @@ def decide_eligibility(
     selection: Selection = EVERYTHING,
     schedulers: frozenset[str] = DEFAULT_SCHEDULERS,
     remembered_replicas: Mapping[str, int] = NOTHING_REMEMBERED,
+    ledger: Ledger = EMPTY_LEDGER,
+    *,
+    is_daemon: bool = False,
+    stop: str | None = None,
+    wanted: Mapping[str, Wanted] = NOTHING_WANTED,
+    sent: Mapping[str, int] = NOTHING_REMEMBERED,
+    left: Mapping[str, str] = NOTHING_LEFT,
 ) -> Eligibility:
     """Ask every rule of every pod; O(pods), rules about templates and nodes once for each distinct one.
 
     ``schedulers``: names of those that can be predicted. ``remembered_replicas``: desired replicas by uid of owners
-    that are known by their pods alone, as counted before the first eviction.
+    that are known by their pods alone, as counted before the first eviction. ``ledger``: earlier evictions, which
+    count in windows; those that are still debts count as missing pods. ``is_daemon``, ``stop``, ``wanted``, ``sent``
+    and ``left``: see Circumstances.
     """
-    circumstances = Circumstances(cluster, policy, selection, schedulers, remembered_replicas)
+    cluster = indebted(cluster, ledger)
+    replicas = replicas_with_debts(remembered_replicas, ledger)
+    more = (is_daemon, stop, wanted, sent, left)
+    circumstances = Circumstances(cluster, policy, selection, schedulers, replicas, ledger, *more)
     movable, refusals = _divide(circumstances, MOVING, [i for i, pod in enumerate(cluster.pods) if not _waits(pod)])
     helpable, not_helpable = _divide(circumstances, HELPING, [i for i, pod in enumerate(cluster.pods) if _waits(pod)])
-    limits = policy.limits
     return Eligibility(
         movable=tuple(movable),
         refusals=refusals,
         helpable=tuple(helpable),
         not_helpable=not_helpable,
         groups=tuple(_groups(circumstances, movable)),
-        limits=MoveLimits(limits.max_evictions, limits.max_evictions_per_node, limits.max_evictions_per_namespace),
+        limits=_move_limits(policy.limits),
+        may_evict_first=policy.guidance is Guidance.GUIDE,
+        owing=_owing(circumstances, movable),
     )
+
+
+def _owing(circumstances: Circumstances, movable: Sequence[int]) -> frozenset[int]:
+    owed = {entry.workload for entry in circumstances.ledger.debts}
+    if not owed:
+        return frozenset()
+    workloads, pods = circumstances.workloads, circumstances.cluster.pods
+    found = ((index, workloads.of(pods[index])) for index in movable)
+    return frozenset(index for index, state in found if state is not None and state.workload.uid in owed)
+
+
+def _move_limits(limits: Limits) -> MoveLimits:
+    return MoveLimits(limits.max_evictions, limits.max_evictions_per_node, limits.max_evictions_per_namespace)
 
 
 def explain_pod(circumstances: Circumstances, pod: Pod) -> tuple[Refusal, ...]:
@@ -67,24 +99,38 @@ def _divide(
     """Indices without any objection, and the first objection to each of the others."""
     accepted: list[int] = []
     refused: dict[int, Refusal] = {}
-    pods, kind_of = circumstances.cluster.pods, circumstances.kinds.kind_of
-    answered: list[tuple[Stage, dict[Hashable, tuple[str, str] | None]]] = [(stage, {}) for stage in stages]
+    pods = circumstances.cluster.pods
+    asked = [stage for stage in stages if stage.per != "debt" or circumstances.debt_of]
+    answered = [(stage.rules, _alike(stage, circumstances), _Answers()) for stage in asked]
     for index in candidates:
         pod = pods[index]
-        for stage, answers in answered:
-            key: Hashable = kind_of[index] if stage.per == "kind" else pod.node_name
-            if stage.per == "pod":
-                objection = _first_objection(stage.rules, pod, circumstances)
+        for rules, alike, answers in answered:
+            key = None if alike is None else alike[index]
+            if alike is None:
+                objection = _first_objection(rules, pod, circumstances)
             elif key in answers:
                 objection = answers[key]
             else:
-                objection = answers[key] = _first_objection(stage.rules, pod, circumstances)
+                objection = answers[key] = _first_objection(rules, pod, circumstances)
             if objection is not None:
                 refused[index] = refusal(objection[0], pod, objection[1])
                 break
         else:
             accepted.append(index)
     return accepted, refused
+
+
+class _Answers(dict[Hashable, tuple[str, str] | None]):
+    """Rule and reason for all pods that are alike to a stage."""
+
+
+def _alike(stage: Stage, circumstances: Circumstances) -> Sequence[Hashable] | None:
+    """For each pod what a stage's answers depend on; None: on the pod itself."""
+    if stage.per == "kind":
+        return circumstances.kinds.kind_of
+    if stage.per == "node":
+        return [pod.node_name for pod in circumstances.cluster.pods]
+    return circumstances.policy_budgets.alike if stage.per == "budget" else None
 
 
 def _first_objection(rules: Sequence[Rule], pod: Pod, circumstances: Circumstances) -> tuple[str, str] | None:
@@ -96,6 +142,12 @@ def _first_objection(rules: Sequence[Rule], pod: Pod, circumstances: Circumstanc
 
 
 def _groups(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+    yield from _kubernetes_groups(circumstances, movable)
+    yield from circumstances.policy_budgets.groups(movable)
+    yield from careful_groups(circumstances, movable)
+
+
+def _kubernetes_groups(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
     """One group a budget and one a workload, of the movable pods that are ready now."""
     members: dict[tuple[str, str, int], list[int]] = {}
     of_kind: dict[int, list[list[int]]] = {}

@@ -1,43 +1,50 @@
 """The gate: the last and only place that gives leave to evict. Pure: state in, verdicts out.
 
-Questions in order, and the first "no" ends it: may anything be executed at all, was this pod sent already, is it still
-the same pod on the same node, may it still be moved, is its destination still there, do the limits of the plan, and
-the budgets with every open debt, leave room for one more; and where the move rests on measured use, is that use still
-to be believed.
+Questions in order, and the first "no" ends it: the kill switch, whether this plan is still the one in force, whether
+anything may be executed at all; for a daemon the cluster's health and the circuit breaker; was this pod sent already,
+is it still the same pod on the same node; windows and rates; may it still be moved, and is its workload quiet; is its
+destination still there; the limits of the plan, the floor under its workload and its PodDisruptionBudget, with every
+open debt; and where the move rests on measured use, is that use still to be believed.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from rescheduler.disruption.circumstances import DEFAULT_SCHEDULERS, EVERYTHING
-from rescheduler.disruption.debts import most_replicas, with_debts
-from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.breaker import breaker_objection, is_on_trial
+from rescheduler.disruption.health import Finding
+from rescheduler.disruption.spent import Spent
 from rescheduler.disruption.usage_trust import distrusted
-from rescheduler.extension_points import Gate
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import DisruptionGroup, Eligibility, Selection
+from rescheduler.model.disruption import Eligibility
+from rescheduler.model.ledger import Breaker
 from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, PodReference, Refusal
+from rescheduler.model.plan import Move, Refusal
 from rescheduler.model.pod import Pod
+from rescheduler.model.taints import CORDON, tolerates
 from rescheduler.model.trust import NodeTrust
-from rescheduler.policy.models import Mode, Policy
+from rescheduler.policy.safety import BreakerPolicy
 
-Recheck = Callable[[Cluster, Sequence[Move]], Mapping[str, str]]
-"""Asks the filters again: for each pod (by uid) whose destination does not take it any more, the reason."""
-AskTrust = Callable[[], NodeTrust]
-"""Asks how far measured use is believed right now."""
+
+class Caution(NamedTuple):
+    """What binds a daemon, which nobody watches: findings about the cluster's health, and the circuit breaker."""
+
+    findings: Sequence[Finding]
+    breaker: Breaker
+    rules: BreakerPolicy
 
 
 @dataclass(frozen=True)
 class GateContext:
-    """What the gate looks at.
+    """What the gate looks at; ``cluster.taken_at`` is the time of all questions.
 
     ``eligibility`` is that of ``cluster``, decided with every pod in ``sent`` taken as gone. ``sent``: origin of each
     eviction of this plan sent so far, by uid ("" where unknown); ``sent_namespaces``: their number in each namespace.
-    ``obstacles``: see Recheck. ``trust``: in measured use; None where no move of this plan rests on it.
+    ``obstacles``: for pods (by uid) whose destination does not take them any more, the reason. ``trust``: in measured
+    use; None where no move of this plan rests on it. ``stop``: why somebody wants nothing to be evicted. ``fence``:
+    why this plan is not the one in force. ``caution``: None where a person said yes to this very plan.
     """
 
     cluster: Cluster
@@ -47,11 +54,14 @@ class GateContext:
     sent_namespaces: Mapping[str, int] = field(default_factory=dict)
     obstacles: Mapping[str, str] = field(default_factory=dict)
     trust: NodeTrust | None = None
+    stop: str | None = None
+    fence: str | None = None
+    caution: Caution | None = None
 
 
 def permit_wave(moves: Sequence[Move], context: GateContext) -> tuple[Permit | Refusal, ...]:
     """One verdict for each move, in order; a permit given here counts against those that come after it."""
-    spent = _Spent(moves, context)
+    spent = Spent(moves, context.cluster, context.eligibility, context.sent, context.sent_namespaces)
     verdicts: list[Permit | Refusal] = []
     for move in moves:
         pod = context.cluster.pod_by_key.get(move.pod.key)
@@ -65,34 +75,55 @@ def permit_wave(moves: Sequence[Move], context: GateContext) -> tuple[Permit | R
     return tuple(verdicts)
 
 
-def _objections(move: Move, pod: Pod | None, context: GateContext, spent: _Spent) -> Iterator[tuple[str, str]]:
+def _objections(move: Move, pod: Pod | None, context: GateContext, spent: Spent) -> Iterator[tuple[str, str]]:
     """Rule and reason of everything that speaks against a move, in the gate's order."""
-    if not context.may_execute:
-        yield "Mode", "is left alone: nothing is executed without a confirmation, or a policy with mode Execute"
+    yield from _orders(context)
+    if context.caution is not None:
+        yield from _cautions(context.caution, context.cluster.taken_at, spent)
     if move.pod.uid in spent.origins:
         yield "AlreadySent", "was sent for eviction already by this plan"
     if pod is None:
         yield "PodGone", "is not there any more"
     else:
-        yield from _objections_to(pod, move, context, spent)
-        yield from spent.exhausted(move)
+        yield from _changes(pod, move)
+        yield from spent.over_rates(move)
+        yield from _not_eligible(pod, context, spent)
+        yield from _destination(move, pod, context)
+        yield from spent.over_limits(move)
         yield from distrusted(move, context.trust)
 
 
-def _objections_to(pod: Pod, move: Move, context: GateContext, spent: _Spent) -> Iterator[tuple[str, str]]:
-    """What has changed about the pod or its destination since the plan was made."""
+def _orders(context: GateContext) -> Iterator[tuple[str, str]]:
+    """What forbids everything, whatever the move."""
+    if context.stop is not None:
+        yield "Stop", f"is left alone: everything is stopped: {context.stop}"
+    if context.fence is not None:
+        yield "Fence", f"is left alone: {context.fence}"
+    if not context.may_execute:
+        yield "Mode", "is left alone: nothing is executed without a confirmation, or a policy with mode Execute"
+
+
+def _cautions(caution: Caution, now: float, spent: Spent) -> Iterator[tuple[str, str]]:
+    """What forbids everything to a daemon."""
+    for finding in caution.findings:
+        yield "Health", f"is left alone: {finding}"
+    objection = breaker_objection(caution.breaker, caution.rules, now)
+    if objection is not None:
+        yield "Breaker", f"is left alone: {objection}"
+    if is_on_trial(caution.breaker) and spent.permits:
+        yield "Breaker", "is left alone: the circuit breaker is open, and one eviction is on trial"
+
+
+def _changes(pod: Pod, move: Move) -> Iterator[tuple[str, str]]:
+    """What has changed about the pod itself since the plan was made."""
     if pod.uid != move.pod.uid:
         yield "PodReplaced", f"is another pod of the same name now (uid {pod.uid}, not {move.pod.uid})"
     if pod.node_name != move.from_node:
         yield "PodMoved", f"is on {pod.node_name or 'no node'} now, not on {move.from_node}"
-    yield from _not_eligible(pod, context, spent)
-    if move.to_node not in context.cluster.node_by_name:
-        yield "DestinationGone", f"has no place any more: node {move.to_node} is not there"
-    if pod.uid in context.obstacles:
-        yield "Destination", f"has no place on {move.to_node} any more: {context.obstacles[pod.uid]}"
 
 
-def _not_eligible(pod: Pod, context: GateContext, spent: _Spent) -> Iterator[tuple[str, str]]:
+def _not_eligible(pod: Pod, context: GateContext, spent: Spent) -> Iterator[tuple[str, str]]:
+    """Rules of eligibility, a workload that is not quiet among them."""
     index = spent.index_of[pod.key]
     if index not in spent.movable:
         found = context.eligibility.refusals.get(index)
@@ -100,106 +131,14 @@ def _not_eligible(pod: Pod, context: GateContext, spent: _Spent) -> Iterator[tup
         yield rule, reason.removeprefix(f"{pod.key} ")
 
 
-class _Spent:
-    """What this plan has used up of its limits and budgets, the permits of this call included."""
-
-    def __init__(self, moves: Sequence[Move], context: GateContext) -> None:
-        self.origins = dict(context.sent)
-        self.index_of = _indices(moves, context.cluster)
-        self.movable = frozenset(self.index_of.values()).intersection(context.eligibility.movable)
-        self._namespaces = Counter(context.sent_namespaces)
-        self._limits = context.eligibility.limits
-        self._groups: defaultdict[int, list[DisruptionGroup]] = defaultdict(list)
-        for group in context.eligibility.groups:
-            for index in self.movable.intersection(group.pods):
-                self._groups[index].append(group)
-        self._of_group: Counter[tuple[str, str]] = Counter()
-
-    def exhausted(self, move: Move) -> Iterator[tuple[str, str]]:
-        """Limits of the plan first, then the budgets of the pod."""
-        from_here = sum(node == move.from_node for node in self.origins.values())
-        caps = (
-            ("of this plan", len(self.origins), self._limits.max_evictions),
-            (f"from node {move.from_node}", from_here, self._limits.max_evictions_per_node),
-            (
-                f"from namespace {move.pod.namespace}",
-                self._namespaces[move.pod.namespace],
-                self._limits.max_evictions_per_namespace,
-            ),
-        )
-        for what, number, cap in caps:
-            if cap is not None and number >= cap:
-                yield "Limits", f"would be eviction {number + 1} {what}; the policy allows {cap}"
-        for group in self._groups[self.index_of[move.pod.key]]:
-            number, allowed = self._of_group[(group.rule, group.name)], group.allowed_per_wave
-            if number >= allowed:
-                yield group.rule, f"would be eviction {number + 1} of {group.name}, which allows {allowed} now"
-
-    def add(self, move: Move) -> None:
-        """A permit was given."""
-        self.origins[move.pod.uid] = move.from_node
-        self._namespaces[move.pod.namespace] += 1
-        for group in self._groups[self.index_of[move.pod.key]]:
-            self._of_group[(group.rule, group.name)] += 1
-
-
-def _indices(moves: Sequence[Move], cluster: Cluster) -> dict[str, int]:
-    """Index of each pod that is to move and is there, by key."""
-    names = {move.pod.name for move in moves}
-    wanted = {move.pod.key for move in moves}
-    return {pod.key: index for index, pod in enumerate(cluster.pods) if pod.name in names and pod.key in wanted}
-
-
-class PolicyGate(Gate):
-    """The gate of one plan under one policy.
-
-    It remembers two things only: from which node each move leaves, and the most replicas it ever saw of owners that
-    are known by their pods alone (their wanted number would seem to fall while a pod is being replaced).
-    """
-
-    def __init__(
-        self,
-        policy: Policy,
-        selection: Selection = EVERYTHING,
-        *,
-        is_confirmed: bool = True,
-        schedulers: frozenset[str] = DEFAULT_SCHEDULERS,
-        recheck: Recheck | None = None,
-        trust: AskTrust | None = None,
-    ) -> None:
-        """``is_confirmed``: a person said yes to this plan; otherwise only a policy with mode Execute lets pods go.
-
-        ``recheck`` asks the filters again; None: somebody else does (the executor's proof). ``trust`` is asked before
-        each wave; None: the plan was not made by measured use (no provider, or requests stood in for it).
-        """
-        self._policy = policy
-        self._selection = selection
-        self._may_execute = is_confirmed or policy.mode is Mode.EXECUTE
-        self._schedulers = schedulers
-        self._recheck = recheck
-        self._trust = trust
-        self._origins: dict[str, str] = {}
-        self._replicas: dict[str, int] = {}
-
-    def permit(
-        self, moves: Sequence[Move], cluster: Cluster, sent: Sequence[PodReference]
-    ) -> tuple[Permit | Refusal, ...]:
-        """One answer for each move; see ``permit_wave``."""
-        self._origins.update((move.pod.uid, move.from_node) for move in moves)
-        self._replicas = most_replicas(self._replicas, cluster)
-        indebted = with_debts(cluster, frozenset(reference.uid for reference in sent))
-        eligibility = decide_eligibility(
-            indebted, self._policy, self._selection, self._schedulers, remembered_replicas=self._replicas
-        )
-        return permit_wave(
-            moves,
-            GateContext(
-                cluster=cluster,
-                eligibility=eligibility,
-                may_execute=self._may_execute,
-                sent={reference.uid: self._origins.get(reference.uid, "") for reference in sent},
-                sent_namespaces=Counter(reference.namespace for reference in sent),
-                obstacles=self._recheck(cluster, moves) if self._recheck is not None else {},
-                trust=self._trust() if self._trust is not None else None,
-            ),
-        )
+def _destination(move: Move, pod: Pod, context: GateContext) -> Iterator[tuple[str, str]]:
+    """Whether there still is a place for the pod."""
+    node = context.cluster.node_by_name.get(move.to_node)
+    if node is None:
+        yield "DestinationGone", f"has no place any more: node {move.to_node} is not there"
+    elif not node.is_ready:
+        yield "Destination", f"has no place any more: node {move.to_node} is not ready"
+    elif node.is_unschedulable and not any(tolerates(item, CORDON) for item in pod.spec.tolerations):
+        yield "Destination", f"has no place any more: node {move.to_node} is cordoned"
+    if move.pod.uid in context.obstacles:
+        yield "Destination", f"has no place on {move.to_node} any more: {context.obstacles[move.pod.uid]}"

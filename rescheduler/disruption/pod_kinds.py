@@ -8,7 +8,8 @@ from rescheduler.model.pod import Pod
 
 
 class PodKinds:
-    """Pods in kinds: same namespace, specification, labels, annotations, owners, volumes, phase and readiness.
+    """Pods in kinds: same namespace, specification, labels, annotations, owners, volumes, phase,
+    readiness and trouble.
 
     ``kind_of``: the kind of each pod; ``examples``: one pod of each kind; ``sizes``: pods of each kind.
     """
@@ -31,6 +32,7 @@ class PodKinds:
                 pod.phase,
                 is_standing(pod),
                 pod.deletion_at is None,
+                pod.trouble,
             )
             number = numbers.get(key)
             if number is None:

@@ -81,3 +81,9 @@ class WorkloadBudgets:
             desired = self._remembered.get(workload.uid, desired)
         limit = workload_limit(self._max_unavailable, desired)
         return WorkloadStanding(workload, desired, self._ready[workload.uid], limit)
+
+
+def bereft_workloads(cluster: Cluster) -> frozenset[str]:
+    """Uids of workloads that want replicas and have not one that is ready."""
+    ready = {workload.uid for pod in cluster.pods if is_standing(pod) and (workload := cluster.workload_of(pod))}
+    return frozenset(found.uid for found in cluster.workloads if found.desired_replicas and found.uid not in ready)

@@ -10,6 +10,12 @@ SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 PREFER_NO_EVICTION: Final = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
 DO_NOT_EVICT: Final = "rescheduler.dev/do-not-evict"
+STOP: Final = "rescheduler.dev/stop"
+"""Kill switch: on the ledger, or on the namespace of our own objects; its value is the reason."""
+RESCHEDULE: Final = "rescheduler.dev/reschedule"
+"""On a namespace or a workload: each new value asks for a round."""
+ANTAGONISTS_UNTIL: Final = "rescheduler.dev/antagonists-until"
+"""On a pod: from this time (RFC 3339) on its label of antagonists says nothing."""
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 
 STEERING_ANNOTATIONS: Final = frozenset(
@@ -17,8 +23,9 @@ STEERING_ANNOTATIONS: Final = frozenset(
 )
 """What a reader keeps of the annotations of pods and nodes."""
 
+OUR_PREFIX: Final = "rescheduler.dev/"
 STEERING_PREFIXES: Final = (
-    "rescheduler.dev/",
+    OUR_PREFIX,
     "cluster-autoscaler.kubernetes.io/",
     "karpenter.sh/",
     "descheduler.alpha.kubernetes.io/",
@@ -31,3 +38,11 @@ OURS: Final = "rescheduler"
 """Value of the label MANAGED_BY on every placeholder that we make."""
 HOLD_GATE: Final = "rescheduler.dev/hold"
 """Scheduling gate of every placeholder pod."""
+GUIDE_GATE: Final = "rescheduler.dev/guide"
+"""Scheduling gate of replacements that a running plan leads to their nodes."""
+HOLD: Final = "rescheduler.dev/hold"
+"""Label of a placeholder's Job and pods: the Job's name; annotation of its pod: the hold that it is for."""
+PLAN: Final = "rescheduler.dev/plan"
+"""Label or annotation of everything that a running plan writes: the plan that it belongs to."""
+EXPIRES: Final = "rescheduler.dev/expires"
+"""Annotation of the same: when it ends unless it is renewed, RFC 3339."""

@@ -18,7 +18,15 @@ from rescheduler.model.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from rescheduler.model.workload import DisruptionBudget, Namespace, PriorityClass, Service, Workload
+from rescheduler.model.workload import (
+    DisruptionBudget,
+    Namespace,
+    PodAutoscaler,
+    PriorityClass,
+    ResourceQuota,
+    Service,
+    Workload,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +52,8 @@ class Cluster:
     csi_drivers: tuple[CsiDriver, ...] = ()
     csi_capacities: tuple[CsiStorageCapacity, ...] = ()
     attachments: tuple[VolumeAttachment, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
+    autoscalers: tuple[PodAutoscaler, ...] = ()
     taken_at: float = 0.0
     source: str = ""
     server_version: str | None = None
@@ -101,6 +111,11 @@ class Cluster:
     def storage_class_by_name(self) -> Mapping[str, StorageClass]:
         """Storage classes by name."""
         return {storage_class.name: storage_class for storage_class in self.storage_classes}
+
+    @cached_property
+    def autoscaler_by_target(self) -> Mapping[tuple[str, str, str], PodAutoscaler]:
+        """HorizontalPodAutoscalers by kind, namespace and name of what they scale; the first of several by name."""
+        return {(item.target_kind, item.namespace, item.target_name): item for item in reversed(self.autoscalers)}
 
     @cached_property
     def _workload_by_uid(self) -> Mapping[str, Workload]:

@@ -9,6 +9,8 @@ from msgspec import Struct
 from rescheduler.model.constraints import Taint
 from rescheduler.model.resources import Resources
 
+_ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+
 
 class Node(Struct, frozen=True, gc=False):
     """One node as it was read.
@@ -38,3 +40,8 @@ class Node(Struct, frozen=True, gc=False):
     def is_virtual(self) -> bool:
         """True for a virtual kubelet's node, which is neither source nor target."""
         return self.labels.get("type") == "virtual-kubelet"
+
+    @property
+    def zone(self) -> str:
+        """Its failure domain as its labels say; empty where they do not."""
+        return next((self.labels[key] for key in _ZONES if key in self.labels), "")

@@ -5,10 +5,13 @@ The structs are written to JSON as they stand (camelCase); ``docs/plan.schema.js
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
+
+from rescheduler.model.what_if import WhatIf
 
 API_VERSION = "rescheduler/v1alpha1"
 MOST_EMPTY_CLOSED = 300
@@ -65,7 +68,11 @@ class ObjectiveResult(Struct, frozen=True, rename="camel", omit_defaults=False):
 
 
 class Move(Struct, frozen=True, rename="camel"):
-    """One pod leaves a node and is expected on another. ``wave`` counts from 1."""
+    """One pod leaves a node and is expected on another. ``wave`` counts from 1.
+
+    ``evict_first``: the pods of its wave leave before they arrive (pods on full nodes change places); written only
+    where it is so.
+    """
 
     pod: PodReference
     from_node: str
@@ -74,6 +81,14 @@ class Move(Struct, frozen=True, rename="camel"):
     objective: str
     reason: str
     needs_guidance: bool = False
+    evict_first: bool | UnsetType = UNSET
+
+
+class WaveMark(Struct, frozen=True, rename="camel"):
+    """What is special about a wave. ``evict_first``: its pods leave before they arrive."""
+
+    wave: int
+    evict_first: bool
 
 
 class PlannedPlacement(Struct, frozen=True, rename="camel"):
@@ -94,7 +109,10 @@ class Refusal(Struct, frozen=True, rename="camel"):
 
 
 class Plan(Struct, frozen=True, rename="camel"):
-    """An ordered set of moves with its proof and its refusals."""
+    """An ordered set of moves with its proof and its refusals. ``waves``: only those that are marked, if any are.
+
+    ``what_if``: the question of ``--remove-node`` and ``--add-node``, where it answers one.
+    """
 
     snapshot: SnapshotSummary
     objectives: tuple[ObjectiveResult, ...] = ()
@@ -102,6 +120,8 @@ class Plan(Struct, frozen=True, rename="camel"):
     placements: tuple[PlannedPlacement, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     warnings: tuple[str, ...] = ()
+    waves: tuple[WaveMark, ...] | UnsetType = UNSET
+    what_if: WhatIf | UnsetType = UNSET
     api_version: str = API_VERSION
     kind: str = "Plan"
 
@@ -142,5 +162,12 @@ class PlanResult(Struct, frozen=True, rename="camel"):
     refusals: tuple[Refusal, ...] = ()
     warnings: tuple[str, ...] = ()
     message: str = ""
+    waves: tuple[WaveMark, ...] | UnsetType = UNSET
     api_version: str = API_VERSION
     kind: str = "PlanResult"
+
+
+def marked_waves(moves: Sequence[Move]) -> tuple[WaveMark, ...] | UnsetType:
+    """The list of waves whose pods leave before they arrive, as a plan with these moves has it."""
+    marked = sorted({move.wave for move in moves if move.evict_first})
+    return tuple(WaveMark(wave, evict_first=True) for wave in marked) or UNSET

@@ -70,6 +70,10 @@ class Pod(Struct, frozen=True, gc=False):
 
     ``annotations`` hold only the keys that steer disruption (see ``model/annotations.py``).
     ``held`` are the resources it holds on its node where they differ from ``spec.requests`` (in-place resize).
+    ``ready_at``: since when it is Ready; None while it is not. ``trouble``: what keeps it from running, in the
+    kubelet's own word: why it was refused (OutOfcpu), or why a container waits (ErrImagePull). ``unscheduled``: why it
+    has no node, in the word of its condition (Unschedulable, SchedulerError, SchedulingGated), "" where nobody has
+    said anything yet; ``unscheduled_at``: since when that is so.
     """
 
     namespace: str
@@ -92,6 +96,10 @@ class Pod(Struct, frozen=True, gc=False):
     held: Resources | None = None
     restart_count: int = 0
     resource_version: str = ""
+    ready_at: float | None = None
+    trouble: str = ""
+    unscheduled: str = ""
+    unscheduled_at: float | None = None
 
     @property
     def key(self) -> str:

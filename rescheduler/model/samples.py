@@ -13,9 +13,11 @@ from rescheduler.model.usage import FloatArray
 
 NETWORK: Final = "network"
 DISK: Final = "disk"
-NODE_METRICS: Final = (CPU, MEMORY, NETWORK, DISK)
+CPU_PRESSURE: Final = "cpuPressure"
+NODE_METRICS: Final = (CPU, MEMORY, NETWORK, DISK, CPU_PRESSURE)
 """What is kept of a node: cpu and memory as fractions of capacity, network as bytes per second (received and sent
-together), disk as the fraction of time in which its busiest device worked."""
+together), disk as the fraction of time in which its busiest device worked, cpu pressure as the fraction of time in
+which some task waited for a cpu (the kernel's pressure stall information)."""
 POD_METRICS: Final = (CPU, MEMORY)
 """What is kept of a pod: cpu in millicores, memory (working set) in bytes."""
 

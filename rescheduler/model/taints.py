@@ -13,6 +13,8 @@ from rescheduler.model.node import Node
 
 BANS: Final = ("NoSchedule", "NoExecute")
 PREFERENCES: Final = ("PreferNoSchedule",)
+CORDON: Final = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+"""What ``spec.unschedulable`` stands for."""
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:

@@ -14,7 +14,9 @@ class Workload(Struct, frozen=True, gc=False):
     """A ReplicaSet, Deployment, StatefulSet, DaemonSet, ReplicationController, Job, or an owner known by name only.
 
     Counts are None where the object does not say. ``is_inferred``: the owner was not in the snapshot, and
-    ``desired_replicas`` is the number of pods that carry its uid.
+    ``desired_replicas`` is the number of pods that carry its uid. ``failure``: why its controller cannot make pods
+    (condition ReplicaFailure), in its own word; empty while it can. ``annotations``: those of ours alone.
+    ``scaled_at``: the latest time at which the number of replicas can have been changed, None where nobody says.
     """
 
     kind: str
@@ -32,6 +34,9 @@ class Workload(Struct, frozen=True, gc=False):
     is_paused: bool = False
     is_terminating: bool = False
     is_inferred: bool = False
+    failure: str = ""
+    annotations: Mapping[str, str] = {}
+    scaled_at: float | None = None
 
     @property
     def key(self) -> str:
@@ -69,10 +74,39 @@ class DisruptionBudget(Struct, frozen=True, gc=False):
 
 
 class Namespace(Struct, frozen=True, gc=False):
-    """A namespace with the labels that namespace selectors look at."""
+    """A namespace with the labels that namespace selectors look at; ``annotations`` as far as they steer disruption."""
 
     name: str
     labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+
+
+class ResourceQuota(Struct, frozen=True, gc=False):
+    """What pods of a namespace may ask for together, and what they do, by the quota's own names (requests.cpu, pods).
+
+    Cpu is in millicores. ``scopes``: names of its scopes; with any, it counts only some of the pods.
+    """
+
+    namespace: str
+    name: str
+    hard: tuple[tuple[str, int], ...] = ()
+    used: tuple[tuple[str, int], ...] = ()
+    scopes: tuple[str, ...] = ()
+
+
+class PodAutoscaler(Struct, frozen=True, gc=False):
+    """A HorizontalPodAutoscaler: which workload it scales, and what it is at.
+
+    Counts and the time of its last change (seconds since the epoch) are None where it does not say.
+    """
+
+    namespace: str
+    name: str
+    target_kind: str = ""
+    target_name: str = ""
+    current_replicas: int | None = None
+    desired_replicas: int | None = None
+    last_scale_at: float | None = None
 
 
 class Service(Struct, frozen=True, gc=False):

@@ -47,14 +47,6 @@ def written(path: Path) -> str:
     return text
 
 
-def without(document: Document, path: Path) -> None:
-    """Take a field out of the data, so that it is reported once and not validated too."""
-    parent: Any = document.data
-    for step in path[:-1]:
-        parent = parent[step]
-    del parent[path[-1]]
-
-
 def merged(first: Document, second: Document) -> Document:
     """Both documents as one: the second wins field by field, lists are replaced whole, null takes a value back."""
     answer = Document(second.file, _merge(first.data, second.data))

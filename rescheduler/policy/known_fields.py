@@ -1,4 +1,4 @@
-"""The names a policy may use: for suggestions, and for what later versions will read."""
+"""The names a policy may use: for suggestions."""
 
 from __future__ import annotations
 
@@ -11,19 +11,11 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 from rescheduler.model.printable import printable
+from rescheduler.policy.argument_forms import ARGUMENT_FORMS
 from rescheduler.policy.document import Path, written
 from rescheduler.policy.models import Policy
-from rescheduler.policy.objectives import ARGUMENTS
 from rescheduler.policy.policy_model import PolicyModel
 
-NOT_YET = "not supported yet in this version; leave it out"
-LATER_FIELDS: frozenset[Path] = frozenset({("triggers",), ("health",), ("disruption", "budgets")})
-"""Fields of the policy's full form that this version does not act on; list positions are written as 0."""
-LATER_CHOICES: Mapping[Path, tuple[str, ...]] = {
-    ("guidance",): ("Guide", "Taint"),
-}
-"""Values of the full form that this version does not act on."""
-_ARGUMENTS: Path = ("objectives", 0, "args")
 _PROVIDER_ARGUMENTS: Path = ("usage", "providers", 0, "args")
 _FREE_KEYS = ("headers", "matchers")
 
@@ -57,15 +49,16 @@ def _model_in(annotation: Any) -> tuple[type[PolicyModel] | None, bool]:
 def _names() -> Mapping[str, tuple[Path, ...]]:
     """Where each name may stand."""
     found: dict[str, list[Path]] = defaultdict(list)
-    for path in [*(path for path, _ in fields_of(Policy)), *LATER_FIELDS, *_argument_paths()]:
+    for path in [*(path for path, _ in fields_of(Policy)), *_argument_paths()]:
         found[str(path[-1])].append(path[:-1])
     return {name: tuple(places) for name, places in found.items()}
 
 
 def _argument_paths() -> Iterator[Path]:
-    for model in ARGUMENTS.values():
-        for path, _ in fields_of(model):
-            yield *_ARGUMENTS, *path
+    for field, form in ARGUMENT_FORMS.items():
+        for model in form.models.values():
+            for path, _ in fields_of(model):
+                yield field, 0, "args", *path
 
 
 def has_default(path: Path) -> bool:
@@ -85,13 +78,17 @@ def advice_on(path: Path) -> str:
     if near_here:
         return f"unknown field; did you mean {near_here[0]}?"
     if name in places:
-        return f"unknown field here; it belongs under {_place(places[name][0])}"
+        return f"unknown field here; it belongs under {_place(_nearest(places[name], level))}"
     near = get_close_matches(name, places, n=1, cutoff=0.75)
     if near:
         return f"unknown field; did you mean {near[0]}, which belongs under {_place(places[near[0]][0])}?"
-    now = [known for known in here if (*level, known) not in LATER_FIELDS]
-    choices = f"there are {', '.join(now)}" if now else "nothing more may stand here"
+    choices = f"there are {', '.join(here)}" if here else "nothing more may stand here"
     return f"unknown field; {choices}"
+
+
+def _nearest(places: tuple[Path, ...], level: Path) -> Path:
+    """Of places that a field may stand at, the first of those that have most in common with where it stands."""
+    return max(places, key=lambda place: sum(1 for one, other in zip(place, level, strict=False) if one == other))
 
 
 def _place(path: Path) -> str:
@@ -105,8 +102,6 @@ def generic(path: Path) -> Path:
 
 def advice_on_choice(path: Path, found: Any, choices: list[str]) -> str:
     """What to write instead of a value that is none of the choices."""
-    if isinstance(found, str) and found in LATER_CHOICES.get(generic(path), ()):
-        return f"{found} is not supported yet in this version; {_there_are(choices)}"
     if path == ("kind",) and found == "KubeSchedulerConfiguration":
         return "found a scheduler's configuration; name it in a policy, under schedulers: [{file: NAME}]"
     near = get_close_matches(found, choices, n=1) if isinstance(found, str) else []

@@ -12,12 +12,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rescheduler.policy.document import Document, Path, merged, without, written
+from rescheduler.policy.document import Document, Path, merged, written
 from rescheduler.policy.errors import PolicyError, Problem
-from rescheduler.policy.known_fields import LATER_FIELDS, NOT_YET, generic, has_default
+from rescheduler.policy.known_fields import has_default
 from rescheduler.policy.models import API_VERSION, KIND, Policy
-from rescheduler.policy.objective_arguments import argument_errors, doubled_objectives
+from rescheduler.policy.named_arguments import argument_errors
+from rescheduler.policy.objective_arguments import doubled_objectives
 from rescheduler.policy.schedulers import anchor_files
+from rescheduler.policy.trigger_arguments import doubled_triggers
 from rescheduler.policy.usage_files import anchor_usage_files
 from rescheduler.policy.wording import text_for
 from rescheduler.policy.yaml_reader import MOST_BYTES, read_document
@@ -84,7 +86,6 @@ def _checked(document: Document) -> tuple[Policy, list[Problem]]:
             problems.append(document.problem((), "not a policy; write fields such as apiVersion: " + API_VERSION))
         return Policy(), problems
     problems += _missing_identity(document)
-    problems += list(_not_yet(document))
     anchor_usage_files(document)
     policy, found = _validated(document)
     return policy, sorted(problems + found, key=lambda problem: (problem.line, problem.column))
@@ -96,21 +97,6 @@ def _missing_identity(document: Document) -> Iterator[Problem]:
             yield document.problem((field,), f"missing; write {field}: {wanted}")
 
 
-def _not_yet(document: Document) -> Iterator[Problem]:
-    """Fields of later versions: refused where they ask for something, taken out either way."""
-    for path in [path for path in document.keys if generic(path) in LATER_FIELDS]:
-        value = _at(document.data, path)
-        if value not in (None, [], {}):
-            yield document.problem(path, NOT_YET, at_key=True)
-        without(document, path)
-
-
-def _at(data: Any, path: Path) -> Any:
-    for step in path:
-        data = data[step]
-    return data
-
-
 def _validated(document: Document) -> tuple[Policy, list[Problem]]:
     # JSON is the door: pydantic's strict mode takes lists and texts from it, and nothing that only resembles them.
     data, policy = _without_nulls(document.data, ()), Policy()
@@ -119,12 +105,10 @@ def _validated(document: Document) -> tuple[Policy, list[Problem]]:
         policy = Policy.model_validate_json(json.dumps(data), by_alias=True, by_name=False)
     except ValidationError as error:
         found = [(one["loc"], one) for one in error.errors(include_url=False)]
-    found += argument_errors(data.get("objectives"))
+    found += argument_errors(data)
     problems = _told(document, [(_real_path(document, path), one) for path, one in found])
-    problems += [
-        document.problem(path, f"{name} stands in the list already; write it once")
-        for path, name in doubled_objectives(policy)
-    ]
+    doubled = (*doubled_objectives(policy), *doubled_triggers(policy))
+    problems += [document.problem(path, f"{name} stands in the list already; write it once") for path, name in doubled]
     return (Policy(), problems) if problems else (policy, [])
 
 

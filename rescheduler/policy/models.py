@@ -8,11 +8,19 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from rescheduler.policy.api import ApiPolicy, ApprovalPolicy
+from rescheduler.policy.autoscaler import AutoscalerPolicy, CheckedAutoscalerPolicy
+from rescheduler.policy.budgets import Budgets
 from rescheduler.policy.labels import LabelKey
+from rescheduler.policy.leader_election import LeaderElectionPolicy
+from rescheduler.policy.ledger import LedgerPolicy
 from rescheduler.policy.objectives import ObjectiveName
 from rescheduler.policy.policy_model import PolicyModel
+from rescheduler.policy.safety import BackOffPolicy, BreakerPolicy, Health, RampUpPolicy, Stop
 from rescheduler.policy.schedulers import SchedulerSource
 from rescheduler.policy.selectors import LabelSelectorRequirement, NodeSelector, PolicySelector
+from rescheduler.policy.telemetry import AuditPolicy, TelemetryPolicy
+from rescheduler.policy.triggers import DEFAULT_TRIGGERS, TriggerEntry
 from rescheduler.policy.usage import UsagePolicy
 from rescheduler.policy.values import (
     LARGEST_COUNT,
@@ -52,6 +60,8 @@ class Guidance(StrEnum):
 
     PREDICT = "Predict"
     HOLD = "Hold"
+    GUIDE = "Guide"
+    TAINT = "Taint"
 
 
 class Metadata(PolicyModel):
@@ -59,6 +69,9 @@ class Metadata(PolicyModel):
 
     name: Annotated[str, Field(min_length=1, max_length=253)] = "default"
     """Shown in reports."""
+    acknowledged: Annotated[str, Field(pattern="^[0-9a-f]{12}$")] | None = None
+    """What ``run`` has called this very policy, held back since it reaches further than the one before; left out: it
+    may not. docs/policy-reload.md."""
 
 
 class Objective(PolicyModel):
@@ -144,6 +157,21 @@ class Disruption(PolicyModel):
     """Pods with emptyDir or hostPath volumes, whose contents would be lost."""
     persistent_volumes: Permission = Permission.DENY
     """Pods with persistent volume claims."""
+    budgets: Budgets = ()
+    """How many pods of a set at once, and in a window of time, and at what times; docs/disruption-budgets.md."""
+    unsettled: Permission = Permission.ALLOW
+    """Pods of workloads that are rolling out, being scaled or failing, or that may not come back: a quota is full, a
+    replica cannot start. Deny leaves them alone, and takes the replicas of a StatefulSet one at a time; ``run`` does so
+    in any case, and with Deny also takes a workload that it has not seen before for one that was just scaled."""
+    quiet: DurationSeconds = 300.0
+    """With ``unsettled: Deny``, and under ``run``: how long a workload is left alone after its number of replicas was
+    changed."""
+    breaker: BreakerPolicy = BreakerPolicy()
+    """When ``run`` stops because its evictions come to nothing."""
+    back_off: BackOffPolicy = BackOffPolicy()
+    """How long ``run`` leaves alone what it moved."""
+    ramp_up: RampUpPolicy | None = None
+    """A careful start of ``run``; left out: none."""
     move_together: LabelKey | None = None
     """Running pods of one namespace with the same value of this label move all or none in one plan; those of one
     PodGroup (scheduling.x-k8s.io/pod-group) always do."""
@@ -173,6 +201,9 @@ class Policy(PolicyModel):
     """How each scheduler of the cluster is configured; none: kube-scheduler's defaults."""
     usage: UsagePolicy = UsagePolicy()
     """Measured load: providers, windows, and when it is believed."""
+    triggers: Annotated[tuple[TriggerEntry, ...], Field(min_length=1, max_length=32)] = DEFAULT_TRIGGERS
+    """What makes a daemon run a round, by default every 5m and on demand; docs/triggers.md. They only ask: what may be
+    moved is decided anew each time."""
     objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=7)] = (Objective(),)
     """What to reach, the most important first; each keeps what those before it have reached."""
     scope: Scope = Scope()
@@ -182,6 +213,33 @@ class Policy(PolicyModel):
     disruption: Disruption = Disruption()
     """How much may be disturbed in one wave, and which kinds of pods may be moved."""
     guidance: Guidance = Guidance.HOLD
-    """Hold: placeholders keep the hole and close the origin. Predict: nothing is written but evictions."""
+    """Hold: placeholders keep the hole and close the origin. Guide: besides, replacements are created at a gate and led
+    to their nodes, so that pods on full nodes can change places (Kubernetes 1.36, deploy/guide.yaml). Taint: our own
+    taint, which expires, closes the nodes that pods leave, and placeholders keep the holes. Predict: nothing is written
+    but evictions."""
     hold: Hold = Hold()
-    """Placeholders of ``guidance: Hold``."""
+    """Placeholders of ``guidance: Hold``; its ``deadline`` holds for the taints of ``guidance: Taint`` too."""
+    ledger: LedgerPolicy = LedgerPolicy()
+    """The record of every eviction."""
+    health: Health = Health()
+    """When ``run`` keeps its hands off."""
+    stop: Stop = Stop()
+    """The kill switch."""
+    leader_election: LeaderElectionPolicy = LeaderElectionPolicy()
+    """How several instances of ``run`` agree on the one that may act."""
+    api: ApiPolicy | None = None
+    """The REST API of ``run``; left out: none."""
+    approval: ApprovalPolicy = ApprovalPolicy()
+    """How long plans wait for a person."""
+    telemetry: TelemetryPolicy = TelemetryPolicy()
+    """Where ``run`` answers for its health and its metrics."""
+    audit: AuditPolicy = AuditPolicy()
+    """What ``run`` writes down beside the ledger."""
+    autoscaler: CheckedAutoscalerPolicy = AutoscalerPolicy()
+    """How ``run`` lives beside an autoscaler; docs/autoscaling.md."""
+
+
+def with_unrest(policy: Policy) -> Policy:
+    """The policy with ``disruption.unsettled: Allow``."""
+    disruption = policy.disruption.model_copy(update={"unsettled": Permission.ALLOW})
+    return policy.model_copy(update={"disruption": disruption})

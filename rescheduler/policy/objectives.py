@@ -100,6 +100,10 @@ def _statistic(text: str) -> str:
     return text.replace(" ", "")
 
 
+Statistic: TypeAlias = Annotated[str, AfterValidator(_statistic)]
+"""How load over a window becomes one number."""
+
+
 def _named(target: dict[str, float]) -> dict[str, float]:
     if "" in target:
         raise PydanticCustomError("target", "a share has no resource before it; write cpu: 70%")
@@ -113,7 +117,7 @@ class SpreadLoadArgs(PolicyModel):
         default_factory=lambda: {"cpu": 0.7, "memory": 0.8}, json_schema_extra={"default": {"cpu": 0.7, "memory": 0.8}}
     )
     """For each resource the fraction of allocatable above which a node is overloaded."""
-    statistic: Annotated[str, AfterValidator(_statistic)] = "mean"
+    statistic: Statistic = "mean"
     """How load over the window is judged: mean, mean+K*std, p50, p90, p95 or p99."""
 
 

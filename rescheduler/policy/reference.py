@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rescheduler.policy.document import written
-from rescheduler.policy.known_fields import LATER_CHOICES, LATER_FIELDS
-from rescheduler.policy.objectives import ARGUMENTS
+from rescheduler.policy.argument_forms import ARGUMENT_FORMS
 from rescheduler.policy.schema import policy_schema
 
 _INTRODUCTION = """\
@@ -32,24 +30,17 @@ The JSON Schema is `docs/policy.schema.json`; put this line first in a policy an
 """
 
 
-_LATER = """
-## Not in this version
-
-The policy's full form has more; a policy that asks for it is refused by name, so that nothing is silently left undone:
-
-"""
-
-
 def policy_reference() -> str:
     """The page in Markdown."""
     schema = policy_schema()
-    return _INTRODUCTION + "".join(_rows(schema, schema, "")) + _arguments(schema) + _LATER + "".join(_later_lines())
+    arguments = "".join(_arguments(schema, field) for field in ARGUMENT_FORMS)
+    return _INTRODUCTION + "".join(_rows(schema, schema, "")) + arguments
 
 
-def _arguments(schema: Mapping[str, Any]) -> str:
-    """A table of arguments for each objective."""
-    text = "\n## Arguments of the objectives\n"
-    for name, arguments in ARGUMENTS.items():
+def _arguments(schema: Mapping[str, Any], field: str) -> str:
+    """A table of arguments for each objective, or each trigger."""
+    text = f"\n## Arguments of the {field}\n"
+    for name, arguments in ARGUMENT_FORMS[field].models.items():
         level = schema["$defs"][arguments.__name__]
         purpose = " ".join((arguments.__doc__ or "").split())
         text += f"\n### {name}\n\n{purpose}\n"
@@ -114,10 +105,3 @@ def _range(field: Mapping[str, Any]) -> str:
 def _default(field: Mapping[str, Any]) -> str:
     value = field.get("default")
     return "none" if value is None else f"`{value if isinstance(value, str) else json.dumps(value)}`"
-
-
-def _later_lines() -> Iterator[str]:
-    for path in sorted(LATER_FIELDS, key=str):
-        yield f"- `{written(path).replace('[0]', '[]')}`\n"
-    for path, choices in LATER_CHOICES.items():
-        yield f"- `{written(path).replace('[0]', '[]')}`: {', '.join(f'`{choice}`' for choice in choices)}\n"

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from rescheduler.policy.argument_forms import ARGUMENT_FORMS, ArgumentForm
 from rescheduler.policy.models import Policy
-from rescheduler.policy.objectives import ARGUMENTS
 from rescheduler.policy.policy_model import PolicyModel
 
 
 def policy_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a policy file."""
     schema = Policy.model_json_schema()
-    for name, arguments in ARGUMENTS.items():
-        _add_arguments(schema, name, arguments)
+    for form in ARGUMENT_FORMS.values():
+        for name, arguments in form.models.items():
+            _add_arguments(schema, form, name, arguments)
     for model in _below(PolicyModel):
         place = schema if model is Policy else schema["$defs"].get(model.__name__)
         if place is not None and "properties" in place:
@@ -27,18 +28,18 @@ def policy_schema() -> dict[str, Any]:
     }
 
 
-def _add_arguments(schema: dict[str, Any], name: str, arguments: type[PolicyModel]) -> None:
-    """State what ``args`` holds where an objective has this name; without a name it is MakeRoom."""
+def _add_arguments(schema: dict[str, Any], form: ArgumentForm, name: str, arguments: type[PolicyModel]) -> None:
+    """State what ``args`` holds where an objective or trigger has this name."""
     own = arguments.model_json_schema()
     schema["$defs"].update(own.pop("$defs", {}))
     schema["$defs"][arguments.__name__] = own
     is_named: dict[str, Any] = {"properties": {"name": {"const": name}}}
-    if name != "MakeRoom":
+    if name != form.default:
         is_named["required"] = ["name"]
     then: dict[str, Any] = {"properties": {"args": {"$ref": f"#/$defs/{arguments.__name__}"}}}
     if own.get("required"):
         then["required"] = ["args"]
-    schema["$defs"]["Objective"].setdefault("allOf", []).append({"if": is_named, "then": then})
+    schema["$defs"][form.entry.__name__].setdefault("allOf", []).append({"if": is_named, "then": then})
 
 
 def default_of(model: type[PolicyModel], field: str) -> Any:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rescheduler.policy.autoscaler_sentences import autoscaler_sentences
+from rescheduler.policy.budget_sentences import budget_sentences
 from rescheduler.policy.models import Disruption, Guidance, Objective, Permission, Policy, PolicySelector, Scope
 from rescheduler.policy.objectives import ARGUMENTS
+from rescheduler.policy.steering_sentences import steering_sentences
+from rescheduler.policy.trigger_sentences import trigger_sentences
 from rescheduler.policy.usage import UsagePolicy
 from rescheduler.policy.values import format_duration
 
@@ -22,14 +26,26 @@ def policy_sentences(policy: Policy) -> Iterator[str]:
     yield f"lets at most {share} of a workload's replicas be unready in one wave" + (
         " (rounded down, at least 1)" if isinstance(share, str) else ""
     )
+    yield from budget_sentences(policy.disruption.budgets)
     yield _kinds(policy.disruption)
-    if policy.guidance is Guidance.HOLD:
+    if policy.guidance in (Guidance.HOLD, Guidance.GUIDE):
         yield (
             f"keeps holes and closes origins with placeholders in namespace {policy.hold.namespace}, "
             f"which outlive a killed process by at most {format_duration(policy.hold.deadline + 5)}"
         )
+        if policy.guidance is Guidance.GUIDE:
+            yield "holds replacements at a gate of our own, where the cluster has it, and leads them to their nodes"
+    elif policy.guidance is Guidance.TAINT:
+        yield (
+            "closes nodes that pods leave with our own taint, which runs out after "
+            f"{format_duration(policy.hold.deadline)} unless it is renewed, "
+            f"and keeps holes with placeholders in namespace {policy.hold.namespace}"
+        )
     else:
         yield "writes nothing but evictions (Predict)"
+    yield from trigger_sentences(policy)
+    yield from steering_sentences(policy)
+    yield from autoscaler_sentences(policy.autoscaler)
     yield from _stops(policy)
 
 

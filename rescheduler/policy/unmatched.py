@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.label_selectors import describe, read_selector, selects
 from rescheduler.model.printable import printable
+from rescheduler.policy.loose_budgets import loose_budgets
 from rescheduler.policy.models import Policy, Scope
 from rescheduler.policy.objective_arguments import arguments_of
 from rescheduler.policy.objectives import DefragmentArgs, EmptyNodesArgs, NodePrice, SeparateAntagonistsArgs
@@ -18,6 +19,7 @@ def unmatched(policy: Policy, cluster: Cluster) -> Iterator[str]:
     nodes = [node.labels for node in cluster.nodes]
     pods = list({id(pod.labels): pod.labels for pod in cluster.pods}.values())
     yield from _scope(policy.scope, cluster, nodes, pods)
+    yield from loose_budgets(policy.disruption.budgets, cluster)
     for number, objective in enumerate(policy.objectives):
         args, path = arguments_of(objective), f"objectives[{number}].args"
         if isinstance(args, EmptyNodesArgs):

@@ -1,4 +1,4 @@
-"""Files that ``usage`` of a policy names, made relative to the policy's own folder."""
+"""Files that ``usage``, ``stop``, ``audit`` and ``api`` of a policy name, made relative to the policy's own folder."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ _FILE_FIELDS: Final = frozenset({"file", "caFile", "certFile", "keyFile"})
 
 
 def anchor_usage_files(document: Document) -> None:
-    """Make the relative files below ``usage`` relative to the policy's own folder.
+    """Make the relative files below these fields relative to the policy's own folder.
 
     Done before several policies become one, since each may stand in another folder. What is no text is left for the
     validation to tell of.
     """
-    usage = document.data.get("usage") if isinstance(document.data, dict) else None
-    folder = FilePath(document.file).parent
-    for level, field in [*_levels(usage), *_paths(usage)]:
+    data = document.data if isinstance(document.data, dict) else {}
+    usage, folder = data.get("usage"), FilePath(document.file).parent
+    below = [one for name in ("stop", "audit", "api") for one in _levels(data.get(name))]
+    for level, field in [*_levels(usage), *_paths(usage), *below]:
         name = level.get(field)
         if isinstance(name, str) and name and not FilePath(name).is_absolute():
             level[field] = str(folder / name)

@@ -148,6 +148,9 @@ _SHARE_SCHEMA = {
 Fraction: TypeAlias = Annotated[float, BeforeValidator(_fraction), WithJsonSchema(_SHARE_SCHEMA)]
 """A share above 0 and at most 1, also written as a percentage."""
 
+Share: TypeAlias = Annotated[float, BeforeValidator(lambda value: _share(value, 1.0)), WithJsonSchema(_SHARE_SCHEMA)]
+"""A share from 0 to 1, also written as a percentage."""
+
 Margin: TypeAlias = Annotated[float, BeforeValidator(lambda value: _share(value, 99.0)), WithJsonSchema(_SHARE_SCHEMA)]
 """A share of 0 or more, also written as a percentage."""
 

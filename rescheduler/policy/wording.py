@@ -9,7 +9,7 @@ from typing import Any
 from rescheduler.model.printable import printable
 from rescheduler.policy.document import Document, Path
 from rescheduler.policy.known_fields import advice_on, advice_on_choice
-from rescheduler.policy.objective_arguments import advice_on_argument
+from rescheduler.policy.named_arguments import advice_on_argument, is_below_arguments
 from rescheduler.policy.values import shown
 
 
@@ -17,9 +17,7 @@ def text_for(document: Document, path: Path, error: Mapping[str, Any]) -> str | 
     """The problem behind one validation error; None if another error says it already."""
     kind, found, context = error["type"], error.get("input"), error.get("ctx", {})
     if kind == "extra_forbidden":
-        if path[:1] == ("objectives",) and path[2:3] == ("args",) and len(path) > 3:
-            return advice_on_argument(document.data["objectives"][path[1]].get("name", "MakeRoom"), path[3:])
-        return advice_on(path)
+        return advice_on_argument(document.data, path) if is_below_arguments(path) else advice_on(path)
     if kind in ("enum", "literal_error"):
         advice = advice_on_choice(path, found, re.findall(r"'([^']*)'", context["expected"]))
         return _in_place_of_boolean(document, path, found, advice.partition("; ")[2]) or advice
@@ -76,7 +74,10 @@ _RANGES = {
 }
 _EMPTY: Mapping[Path, str] = {
     ("include",): "selects nothing, so nothing would ever be moved; leave it out to mean all namespaces",
+    ("namespaces",): "selects nothing; leave it out to mean all namespaces",
     ("objectives",): "no objective, so nothing would ever be moved; leave it out or write [{name: MakeRoom}]",
+    ("triggers",): "no trigger, so a daemon would never do anything; leave it out or write [{name: OnDemand}]",
+    ("on",): "no reason; write at least one, such as NotTriggerScaleUp, or leave the field out",
     ("shapes",): 'no shape, so there is nothing to make room for; write at least one, such as {cpu: "16"}',
     ("members",): "no selector; write at least one, such as {matchLabels: {app: web}}",
     ("resources",): 'no resource; write at least one, such as cpu: "16"',

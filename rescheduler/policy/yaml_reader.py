@@ -20,6 +20,8 @@ DEEPEST = 20
 MOST_ENTRIES = 10_000
 _PLAIN_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _PLAIN_FLOAT = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+([eE][-+]?[0-9]{1,3})?")
+_BARE = re.compile(r"[:,\[{-]\s+[*@].?$")
+"""The beginning of a line that YAML cannot read because its last text is not in quotes."""
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -94,6 +96,8 @@ class _Reader:
         lines = self._text.splitlines() or [""]
         source = lines[min(line, len(lines)) - 1]
         reason = "a tab stands where YAML wants spaces" if "'\\t'" in str(error.problem) else str(error.problem)
+        if _BARE.search(source[:column]):
+            reason += '; put a text that begins with * or @ in quotes, such as "*/5 * * * *"'
         start = max(0, column - 41)
         piece = source[start : start + 80]
         pointer = " " * len(printable(piece[: column - 1 - start], 80)) + "^"

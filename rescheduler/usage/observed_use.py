@@ -8,10 +8,10 @@ import numpy as np
 
 from rescheduler.model.arrays import NOWHERE, BoolArray
 from rescheduler.model.columns import Columns
+from rescheduler.model.load_statistic import LoadStatistic
 from rescheduler.model.observed_use import ObservedUse
 from rescheduler.model.usage import FloatArray, Usage, UsageWindows
 from rescheduler.usage.judged_load import JudgedLoad, judge_load
-from rescheduler.usage.load_statistic import LoadStatistic
 from rescheduler.usage.sharing import NodeShares, share_out
 
 NO_USAGE = "no usage provider tells of this cluster: requests stand in for usage"

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from rescheduler.disruption.rules import budgets, identity, marks, nodes, prediction, scope, storage
+from rescheduler.disruption.rules import (
+    budgets,
+    identity,
+    marks,
+    nodes,
+    orders,
+    prediction,
+    scope,
+    storage,
+    unsettled,
+)
 from rescheduler.disruption.rules.rule import Rule, Stage
 
 MOVING: Final = (
+    Stage("debt", (Rule("OpenDebt", budgets.open_debt),)),
     Stage(
         "kind",
         (
+            Rule("Stop", orders.stop),
             Rule("Finished", identity.finished),
             Rule("Terminating", identity.terminating),
             Rule("Placeholder", identity.placeholder),
@@ -34,7 +46,13 @@ MOVING: Final = (
             Rule("SeveralPodDisruptionBudgets", budgets.several_pod_disruption_budgets),
             Rule("PodDisruptionBudget", budgets.pod_disruption_budget),
             Rule("SingleReplica", budgets.single_replica),
+            Rule("Rollout", unsettled.rollout),
+            Rule("Rescaled", unsettled.rescaled),
+            Rule("Autoscaled", unsettled.autoscaled),
+            Rule("StatefulSet", unsettled.incomplete_stateful_set),
+            Rule("ReplacementInDoubt", unsettled.replacement_in_doubt),
             Rule("WorkloadBudget", budgets.workload_budget),
+            Rule("Breaker", orders.breaker),
         ),
     ),
     Stage(
@@ -42,6 +60,7 @@ MOVING: Final = (
         (
             Rule("UnusableNode", nodes.unusable_node),
             Rule("VirtualNode", nodes.virtual_node),
+            Rule("MarkedNode", nodes.marked_node),
             Rule("NodeSelector", nodes.node_selector),
         ),
     ),
@@ -50,8 +69,10 @@ MOVING: Final = (
         (
             Rule("DoNotDisrupt", marks.do_not_disrupt),
             Rule("MinimumAge", scope.minimum_age),
+            Rule("BackOff", orders.back_off),
         ),
     ),
+    Stage("budget", (Rule("Budget", budgets.budget),)),
 )
 """Who may be moved, asked of every pod that is or was on a node."""
 
@@ -66,6 +87,7 @@ HELPING: Final = (
             Rule("UnmodelledPredicate", prediction.unmodelled_predicate),
             Rule("Namespace", scope.selected_namespace),
             Rule("LabelSelector", scope.selected_labels),
+            Rule("Autoscaler", orders.left_to_others),
         ),
     ),
 )

@@ -9,6 +9,19 @@ from rescheduler.model.pod import Pod
 from rescheduler.policy.models import Permission
 
 
+def open_debt(pod: Pod, circumstances: Circumstances) -> str | None:
+    """A pod that was sent for eviction counts as gone, even where it does not look so yet."""
+    entry = circumstances.debt_of.get(pod.uid)
+    if entry is None:
+        return None
+    return f"was sent for eviction already by plan {entry.plan} (eviction {entry.number} of the ledger is still open)"
+
+
+def budget(pod: Pod, circumstances: Circumstances) -> str | None:
+    """The policy's own budgets: so many at once, so many in a window of time, and at some times only."""
+    return circumstances.policy_budgets.objection(pod)
+
+
 def several_pod_disruption_budgets(pod: Pod, circumstances: Circumstances) -> str | None:
     """The Eviction API fails for a pod that two budgets cover."""
     standings = circumstances.budgets.of(pod)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rescheduler.disruption.circumstances import Circumstances
 from rescheduler.model.label_selectors import describe, selects
+from rescheduler.model.node_marks import node_mark
 from rescheduler.model.pod import Pod
 
 
@@ -21,6 +22,13 @@ def virtual_node(pod: Pod, circumstances: Circumstances) -> str | None:
     if node is not None and node.is_virtual:
         return f"is on virtual node {node.name} (type=virtual-kubelet)"
     return None
+
+
+def marked_node(pod: Pod, circumstances: Circumstances) -> str | None:
+    """A node that an autoscaler takes away, or that is still starting, is left to itself."""
+    node = circumstances.cluster.node_by_name.get(pod.node_name or "")
+    mark = None if node is None else node_mark(node)
+    return None if mark is None else f"is on node {pod.node_name}, which {mark}"
 
 
 def node_selector(pod: Pod, circumstances: Circumstances) -> str | None:

@@ -17,7 +17,10 @@ class Rule(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Rules asked in order; ``per`` says of what their answers depend: once for each kind of pod, node, or pod."""
+    """Rules asked in order; ``per`` says of what their answers depend: once for each kind of pod, node, or pod.
 
-    per: Literal["kind", "node", "pod"]
+    "debt": only pods of open debts are asked about. "budget": the policy's budgets know which pods they answer alike.
+    """
+
+    per: Literal["kind", "node", "pod", "debt", "budget"]
     rules: tuple[Rule, ...]

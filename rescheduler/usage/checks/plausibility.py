@@ -10,7 +10,7 @@ import numpy as np
 
 from rescheduler.model.arrays import BoolArray
 from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import DISK, NETWORK, MetricsSample, NodeSamples
+from rescheduler.model.samples import CPU_PRESSURE, DISK, NETWORK, MetricsSample, NodeSamples
 from rescheduler.model.usage import FloatArray
 from rescheduler.usage.checks.evidence import JUDGED
 
@@ -21,7 +21,7 @@ LARGEST_BYTES_PER_SECOND: Final = 1e12
 LARGEST_DROPPED_SHARE: Final = 0.05
 """Of the nodes in one answer; a source of which more is dropped is not believed in the rest either."""
 _LARGEST: Final = {CPU: LARGEST_FRACTION, MEMORY: LARGEST_FRACTION, DISK: LARGEST_FRACTION,
-                   NETWORK: LARGEST_BYTES_PER_SECOND}  # fmt: skip
+                   CPU_PRESSURE: LARGEST_FRACTION, NETWORK: LARGEST_BYTES_PER_SECOND}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

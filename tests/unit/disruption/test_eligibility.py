@@ -11,10 +11,12 @@ from rescheduler.disruption.eligibility import decide_eligibility, explain_pod
 from rescheduler.disruption.rules import HELPING, MOVING
 from rescheduler.model.constraints import Volume
 from rescheduler.model.disruption import MoveLimits, Selection
+from rescheduler.model.ledger import EntryState
 from rescheduler.model.pod import Pod
 from rescheduler.policy.models import Policy
 from tests.builders import NOW, budget, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
+from tests.unit.disruption.ledgers import entry, ledger
 
 
 def test_limits_of_the_policy_are_handed_on() -> None:
@@ -50,6 +52,18 @@ def test_a_refusal_points_to_the_pod_by_uid() -> None:
     """Names can be used again; uids cannot."""
     refusal = decide_eligibility(cluster(node("n1"), pod("x", node="n1", owner=None)), Policy()).refusals[0]
     assert refusal.pod.uid == "uid-default-x"  # type: ignore[union-attr]
+
+
+def test_pods_of_a_workload_that_waits_for_a_replacement_are_told() -> None:
+    """They may move, but others would be moved sooner; a debt that is repaid tells of nothing."""
+    pods = [pod(f"web-{number}", node="n1", owner="web") for number in range(3)]
+    others = [pod(f"api-{number}", node="n1", owner="api") for number in range(2)]
+    state = cluster(node("n1", cpu="64"), *pods, *others, workload("web", 4), workload("api", 2))
+    open_debt = ledger(entry(9, ago=10.0, state=EntryState.OPEN, desired=4))
+    decided = decide_eligibility(state, policy(disruption={"workloads": {"maxUnavailable": 2}}), ledger=open_debt)
+    assert {state.pods[number].name for number in decided.owing} == {"web-0", "web-1", "web-2"}
+    assert len(decided.movable) == 5
+    assert not decide_eligibility(state, Policy(), ledger=ledger(entry(9, ago=10.0))).owing
 
 
 def test_pods_that_share_objects_and_pods_that_do_not_get_the_same_verdicts() -> None:

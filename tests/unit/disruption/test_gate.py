@@ -10,19 +10,26 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 import rescheduler
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.gate import GateContext, PolicyGate, permit_wave
+from rescheduler.disruption.gate import Caution, GateContext, permit_wave
+from rescheduler.disruption.health import Finding
+from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import MoveLimits
+from rescheduler.model.constraints import Toleration
+from rescheduler.model.disruption import DisruptionGroup, MoveLimits
+from rescheduler.model.ledger import Breaker
 from rescheduler.model.permit import Permit
 from rescheduler.model.plan import Move, PodReference, Refusal
 from rescheduler.model.pod import Pod
 from rescheduler.policy.models import Policy
+from rescheduler.policy.safety import BreakerPolicy
 from tests.builders import NOW, budget, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 
+CLOSED = Breaker()
 NODES = (node("n1", cpu="64"), node("n2", cpu="64"), node("n3", cpu="64"))
 
 
@@ -47,6 +54,23 @@ def context(seen: Cluster, **fields: Any) -> GateContext:
 def rules(verdicts: tuple[Permit | Refusal, ...]) -> list[str | None]:
     """The rule of each refusal, None for a permit."""
     return [verdict.rule if isinstance(verdict, Refusal) else None for verdict in verdicts]
+
+
+def only(verdicts: tuple[Permit | Refusal, ...]) -> Refusal:
+    """The one refusal that was given."""
+    (refusal,) = verdicts
+    assert isinstance(refusal, Refusal)
+    return refusal
+
+
+def with_groups(seen: GateContext, groups: tuple[DisruptionGroup, ...]) -> GateContext:
+    """The same with other budgets."""
+    return replace(seen, eligibility=structs.replace(seen.eligibility, groups=groups))
+
+
+def replace_move(before: Move, **fields: Any) -> Move:
+    """A move with other fields."""
+    return structs.replace(before, **fields)
 
 
 def test_a_move_that_still_holds_gets_a_permit() -> None:
@@ -115,6 +139,27 @@ def test_an_obstacle_at_the_destination_is_told() -> None:
     assert isinstance(second, Permit)
 
 
+@pytest.mark.parametrize(
+    ("state", "told"), [({"is_ready": False}, "not ready"), ({"is_unschedulable": True}, "cordoned")]
+)
+def test_a_destination_must_take_pods_now(state: dict[str, bool], told: str) -> None:
+    """A node that is down, or cordoned since, is no destination; other nodes still are."""
+    found = world()
+    changed = tuple(structs.replace(item, **state) if item.name == "n2" else item for item in found.nodes)
+    (verdict,) = permit_wave([move(0)], context(replace(found, nodes=changed)))
+    assert isinstance(verdict, Refusal)
+    assert (verdict.rule, told in verdict.message) == ("Destination", True)
+
+
+def test_a_cordoned_destination_takes_pods_that_tolerate_it() -> None:
+    """As the scheduler has it."""
+    found = world()
+    nodes = tuple(structs.replace(item, is_unschedulable=item.name == "n2") for item in found.nodes)
+    anything = (Toleration(operator="Exists"),)
+    pods = tuple(structs.replace(item, spec=structs.replace(item.spec, tolerations=anything)) for item in found.pods)
+    assert rules(permit_wave([move(0)], context(replace(found, nodes=nodes, pods=pods)))) == [None]
+
+
 def test_a_pod_is_sent_once() -> None:
     """Neither twice in a wave nor again in a later one."""
     assert rules(permit_wave([move(0), move(0)], context(world()))) == [None, "AlreadySent"]
@@ -158,9 +203,7 @@ def test_limits_of_the_plan_count_what_was_sent_before(limits: MoveLimits, verdi
 
 def decided_with(seen: GateContext, limits: MoveLimits) -> Any:
     """The same eligibility under other limits."""
-    import msgspec
-
-    return msgspec.structs.replace(seen.eligibility, limits=limits)
+    return structs.replace(seen.eligibility, limits=limits)
 
 
 class TestPolicyGate:
@@ -243,6 +286,104 @@ def test_only_the_gate_makes_permits() -> None:
         if isinstance(found, ast.Call) and getattr(found.func, "id", getattr(found.func, "attr", "")) == "Permit"
     }
     assert makers == {"disruption/gate.py"}
+
+
+class TestOrders:
+    """What forbids everything, in this order."""
+
+    def test_each_order_is_told_in_its_own_words(self) -> None:
+        """A person's switch, a newer plan, a policy that only watches."""
+        told = {
+            "Stop": context(world(), stop="maintenance"),
+            "Fence": context(world(), fence="plan 8 has begun"),
+            "Mode": context(world(), may_execute=False),
+        }
+        messages = [only(permit_wave([move(0)], seen)) for seen in told.values()]
+        assert [refusal.rule for refusal in messages] == list(told)
+        assert [refusal.message for refusal in messages[:2]] == [
+            "default/web-0 is left alone: everything is stopped: maintenance",
+            "default/web-0 is left alone: plan 8 has begun",
+        ]
+
+    def test_the_first_no_is_what_is_told(self) -> None:
+        """The whole order, each question answered with no; one after the other is then answered with yes."""
+        seen = replace(changed(deletion_at=NOW, uid="another", node="n3"), nodes=NODES[:1])
+        finding = Finding("watchAge", "nothing new")
+        broken = Breaker(opened_at=NOW, openings=1, reason="because")
+        worst = replace(
+            context(seen),
+            may_execute=False,
+            stop="",
+            fence="newer",
+            caution=Caution((finding,), broken, BreakerPolicy()),
+            sent={"uid-default-web-39": "n1"},
+        )
+        order = []
+        better: dict[str, Any] = {}
+        for fields in (
+            {}, {"stop": None}, {"fence": None}, {"may_execute": True},
+            {"caution": Caution((), broken, BreakerPolicy())}, {"caution": None}, {"sent": {}},
+        ):  # fmt: skip
+            better |= fields
+            order.append(only(permit_wave([move(39)], replace(worst, **better))).rule)
+        assert order == ["Stop", "Fence", "Mode", "Health", "Breaker", "AlreadySent", "PodReplaced"]
+        moved = replace(changed(deletion_at=NOW, node="n3"), nodes=NODES[:1])
+        assert only(permit_wave([move(39)], context(moved))).rule == "PodMoved"
+        leaving = replace(changed(deletion_at=NOW), nodes=NODES[:1])
+        assert only(permit_wave([move(39)], context(leaving))).rule == "Terminating"
+
+
+class TestCaution:
+    """What binds a daemon, and nobody else."""
+
+    def cautious(self, *findings: Finding, breaker: Breaker = CLOSED) -> GateContext:
+        """A daemon's context."""
+        return context(world(), caution=Caution(findings, breaker, BreakerPolicy()))
+
+    def test_a_calm_cluster_lets_a_daemon_act(self) -> None:
+        """Nothing found, the breaker closed."""
+        assert rules(permit_wave([move(0), move(1)], self.cautious())) == [None, None]
+
+    def test_the_first_finding_is_told(self) -> None:
+        """With the field of the policy that asks for it."""
+        refusal = only(permit_wave([move(0)], self.cautious(Finding("settle", "2 nodes came"), Finding("x", "y"))))
+        assert (refusal.rule, refusal.message) == (
+            "Health",
+            "default/web-0 is left alone: 2 nodes came (policy: health.settle)",
+        )
+
+    def test_an_open_breaker_lets_nothing_go(self) -> None:
+        """Until its hour is over; the time is that of the snapshot."""
+        shut = Breaker(opened_at=NOW - 3599, openings=1, reason="because")
+        refusal = only(permit_wave([move(0)], self.cautious(breaker=shut)))
+        assert (refusal.rule, "the circuit breaker is open: because" in refusal.message) == ("Breaker", True)
+
+    def test_then_it_lets_one_go(self) -> None:
+        """One eviction is on trial, not a wave."""
+        due = Breaker(opened_at=NOW - 3600, openings=1, reason="because")
+        verdicts = permit_wave([move(99), move(0), move(1), move(2)], self.cautious(breaker=due))
+        assert rules(verdicts) == ["PodGone", None, "Breaker", "Breaker"]
+        assert isinstance(verdicts[2], Refusal)
+        assert verdicts[2].message == (
+            "default/web-1 is left alone: the circuit breaker is open, and one eviction is on trial"
+        )
+
+
+def test_windows_and_rates_are_asked_before_the_pod_is_looked_at() -> None:
+    """And those before floors; a pod that may not move at all was refused before any of them."""
+    seen = context(replace(world(count=40), nodes=NODES[:1]))
+    groups = (
+        DisruptionGroup("PodDisruptionBudget", "guard", 0, (0, 1)),
+        DisruptionGroup("WorkloadBudget", "floor", 0, (0, 1)),
+        DisruptionGroup("RampUp", "slow", 0, (0, 1)),
+    )
+    chosen = [
+        Move(PodReference("default", seen.cluster.pods[0].name, seen.cluster.pods[0].uid), "n1", "n9", 1, "M", "r")
+    ]
+    order = [only(permit_wave(chosen, with_groups(seen, left))).rule for left in (groups, groups[:2])]
+    here = [replace_move(chosen[0], to_node="n1")]
+    order += [only(permit_wave(here, with_groups(seen, left))).rule for left in (groups[:2], groups[:1])]
+    assert order == ["RampUp", "DestinationGone", "WorkloadBudget", "PodDisruptionBudget"]
 
 
 POD_STATES = st.sampled_from(["ready", "unready", "terminating", "gone", "pending"])

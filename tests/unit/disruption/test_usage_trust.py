@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.disruption.gate import PolicyGate
+from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.disruption.usage_trust import distrusted
 from rescheduler.model.permit import Permit
 from rescheduler.model.plan import Refusal

@@ -67,7 +67,10 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     assert defaults.limits.max_evictions_per_node is defaults.limits.max_evictions_per_namespace is None
     assert defaults.scope.namespaces.exclude == ("kube-system",)
     assert defaults.disruption.workloads.max_unavailable == "10%"
-    assert {*vars(defaults.disruption).values()} - {defaults.disruption.workloads, None} == {Permission.DENY}
+    kinds = ("single_replicas", "ownerless", "local_storage", "persistent_volumes")
+    assert {getattr(defaults.disruption, kind) for kind in kinds} == {Permission.DENY}
+    assert (defaults.disruption.budgets, defaults.disruption.unsettled) == ((), Permission.ALLOW)
+    assert (defaults.health.settle, defaults.health.head_room) == (300.0, 0.05)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +95,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("limits: {deadline: 5}", "3:20: limits.deadline: 5 is not a duration; write it like 90s, 5m or 1h30m"),
         ("limits: {deadline: -1h}", "3:20: limits.deadline: '-1h' is not a duration; write it like 90s, 5m or 1h30m"),
         ("limits: [1]", "3:9: limits: found a list; wanted fields below it: name: value"),
-        ("guidance: Guide", "3:11: guidance: Guide is not supported yet in this version; there are Predict, Hold"),
-        ("guidance: hold", "3:11: guidance: found 'hold'; there are Predict, Hold; did you mean Hold?"),
+        ("guidance: hold", "3:11: guidance: found 'hold'; there are Predict, Hold, Guide, Taint; did you mean Hold?"),
         ("mode: on", "3:7: mode: YAML reads on as a boolean; there are DryRun, Approve, Execute"),
         ("objectives: []", ("3:13: objectives: no objective, so nothing would ever be moved; leave it out or write "
          "[{name: MakeRoom}]")),
@@ -123,15 +125,15 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("objectives: [{name: EmptyNodes}, {name: EmptyNodes}]", ("3:41: objectives[1].name: EmptyNodes stands in the "
          "list already; write it once")),
         ("limits: {margin: -1%}", "3:18: limits.margin: found '-1%'; write a share such as 0.7 or 70%"),
-        ("health: {settle: 5m}", "3:1: health: not supported yet in this version; leave it out"),
         ("schedulers: [{}]", ("3:14: schedulers[0]: nothing is given; write file, configMap, or schedulerName for "
          "kube-scheduler's defaults")),
         ("schedulers: [a.yaml]", "3:14: schedulers[0]: found 'a.yaml'; wanted fields below it: name: value"),
         ("schedulers: [{path: x}]", "3:15: schedulers[0].path: unknown field here; it belongs under usage.store"),
         ("schedulers: [{configmap: a/b}]", "3:15: schedulers[0].configmap: unknown field; did you mean configMap?"),
-        ("triggers: [{name: OnDemand}]", "3:1: triggers: not supported yet in this version; leave it out"),
-        ("disruption: {budgets: [{max: 1}]}", ("3:14: disruption.budgets: not supported yet in this version; "
-         "leave it out")),
+        ("triggers: []", ("3:11: triggers: no trigger, so a daemon would never do anything; leave it out or write "
+         "[{name: OnDemand}]")),
+        ("disruption: {budgets: [{maxMovin: 1}]}", ("3:25: disruption.budgets[0].maxMovin: unknown field; "
+         "did you mean maxMoving?")),
         ("disruption: {ownerless: 'false'}", "3:25: disruption.ownerless: found 'false'; there are Deny, Allow"),
         ("disruption: {ownerless: no}", ("3:25: disruption.ownerless: YAML reads no as a boolean; "
          "there are Deny, Allow")),

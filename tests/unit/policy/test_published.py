@@ -69,8 +69,8 @@ def test_policies_for_the_first_job_and_for_looking_on_are_shipped() -> None:
         "disruption: {ownerless: 'no'}",
         "scope: {nodeSelector: {zone: 1}}",
         "unknown: 1",
-        "guidance: Guide",
-        "health: {settle: 5m}",
+        "guidance: Guided",
+        "health: {settle: 5}",
         "objectives: [{name: MakeRoom, args: {a: 1}}]",
     ],
 )
@@ -106,6 +106,6 @@ def test_the_reference_names_every_field_with_its_default() -> None:
         "| `disruption.workloads.maxUnavailable` | number or share | `10%` |",
         '| `scope.namespaces.exclude` | list | `["kube-system"]` |',
         "| `hold.namespace` | text | `rescheduler-holds` |",
-        "- `guidance`: `Guide`, `Taint`",
+        "| `guidance` | `Predict`, `Hold`, `Guide`, `Taint` | `Hold` |",
     ):
         assert row in text

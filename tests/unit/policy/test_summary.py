@@ -49,6 +49,13 @@ def test_what_is_narrowed_and_allowed_is_told() -> None:
     assert "rescheduler-holds" not in text
 
 
+def test_taints_are_told_with_their_time_and_what_stands_beside_them() -> None:
+    """Whoever chooses them sees that nodes are written and that placeholders are made too."""
+    text = told("guidance: Taint\nhold: {deadline: 45s, namespace: holds}")
+    assert "our own taint, which runs out after 45s" in text
+    assert "placeholders in namespace holds" in text
+
+
 def test_limits_under_which_nothing_can_move_are_a_warning() -> None:
     """No eviction allowed is named as the reason."""
     assert "warning: no eviction is possible because limits.maxEvictions is 0" in told("limits: {maxEvictions: 0}")

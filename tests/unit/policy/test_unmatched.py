@@ -28,6 +28,13 @@ SETS = "objectives: [{name: SeparateAntagonists, args: {sets: [{name: a, members
          "objectives[0].args.sets[0].members[1]: the cluster has no pod with app=gone"),
         ("objectives: [{name: Defragment, args: {shapes: [{cpu: 1}, {example.com/gone: 1}]}}]",
          "objectives[0].args.shapes[1]: no node offers example.com/gone"),
+        ("disruption: {budgets: [{maxMoving: 1}, {namespaces: [default, gone], maxMoving: 1}]}",
+         "disruption.budgets[1].namespaces: the cluster has no pod in namespace gone"),
+        ("disruption: {budgets: [{labelSelector: {matchLabels: {app: gone}}, maxMoving: 1}]}",
+         "disruption.budgets[0].labelSelector: the cluster has no pod with app=gone"),
+        ("disruption: {budgets: [{per: Workload, maxUnavailable: 2}]}",
+         ("disruption.budgets[0].maxUnavailable: 2 would allow all replicas of ReplicaSet default/web to be down; only "
+          "disruption.workloads.maxUnavailable keeps some of them")),
     ],
 )  # fmt: skip
 def test_each_name_that_nothing_has_is_told(body: str, text: str) -> None:
@@ -45,6 +52,8 @@ def test_each_name_that_nothing_has_is_told(body: str, text: str) -> None:
         "objectives: [{name: EmptyNodes, args: {price: {default: 3}}}]",
         SETS % "{}",
         "objectives: [{name: Defragment, args: {shapes: [{cpu: 1000}, {pods: 1}]}}]",
+        "disruption: {budgets: [{namespaces: [default], labelSelector: {matchLabels: {app: web}}, maxMoving: 1}]}",
+        "disruption: {budgets: [{per: Workload, maxUnavailable: 1}, {maxUnavailable: 2}]}",
     ],
 )
 def test_what_something_has_is_not_told(body: str) -> None:

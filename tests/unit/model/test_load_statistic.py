@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.usage.load_statistic import LoadStatistic
+from rescheduler.model.load_statistic import LoadStatistic
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,106 @@
+"""Back-off: what was moved in vain is left alone for longer each time, and what was just moved rests. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from rescheduler.model.ledger import SENT, EntryState, Ledger, LedgerEntry
+from rescheduler.model.pod import Pod
+from rescheduler.model.printable import printable
+from rescheduler.policy.safety import DAY_SECONDS, BackOffPolicy
+from rescheduler.policy.values import format_duration
+
+CLOCK_SLACK_SECONDS = 1.0
+"""Creation times are whole seconds, so a replacement may seem to be older than its eviction by this."""
+
+
+class BackOff:
+    """What earlier evictions say about pods of the same workload. Workloads are named by uid."""
+
+    def __init__(self, ledger: Ledger, rules: BackOffPolicy, now: float) -> None:
+        """Sort the entries by workload; those without one say nothing."""
+        self._rules = rules
+        self._now = now
+        self._sent: defaultdict[str, list[LedgerEntry]] = defaultdict(list)
+        self._refused: defaultdict[str, list[LedgerEntry]] = defaultdict(list)
+        for entry in ledger.entries:
+            if entry.state in SENT and entry.workload:
+                self._sent[entry.workload].append(entry)
+                self._refused.pop(entry.workload, None)
+            elif entry.state is EntryState.REFUSED and entry.failure and entry.workload:
+                self._refused[entry.workload].append(entry)
+
+    def objection(self, pod: Pod, workload: str) -> str | None:
+        """Why a pod of a workload is left alone for now; None: no earlier move speaks against it."""
+        left = self._refusal_seconds_left(workload)
+        if left > 0:
+            return (
+                f"belongs to a workload whose pods the API server would not evict "
+                f"({printable(self._refused[workload][-1].message, 120)}); it is left alone for another "
+                f"{format_duration(float(round(left)))} (policy: disruption.backOff)"
+            )
+        entries = self._sent.get(workload)
+        if entries is None or pod.node_name is None:
+            return None
+        left = self.seconds_left(workload, pod.node_name)
+        if left > 0:
+            return (
+                f"belongs to a workload whose last moves away from {pod.node_name} came to nothing; it is left alone "
+                f"for another {format_duration(float(round(left)))} (policy: disruption.backOff)"
+            )
+        return self._rests(pod, entries)
+
+    def seconds_left(self, workload: str, node: str) -> float:
+        """How long no pod of the workload may be moved away from a node; 0 or less: it may.
+
+        A replacement that came back, or landed elsewhere than predicted, counts for its (workload, node); one that
+        did not work counts for the whole workload. A move that went well sets the count back.
+        """
+        misses, last = 0, 0.0
+        for entry in self._sent.get(workload, ()):
+            is_failed = entry.state is EntryState.FAILED or entry.failure
+            if is_failed or (entry.from_node == node and _is_stray(entry)):
+                misses, last = misses + 1, entry.at if entry.closed_at is None else entry.closed_at
+            elif entry.from_node == node and entry.state is EntryState.REPAID:
+                misses = 0
+        return last + self._wait(misses) - self._now if misses else 0.0
+
+    def _refusal_seconds_left(self, workload: str) -> float:
+        """The same for a workload whose evictions were refused since one was last granted: plans go around it."""
+        refused = self._refused.get(workload)
+        return refused[-1].at + self._wait(len(refused)) - self._now if refused else 0.0
+
+    def _wait(self, misses: int) -> float:
+        return min(self._rules.first * 2.0 ** min(misses - 1, 40), self._rules.longest)
+
+    def _rests(self, pod: Pod, entries: Sequence[LedgerEntry]) -> str | None:
+        """Whether the pod has taken the place of a moved one too recently, or too often."""
+        created = self._now if pod.created_at is None else pod.created_at
+        before = [entry for entry in entries if entry.at <= created + CLOCK_SLACK_SECONDS]
+        mine = [entry for entry in before if entry.landed_on in (None, pod.node_name)]
+        if mine and self._now - mine[-1].at < self._rules.rest:
+            left = mine[-1].at + self._rules.rest - self._now
+            return (
+                f"took the place of {mine[-1].pod.name} and rests for another {format_duration(float(round(left)))} "
+                "(policy: disruption.backOff.rest)"
+            )
+        moves = self._moves(pod.node_name, before)
+        if self._rules.per_day and moves >= self._rules.per_day:
+            return f"was moved {moves} times within 24h already (policy: disruption.backOff.perDay)"
+        return None
+
+    def _moves(self, node: str | None, entries: Sequence[LedgerEntry]) -> int:
+        """The most moves within a day that may have led to a pod on the node, one replacement after the other."""
+        recent = [entry for entry in entries if self._now - entry.at < DAY_SECONDS]
+        moves: list[int] = []
+        for number, entry in enumerate(recent):
+            led_here = [
+                moves[earlier] for earlier in range(number) if recent[earlier].landed_on in (None, entry.from_node)
+            ]
+            moves.append(1 + max(led_here, default=0))
+        return max((moves[i] for i, entry in enumerate(recent) if entry.landed_on in (None, node)), default=0)
+
+
+def _is_stray(entry: LedgerEntry) -> bool:
+    return entry.landed_on is not None and entry.landed_on != entry.to_node

@@ -1,0 +1,113 @@
+"""All budgets of a policy in one cluster: which pods they keep where they are, and which moves go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from rescheduler.disruption.budgets.population import NOWHERE, Population
+from rescheduler.disruption.budgets.standing import UNLIMITED, Standing
+from rescheduler.disruption.budgets.wording import called, objection, rate_detail
+from rescheduler.disruption.pod_kinds import PodKinds, is_standing
+from rescheduler.disruption.workload_budgets import WorkloadBudgets
+from rescheduler.model.arrays import IntArray
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.disruption import DisruptionGroup
+from rescheduler.model.ledger import Ledger
+from rescheduler.model.pod import Pod
+from rescheduler.policy.budgets import Budget, names_of
+
+RULE = "Budget"
+
+
+class PolicyBudgets:
+    """The budgets as they stand; several may cover one pod, and then each of them binds."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        kinds: PodKinds,
+        budgets: tuple[Budget, ...],
+        workloads: WorkloadBudgets,
+        ledger: Ledger,
+    ) -> None:
+        """``cluster`` holds pods of open debts as terminating; ``ledger`` the debts themselves."""
+        self._pod_count = len(cluster.pods)
+        self.standings: tuple[Standing, ...] = ()
+        if budgets:
+            population = Population(cluster, kinds)
+            self._population = population
+            self.standings = tuple(
+                Standing(name, budget, population, workloads, ledger)
+                for name, budget in zip(names_of(budgets), budgets, strict=True)
+            )
+
+    @cached_property
+    def alike(self) -> Sequence[int]:
+        """A number for each pod: budgets answer alike to pods of the same number, and 0 is "no objection"."""
+        numbers = np.zeros(self._pod_count, dtype=np.int64)
+        offset = 1
+        for standing in self.standings:
+            place = standing.coverage.instance_of
+            is_ready = self._population.is_ready[self._population.kind_of]
+            allowed = np.where(is_ready, _at(standing.lets_ready_go, place), _at(standing.lets_unready_go, place))
+            blocked = (place != NOWHERE) & ~allowed & (numbers == 0)
+            numbers[blocked] = offset + 2 * place[blocked] + is_ready[blocked]
+            offset += 2 * len(standing.instances)
+        found: list[int] = numbers.tolist()
+        return found
+
+    def objection(self, pod: Pod) -> str | None:
+        """Why budgets keep a pod where it is: the first that does, as the rest of a sentence."""
+        for standing in self.standings:
+            place = standing.coverage.place_of(pod)
+            reason = None if place == NOWHERE else objection(standing, place, is_ready=is_standing(pod))
+            if reason is not None:
+                return reason
+        return None
+
+    def groups(self, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+        """Pods of which a wave, or the whole plan, may not take all; ``movable``: pods that nothing keeps."""
+        pods: IntArray = np.array(movable, dtype=np.int64)
+        for standing in self.standings:
+            for place, members in _by_instance(standing.coverage.instance_of, pods):
+                yield from self._groups(standing, place, members)
+
+    def _groups(self, standing: Standing, place: int, members: IntArray) -> Iterator[DisruptionGroup]:
+        """Pods that are missing already take nothing from maxUnavailable, but count in all else."""
+        name, detail = called(standing, place), rate_detail(standing, place)
+        in_plan = _binding(int(standing.left_of_rate[place]), members)
+        moving = _binding(int(standing.left_to_move[place]), members)
+        ready = members[self._population.is_ready[self._population.kind_of[members]]]
+        unavailable = _binding(int(standing.left_to_be_unavailable[place]), ready)
+        if unavailable is not None and len(ready) == len(members):
+            moving, unavailable = min(unavailable, UNLIMITED if moving is None else moving), None
+        if moving is not None or in_plan is not None:
+            wave = min(UNLIMITED if number is None else number for number in (moving, in_plan))
+            yield DisruptionGroup(RULE, name, wave, tuple(members.tolist()), in_plan, detail)
+        if unavailable is not None:
+            yield DisruptionGroup(RULE, f"{name} (maxUnavailable)", unavailable, tuple(ready.tolist()))
+
+
+def _at(of_instance: np.ndarray, place: IntArray) -> np.ndarray:
+    """Values of pods' instances; of pods in none the last one, which nobody looks at."""
+    return of_instance[place] if len(of_instance) else np.zeros(len(place), dtype=of_instance.dtype)
+
+
+def _binding(left: int, members: IntArray) -> int | None:
+    """A limit that some plan could break; None for any other."""
+    return left if left < len(members) else None
+
+
+def _by_instance(instance_of: IntArray, pods: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """The pods of each instance that has any, by rising place; pods ascending."""
+    places = instance_of[pods]
+    order = np.argsort(places, kind="stable")
+    places, pods = places[order], pods[order]
+    starts = np.flatnonzero(np.diff(places, prepend=NOWHERE - 1, append=len(instance_of))).tolist()
+    for start, end in pairwise(starts):
+        if places[start] != NOWHERE:
+            yield int(places[start]), pods[start:end]

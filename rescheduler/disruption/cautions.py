@@ -1,0 +1,73 @@
+"""What would hold ``run`` back, as warnings for those who plan and apply by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rescheduler.disruption.back_off import BackOff
+from rescheduler.disruption.breaker import breaker_objection, judge_breaker
+from rescheduler.disruption.circumstances import Circumstances
+from rescheduler.disruption.head_room import lacking_head_room
+from rescheduler.disruption.health import unhealthy
+from rescheduler.disruption.ramp_up import allowance
+from rescheduler.disruption.rules.unsettled import RUN, unrest
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.ledger import Ledger
+from rescheduler.model.plan import Move, Plan
+from rescheduler.policy.models import Permission, Policy
+from rescheduler.policy.values import format_duration
+
+
+def cautions(cluster: Cluster, plan: Plan, policy: Policy, ledger: Ledger) -> Iterator[str]:
+    """One sentence for each; nothing for a plan without moves."""
+    if not plan.moves:
+        return
+    for finding in unhealthy(cluster, policy.health, ledger=ledger):
+        yield f"run would wait now: {finding}"
+    lacking = lacking_head_room(cluster, plan.moves, plan.placements, policy.health)
+    if lacking is not None:
+        yield f"run would not do this: {lacking}"
+    if policy.disruption.unsettled is Permission.ALLOW:
+        yield from _in_motion(cluster, plan.moves, policy, ledger)
+    if ledger.entries or ledger.breaker.opened_at is not None:
+        yield from _remembered(cluster, plan.moves, policy, ledger)
+
+
+def _in_motion(cluster: Cluster, moves: Sequence[Move], policy: Policy, ledger: Ledger) -> Iterator[str]:
+    """Workloads that roll out, are being scaled, or whose pods may not come back."""
+    namespaces = {move.pod.namespace for move in moves}
+    # What is asked of a pod depends on its own namespace alone, which may be one among many.
+    seen = replace(cluster, pods=tuple(pod for pod in cluster.pods if pod.namespace in namespaces))
+    circumstances = Circumstances(seen, policy, ledger=ledger, is_daemon=True)
+    frozen = []
+    for move in moves:
+        pod = cluster.pod_by_key.get(move.pod.key)
+        reason = None if pod is None else unrest(pod, circumstances)
+        frozen += [] if reason is None else [f"{move.pod.key} {reason.removesuffix(RUN).rstrip()}"]
+    if frozen:
+        yield f"run would leave {len(frozen)} of these pods alone for now: {frozen[0]}"
+
+
+def _remembered(cluster: Cluster, moves: Sequence[Move], policy: Policy, ledger: Ledger) -> Iterator[str]:
+    """What earlier evictions say."""
+    rules, now = policy.disruption, cluster.taken_at
+    objection = breaker_objection(judge_breaker(ledger, rules.breaker, now), rules.breaker, now)
+    if objection is not None:
+        yield f"run would wait now: {objection}"
+    back_off = BackOff(ledger, rules.back_off, now)
+    resting: Counter[str] = Counter()
+    for move in moves:
+        pod = cluster.pod_by_key.get(move.pod.key)
+        workload = None if pod is None else cluster.workload_of(pod)
+        if pod is not None and workload is not None:
+            reason = back_off.objection(pod, workload.uid)
+            resting.update([] if reason is None else [f"{pod.key} {reason}"])
+    if resting:
+        yield f"run would leave {len(resting)} of these pods alone for now: {next(iter(resting))}"
+    if rules.ramp_up is not None:
+        allowed, left = allowance(ledger, rules.ramp_up, now)
+        if left < len(moves):
+            within = format_duration(rules.ramp_up.window)
+            yield f"run would evict {left} of these pods now: its ramp-up allows {allowed} within {within}"

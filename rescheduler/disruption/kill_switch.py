@@ -1,0 +1,18 @@
+"""The kill switch as it is marked in the cluster itself."""
+
+from __future__ import annotations
+
+from rescheduler.model.annotations import STOP
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.printable import printable
+from rescheduler.policy.models import Policy
+
+
+def stop_mark(cluster: Cluster, policy: Policy) -> str | None:
+    """Why nothing may be evicted: the annotation on the namespace of our own objects; None: it is not there."""
+    name = policy.hold.namespace
+    for namespace in cluster.namespaces:
+        if namespace.name == name and STOP in namespace.annotations:
+            reason = printable(namespace.annotations[STOP], 200) or "no reason given"
+            return f"{reason} (annotation {STOP} on namespace {name})"
+    return None

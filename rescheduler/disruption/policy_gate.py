@@ -1,0 +1,157 @@
+"""The gate of one plan under one policy, as an executor meets it: it gathers what the gate looks at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from rescheduler.disruption.breaker import judge_breaker
+from rescheduler.disruption.circumstances import DEFAULT_SCHEDULERS, EVERYTHING
+from rescheduler.disruption.debts import most_replicas, with_debts
+from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.gate import Caution, GateContext, permit_wave
+from rescheduler.disruption.head_room import lacking_head_room
+from rescheduler.disruption.health import Finding, unhealthy
+from rescheduler.disruption.kill_switch import stop_mark
+from rescheduler.disruption.quiet import Wanted, remember_wanted
+from rescheduler.disruption.workload_budgets import bereft_workloads
+from rescheduler.extension_points import Gate
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.disruption import Eligibility, Selection
+from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.permit import Permit
+from rescheduler.model.plan import Move, PodReference, Refusal
+from rescheduler.model.trust import NodeTrust
+from rescheduler.policy.models import Mode, Permission, Policy
+
+Recheck = Callable[[Cluster, Sequence[Move]], Mapping[str, str]]
+"""Asks the filters again: for each pod (by uid) whose destination does not take it any more, the reason."""
+AskTrust = Callable[[], NodeTrust]
+"""Asks how far measured use is believed right now."""
+AskHealth = Callable[[Cluster, Ledger], Sequence[Finding]]
+"""Asks what speaks against acting now, beyond what one snapshot shows."""
+
+
+class PolicyGate(Gate):
+    """Remembers what no snapshot shows: from which node each move leaves, which workload it belongs to, how many
+    replicas each workload wanted, and the most it ever saw of owners that are known by their pods alone (their wanted
+    number would seem to fall while a pod is being replaced).
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        selection: Selection = EVERYTHING,
+        *,
+        is_confirmed: bool = True,
+        is_daemon: bool = False,
+        schedulers: frozenset[str] = DEFAULT_SCHEDULERS,
+        recheck: Recheck | None = None,
+        trust: AskTrust | None = None,
+        stop: Callable[[], str | None] = lambda: None,
+        fence: Callable[[Ledger], str | None] = lambda _: None,
+        health: AskHealth | None = None,
+        before: PolicyGate | None = None,
+    ) -> None:
+        """``is_confirmed``: a person said yes to this plan; otherwise only a policy with mode Execute lets pods go.
+
+        ``is_daemon``: nobody watches, so health, breaker, back-off and ramp-up bind; ``health`` None: as the snapshot
+        shows it. ``recheck`` asks the filters again; None: somebody else does (the executor's proof). ``trust`` is
+        asked before each wave; None: the plan was not made by measured use (no provider, or requests stood in for it).
+        ``stop``: the kill switch; ``fence``: whether the plan is the one in force. ``before``: the gate under another
+        policy, of which it takes over what no snapshot shows.
+        """
+        self._policy = policy
+        self._selection = selection
+        self._may_execute = is_confirmed or policy.mode is Mode.EXECUTE
+        self._is_daemon = is_daemon
+        self._schedulers = schedulers
+        self._recheck = recheck
+        self._trust = trust
+        self._stop = stop
+        self._fence = fence
+        self._health = health or self._seen_health
+        self._origins: dict[str, str] = {}
+        self._workload_of: dict[str, str] = {}
+        self._replicas: dict[str, int] = {} if before is None else before._replicas
+        self._wanted: dict[str, Wanted] = {} if before is None else before._wanted
+
+    def permit(
+        self,
+        moves: Sequence[Move],
+        cluster: Cluster,
+        sent: Sequence[PodReference],
+        ledger: Ledger = EMPTY_LEDGER,
+    ) -> tuple[Permit | Refusal, ...]:
+        """One answer for each move; see ``permit_wave``."""
+        self._remember(moves, cluster)
+        gone = frozenset([*(reference.uid for reference in sent), *(entry.pod.uid for entry in ledger.debts)])
+        return permit_wave(
+            moves,
+            GateContext(
+                cluster=cluster,
+                eligibility=self._eligibility(with_debts(cluster, gone), sent, ledger),
+                may_execute=self._may_execute,
+                sent={reference.uid: self._origins.get(reference.uid, "") for reference in sent},
+                sent_namespaces=Counter(reference.namespace for reference in sent),
+                obstacles=self._recheck(cluster, moves) if self._recheck is not None else {},
+                trust=self._trust() if self._trust is not None else None,
+                stop=self._stop() or stop_mark(cluster, self._policy),
+                fence=self._fence(ledger),
+                caution=self._caution(cluster, moves, ledger) if self._is_daemon else None,
+            ),
+        )
+
+    @property
+    def wanted(self) -> Mapping[str, Wanted]:
+        """How many replicas each workload was seen to want, by uid, so that a plan is made by what it is judged by."""
+        return self._wanted
+
+    @contextmanager
+    def confirmed(self) -> Iterator[None]:
+        """A person said yes to the plan that is carried out meanwhile."""
+        before, self._may_execute = self._may_execute, True
+        try:
+            yield
+        finally:
+            self._may_execute = before
+
+    def look(self, cluster: Cluster) -> None:
+        """Remember a snapshot of which nothing is asked: a daemon's gate knows only what it has seen."""
+        self._remember((), cluster)
+
+    def _remember(self, moves: Sequence[Move], cluster: Cluster) -> None:
+        self._origins.update((move.pod.uid, move.from_node) for move in moves)
+        self._replicas = most_replicas(self._replicas, cluster)
+        # Where the policy asks for calm, a number that nobody has seen before may just have been changed.
+        is_strict = self._is_daemon and self._policy.disruption.unsettled is Permission.DENY
+        self._wanted = remember_wanted(self._wanted, cluster, is_first_a_change=is_strict)
+        for move in moves:
+            pod = cluster.pod_by_key.get(move.pod.key)
+            workload = None if pod is None else cluster.workload_of(pod)
+            if workload is not None:
+                self._workload_of[move.pod.uid] = workload.uid
+
+    def _eligibility(self, cluster: Cluster, sent: Sequence[PodReference], ledger: Ledger) -> Eligibility:
+        return decide_eligibility(
+            cluster,
+            self._policy,
+            self._selection,
+            self._schedulers,
+            remembered_replicas=self._replicas,
+            ledger=ledger,
+            is_daemon=self._is_daemon,
+            wanted=self._wanted,
+            sent=Counter(self._workload_of.get(reference.uid, "") for reference in sent),
+        )
+
+    def _caution(self, cluster: Cluster, moves: Sequence[Move], ledger: Ledger) -> Caution:
+        lacking = lacking_head_room(cluster, moves, (), self._policy.health)
+        findings = (*self._health(cluster, ledger), *(() if lacking is None else (lacking,)))
+        rules = self._policy.disruption.breaker
+        breaker = judge_breaker(ledger, rules, cluster.taken_at, bereft_workloads(cluster))
+        return Caution(findings, breaker, rules)
+
+    def _seen_health(self, cluster: Cluster, ledger: Ledger) -> Sequence[Finding]:
+        return unhealthy(cluster, self._policy.health, ledger=ledger)

@@ -1,0 +1,86 @@
+"""Tests of what forbids moving for now: kill switch, breaker, back-off; and what ramp-up and trial leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.kill_switch import stop_mark
+from rescheduler.model.disruption import DisruptionGroup
+from rescheduler.model.ledger import Breaker, EntryState, Ledger
+from rescheduler.model.workload import Namespace
+from rescheduler.policy.models import Policy
+from tests.builders import NOW, cluster, node, pod, workload
+from tests.unit.disruption.cases import policy
+from tests.unit.disruption.ledgers import HOUR, entry, ledger
+
+SEEN = cluster(node("n1", cpu="64"), workload("web", 20), *(pod(f"web-{n}", node="n1") for n in range(20)))
+
+
+def rules(past: Ledger, **options: Any) -> set[str]:
+    """The rules that refuse pods, to a daemon unless said otherwise."""
+    found = decide_eligibility(SEEN, Policy(), ledger=past, **{"is_daemon": True, **options})
+    return {refusal.rule for refusal in found.refusals.values()}
+
+
+def careful(past: Ledger, by: Policy, **options: Any) -> list[DisruptionGroup]:
+    """Groups that ramp-up and breaker add."""
+    groups = decide_eligibility(SEEN, by, ledger=past, **{"is_daemon": True, **options}).groups
+    return [group for group in groups if group.rule in ("RampUp", "Breaker")]
+
+
+def test_the_kill_switch_binds_everybody() -> None:
+    """With or without a daemon; the reason is told."""
+    found = decide_eligibility(SEEN, Policy(), stop="maintenance")
+    assert not found.movable
+    assert found.refusals[0].message == "default/web-0 stays: everything is stopped: maintenance"
+    assert rules(ledger(), stop="x", is_daemon=False) == {"Stop"}
+
+
+def test_an_open_breaker_binds_the_daemon() -> None:
+    """A person may go on."""
+    past = ledger(breaker=Breaker(opened_at=NOW - 60, openings=1, reason="because"))
+    assert rules(past) == {"Breaker"}
+    assert rules(past, is_daemon=False) == set()
+    assert rules(ledger()) == set()
+
+
+def test_a_breaker_whose_trial_is_due_leaves_one() -> None:
+    """At a time: repaid, it closes the breaker before the next wave."""
+    past = ledger(breaker=Breaker(opened_at=NOW - 2 * HOUR, openings=1, reason="because"))
+    assert rules(past) == set()
+    (found,) = careful(past, Policy())
+    assert (found.rule, found.allowed_per_wave, found.allowed_in_plan, len(found.pods)) == ("Breaker", 1, None, 20)
+    assert careful(past, Policy(), is_daemon=False) == []
+
+
+def test_back_off_binds_the_daemon() -> None:
+    """By workload and node."""
+    past = ledger(entry(ago=60, landed_on="n3"))
+    assert rules(past) == {"BackOff"}
+    assert rules(past, is_daemon=False) == set()
+    assert rules(ledger(entry(ago=60, landed_on="n3", workload="another"))) == set()
+
+
+def test_ramp_up_binds_the_daemon() -> None:
+    """What the sliding window leaves, named with its number."""
+    by = policy(disruption={"rampUp": {"start": 2, "window": "30m"}})
+    (found,) = careful(ledger(entry(ago=60, workload="", state=EntryState.OPEN)), by)
+    assert (found.name, found.allowed_per_wave, found.allowed_in_plan) == ("the ramp-up (2 in 30m)", 1, 1)
+    assert careful(ledger(), by, is_daemon=False) == []
+    assert careful(ledger(), Policy()) == []
+
+
+def test_the_kill_switch_may_be_a_mark_on_the_namespace() -> None:
+    """Of our own objects, with a reason or without."""
+    marks = {"rescheduler.dev/stop": "fire\nin the hall"}
+    holds = Namespace("rescheduler-holds", {}, marks)
+    text = stop_mark(cluster(namespaces=(Namespace("a"), holds)), Policy())
+    assert text is not None
+    assert text.startswith("fire")
+    assert "\n" not in text
+    assert text.endswith("(annotation rescheduler.dev/stop on namespace rescheduler-holds)")
+    assert stop_mark(cluster(namespaces=(holds,)), policy(hold={"namespace": "elsewhere"})) is None
+    empty = Namespace("rescheduler-holds", {}, {"rescheduler.dev/stop": ""})
+    assert (stop_mark(cluster(namespaces=(empty,)), Policy()) or "").startswith("no reason given")
+    assert stop_mark(cluster(), Policy()) is None

@@ -1,0 +1,65 @@
+"""Tests of the warnings about what would hold the daemon back."""
+
+from __future__ import annotations
+
+from rescheduler.disruption.cautions import cautions
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.ledger import EMPTY_LEDGER, Breaker, Ledger
+from rescheduler.model.plan import Move, Plan, PodReference, SnapshotSummary
+from rescheduler.policy.models import Policy
+from tests.builders import NOW, cluster, node, pod, workload
+from tests.unit.disruption.cases import policy
+from tests.unit.disruption.ledgers import entry, ledger
+
+CALM = cluster(*(node(f"n{n}") for n in range(4)), workload("web", 4), *(pod(f"web-{n}", node="n1") for n in range(4)))
+
+
+def told(seen: Cluster = CALM, moves: int = 2, by: Policy | None = None, past: Ledger = EMPTY_LEDGER) -> list[str]:
+    """What is said of a plan that moves so many pods from n1 to n2."""
+    plan = Plan(SnapshotSummary(None, 4, 4, 0, "test"), moves=tuple(move(number) for number in range(moves)))
+    return list(cautions(seen, plan, by or Policy(), past))
+
+
+def move(number: int) -> Move:
+    """A move of one replica."""
+    return Move(PodReference("default", f"web-{number}", f"uid-default-web-{number}"), "n1", "n2", 1, "MakeRoom", "r")
+
+
+def test_a_calm_cluster_gives_no_warning() -> None:
+    """Nor does an empty plan on a sick one."""
+    assert told() == []
+    sick = cluster(*(node(f"n{n}", is_ready=False) for n in range(4)))
+    assert told(sick, moves=0) == []
+
+
+def test_health_and_head_room_are_told() -> None:
+    """With the fields that ask for them."""
+    sick = cluster(*(node(f"n{n}", is_ready=n > 2) for n in range(4)), *(pod(f"web-{n}", node="n3") for n in range(6)))
+    assert told(sick) == [
+        "run would wait now: 3 of 4 nodes are not ready (policy: health.unreadyNodes)",
+        "run would not do this: 0.0% of cpu stays free, less than the 5% to be kept (policy: health.headRoom)",
+    ]
+    assert told(sick, by=policy(health={"unreadyNodes": "0%", "headRoom": 0.0})) == []
+
+
+def test_what_the_ledger_remembers_is_told() -> None:
+    """The breaker, pods that rest (counted, the first in full), and the ramp-up."""
+    assert told(past=ledger(breaker=Breaker(opened_at=NOW, openings=2, reason="because"))) == [
+        "run would wait now: the circuit breaker is open: because; it opened 2 times, so an operator has to close it"
+    ]
+    found = told(past=ledger(entry(9, ago=60, landed_on="n3")))
+    assert len(found) == 1
+    assert found[0].startswith("run would leave 2 of these pods alone for now: default/web-0 belongs to a workload")
+    slow = policy(disruption={"rampUp": {"start": 2}})
+    past = ledger(entry(9, ago=60, workload=""))
+    assert told(by=slow, past=past) == ["run would evict 1 of these pods now: its ramp-up allows 2 within 1h"]
+    assert told(by=slow, past=past, moves=1) == []
+
+
+def test_workloads_in_motion_are_told() -> None:
+    """``run`` would leave them alone; where the policy does so itself, no plan has such moves."""
+    rolling = workload("web", 4, updated_replicas=3)
+    seen = cluster(*(node(f"n{n}") for n in range(4)), rolling, *(pod(f"web-{n}", node="n1") for n in range(4)))
+    reason = "default/web-0 belongs to ReplicaSet default/web, which is rolling out: 3 of 4 replicas are up to date"
+    assert told(seen) == [f"run would leave 2 of these pods alone for now: {reason}"]
+    assert told(seen, by=policy(disruption={"unsettled": "Deny"})) == []
