@@ -23,7 +23,7 @@ def predict_with_holds(problem: Problem, schedule: Schedule, deadline: Deadline)
     Returns the schedule to use and the pods that need guidance. Where following the scheduler leaves somebody without a
     place or costs a wave, the planner's own destinations stay; when time is over a move counts as one that needs it.
     """
-    followed = _follow(problem, schedule, deadline.part(0.5))
+    followed = None if schedule.evict_first else _follow(problem, schedule, deadline.part(0.5))
     if followed is not None and not replay(problem, followed):
         return followed, frozenset()
     return schedule, _guided(problem, schedule, deadline)
@@ -103,15 +103,17 @@ def guided_moves(
 ) -> frozenset[int]:
     """Pods sent to nodes that are not among those the scheduler likes best; when time is over, all that are left.
 
+    Pods that leave before they arrive always count.
     ``placement``: the start with what is held closed; it follows the moves. ``reserved``: pods for which room is
     reserved there on their nodes, given up when their turn comes.
     """
     guided = set()
-    for wave in schedule.waves:
+    for number, wave in enumerate(schedule.waves, start=1):
+        is_exchange = number in schedule.evict_first
         for pod, node in wave:
             if pod in reserved:
                 _reserve(placement, problem, pod, node, -1)
-            if deadline.is_over() or node not in best_elsewhere(problem, placement, pod):
+            if is_exchange or deadline.is_over() or node not in best_elsewhere(problem, placement, pod):
                 guided.add(pod)
             placement.move(pod, node)
         placement.settle()

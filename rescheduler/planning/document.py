@@ -23,9 +23,10 @@ from rescheduler.model.plan import (
     Refusal,
     SnapshotSummary,
     Status,
+    marked_waves,
 )
 from rescheduler.model.pod import Pod
-from rescheduler.planning.planned import PlannedPlace
+from rescheduler.planning.planned import PlannedMove, PlannedPlace
 from rescheduler.planning.question import Answer
 from rescheduler.planning.succession import Course
 
@@ -37,27 +38,32 @@ def plan_document(prediction: SchedulerPrediction, eligibility: Eligibility, cou
     columns = prediction.columns
     cluster = columns.cluster
     names = [node.name for node in cluster.nodes]
+    moves = tuple(_move(prediction, objective, move) for objective, move in course.moves)
     return Plan(
         snapshot=summary_of(cluster),
         objectives=tuple(_objective(goal.name, answer, seconds) for goal, answer, seconds in course.answers),
-        moves=tuple(
-            Move(
-                pod=reference_to(cluster.pods[move.pod]),
-                from_node=names[columns.initial_node_of[move.pod]],
-                to_node=names[move.to_node],
-                wave=move.wave,
-                objective=objective,
-                reason=move.reason,
-                needs_guidance=move.needs_guidance,
-            )
-            for objective, move in course.moves
-        ),
+        moves=moves,
         placements=tuple(
             PlannedPlacement(pod=reference_to(cluster.pods[place.pod]), node=names[place.node], wave=place.wave)
             for place in course.placements
         ),
         refusals=_refusals(prediction, eligibility, course),
         warnings=cluster.warnings,
+        waves=marked_waves(moves),
+    )
+
+
+def _move(prediction: SchedulerPrediction, objective: str, move: PlannedMove) -> Move:
+    cluster = prediction.columns.cluster
+    return Move(
+        pod=reference_to(cluster.pods[move.pod]),
+        from_node=cluster.nodes[prediction.columns.initial_node_of[move.pod]].name,
+        to_node=cluster.nodes[move.to_node].name,
+        wave=move.wave,
+        objective=objective,
+        reason=move.reason,
+        needs_guidance=move.needs_guidance,
+        evict_first=move.evict_first or UNSET,
     )
 
 
@@ -76,6 +82,7 @@ def withdrawn_plan(plan: Plan, violations: Sequence[str]) -> Plan:
         moves=(),
         placements=(),
         warnings=(*plan.warnings, message),
+        waves=UNSET,
     )
 
 

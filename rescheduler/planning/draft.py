@@ -15,15 +15,31 @@ class Draft:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A draft with an order: waves of (pod, node) moves, and (pod, node, wave) places, free at the end of that wave."""
+    """A draft with an order: waves of (pod, node) moves, and (pod, node, wave) places, free at the end of that wave.
+
+    ``evict_first``: numbers (from 1) of the waves in which all pods leave before any of them arrives.
+    """
 
     waves: tuple[tuple[tuple[int, int], ...], ...] = ()
     places: tuple[tuple[int, int, int], ...] = ()
+    evict_first: frozenset[int] = frozenset()
 
     @property
     def evictions(self) -> int:
         """Number of moves."""
         return sum(map(len, self.waves))
+
+    @property
+    def exchanged(self) -> int:
+        """Number of moves whose pods are down while others leave."""
+        return sum(len(self.waves[number - 1]) for number in self.evict_first)
+
+    @property
+    def notes_on_exchanges(self) -> list[str]:
+        """What to say of pods that are down while others leave; nothing where there are none."""
+        if not self.evict_first:
+            return []
+        return [f"{self.exchanged} pods leave before they arrive: no order of single moves was found that does as much"]
 
     @property
     def draft(self) -> Draft:

@@ -1,7 +1,8 @@
 """Any-depth search: the whole question over some nodes as one model, solved, put in order, and cut where no order is.
 
 First only the end state counts. If its best plan has no order in which every pod arrives before others depart, the
-model gets layers; if filters other than room refuse it, that plan is cut off and the model is solved again.
+model gets layers; if filters other than room refuse it, that plan is cut off and the model is solved again. Where pods
+may leave before they arrive, only disruption groups and filters other than room stand in the way of an order.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from rescheduler.planning.arrivals import Arrivals
 from rescheduler.planning.attempts import Attempt, Attempts, Refuted
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Draft, Schedule
+from rescheduler.planning.exchange_orders import MOST_EVENTS_IN_ALL_ORDERS, any_steps
 from rescheduler.planning.instance import Instance
 from rescheduler.planning.pairings import pairings
 from rescheduler.planning.problem import Problem
@@ -103,16 +105,19 @@ class General:
     def _order(self, attempt: Attempt) -> Sequencing:
         """An order for the attempt's plan, or for one with the same counts in which alike pods are named otherwise."""
         first = sequence(self.problem, attempt.decoded.draft, self.deadline, hint=attempt.decoded.order)
-        if first.schedule is not None or attempt.decoded.is_unique:
+        if attempt.decoded.is_unique or (first.schedule is not None and not first.schedule.evict_first):
             return first
         drafts, are_all = pairings(self.instance, attempt.decoded.draft)
         is_impossible = are_all and first.is_impossible
+        best = first.schedule
         for draft in drafts[1:]:
             found = sequence(self.problem, draft, self.deadline)
-            if found.schedule is not None:
-                return found
+            if found.schedule is not None and (best is None or found.schedule.exchanged < best.exchanged):
+                best = found.schedule
+            if best is not None and not best.evict_first:
+                break
             is_impossible &= found.is_impossible
-        return Sequencing(None, is_impossible)
+        return Sequencing(best, is_impossible and best is None)
 
     def _learn(self, attempt: Attempt) -> None:
         """Turn what the solver proved of its model into what holds for every plan."""
@@ -172,10 +177,10 @@ class General:
             self._is_complete &= are_all
             self._cuts.append((attempt.values, self._tangled_positions()))
             return True
-        if self._layers == 0:
+        if self._layers == 0 and not self.problem.may_evict_first:
             self._layers = min(2, self._most_moves())
             return self._layers > 0
-        if not is_tangled:
+        if not is_tangled and not self.problem.may_evict_first:
             return False
         self._is_complete &= found.is_impossible
         self._cuts.append((attempt.values, list(range(len(self.instance.groups) + self.instance.size))))
@@ -192,7 +197,13 @@ class General:
         )
         if len(part.moves) + len(part.places) > MOST_EVENTS_TO_PERMUTE:
             return False
-        order, was_complete = any_order(Arrivals(self.problem, ignores_room=True), part, self.deadline)
+        start = Arrivals(self.problem, ignores_room=True)
+        if self.problem.may_evict_first:
+            if len(part.moves) + len(part.places) > MOST_EVENTS_IN_ALL_ORDERS:
+                return False
+            found = any_steps(start, part, self.deadline)
+            return found.steps is None and found.was_complete
+        order, was_complete = any_order(start, part, self.deadline)
         return order is None and was_complete
 
     @cached_property

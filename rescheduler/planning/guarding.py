@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from msgspec.structs import replace as with_changes
@@ -33,12 +33,12 @@ def plan_guarded(goal: Goal, question: Question, earlier: Sequence[Goal]) -> Ans
         answer = goal.plan(replace(asked, deadline_seconds=seconds, guards=guards_of(earlier, asked)))
         barred = _to_bar(asked, answer, earlier)
         if not barred:
-            return answer if first is None else _restricted(goal, answer, first, _held_back(question, asked))
+            return answer if first is None else restricted(goal, answer, first, _held_back(question, asked))
         first = first or answer
-        asked = _without(asked, barred)
+        asked = without(asked, barred)
     idle = goal.plan(nobody_moves(asked))
     assert first is not None
-    return _restricted(goal, idle, first, "every plan that was found would undo what comes before it")
+    return restricted(goal, idle, first, "every plan that was found would undo what comes before it")
 
 
 def guards_of(earlier: Sequence[Goal], question: Question) -> tuple[ObjectiveState, ...]:
@@ -52,14 +52,17 @@ def guards_of(earlier: Sequence[Goal], question: Question) -> tuple[ObjectiveSta
 
 def nobody_moves(question: Question) -> Question:
     """The same question where no pod may be moved: its answer is what doing nothing is worth."""
-    return _without(replace(question, deadline_seconds=1.0), set(question.eligibility.movable))
+    return without(replace(question, deadline_seconds=1.0), set(question.eligibility.movable))
 
 
 def _may_be_asked_again(question: Question, earlier: Sequence[Goal]) -> bool:
     return bool(question.together) or any(goal.guard is not None for goal in earlier)
 
 
-def _without(question: Question, pods: set[int]) -> Question:
+def without(question: Question, pods: Collection[int]) -> Question:
+    """The same question where some pods may not be moved; itself if there are none."""
+    if not pods:
+        return question
     left = tuple(pod for pod in question.eligibility.movable if pod not in pods)
     return replace(question, eligibility=with_changes(question.eligibility, movable=left))
 
@@ -92,7 +95,7 @@ def _held_back(question: Question, asked: Question) -> str:
     return f"{pods} stay, since their moves would undo what comes before this, or leave a group in two"
 
 
-def _restricted(goal: Goal, answer: Answer, first: Answer, note: str) -> Answer:
+def restricted(goal: Goal, answer: Answer, first: Answer, note: str) -> Answer:
     """An answer with some pods held back; its bound is that of the first answer, which held back nobody."""
     bound = first.bound
     if bound is not None and (answer.helped != first.helped or _is_beyond(goal, answer.value, bound)):

@@ -13,6 +13,7 @@ from rescheduler.planning.instance import Demand, Group, Instance, Kind
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.scaling import scale_for
 from rescheduler.planning.separations import separations_of
+from rescheduler.planning.waves import GroupsOfPods
 
 
 def build_instance(
@@ -98,6 +99,7 @@ class _Builder:
         by_key: dict[Hashable, list[int]] = {}
         by_namespace = problem.remaining.of_namespace is not None
         prices = problem.prices(self.rows)
+        share = GroupsOfPods(problem) if problem.may_evict_first else None  # who leaves in one wave matters there
         for position, row in enumerate(self.rows.tolist()):
             pod = int(problem.movable[row])
             key = (
@@ -107,6 +109,7 @@ class _Builder:
                 int(prices[position]),
                 self._labels(pod),
                 pods[pod].namespace if by_namespace else "",
+                () if share is None else tuple(share.of(pod)),
             )
             by_key.setdefault(key, []).append(position)
         return tuple(self._group(members) for members in by_key.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -14,17 +14,20 @@ from rescheduler.planning.problem import Problem
 Waves = Sequence[Sequence[tuple[int, int]]]
 
 
-def settle_places(problem: Problem, waves: Waves, places: Mapping[int, int]) -> Schedule | None:
+def settle_places(
+    problem: Problem, waves: Waves, places: Mapping[int, int], evict_first: Collection[int] = ()
+) -> Schedule | None:
     """Give each pending pod its wave; None if the places do not all work out after the last wave.
 
     A pod for which room is all that counts gets the earliest wave after which its node keeps room for it; the others
-    wait for the last wave unless they, too, could go at once.
+    wait for the last wave unless they, too, could go at once. ``evict_first``: numbers (from 1) of the waves in which
+    all leave before any arrives.
     """
     last = len(waves)
     order = _order_after_the_last_wave(problem, waves, places)
     if order is None:
         return None
-    room = _room_over_time(problem, waves, sorted(set(places.values())))
+    room = _room_over_time(problem, waves, sorted(set(places.values())), evict_first)
     when: dict[int, int] = {}
     for pod in order:
         if problem.is_entangled(pod):
@@ -36,7 +39,8 @@ def settle_places(problem: Problem, waves: Waves, places: Mapping[int, int]) -> 
             when[pod] = _earliest(room[places[pod]], request, last)
             _take(room[places[pod]], request, when[pod])
     ordered = sorted(order, key=lambda pod: when[pod])  # stable: the order found above within a wave
-    return Schedule(tuple(map(tuple, waves)), tuple((pod, places[pod], when[pod]) for pod in ordered))
+    timed = tuple((pod, places[pod], when[pod]) for pod in ordered)
+    return Schedule(tuple(map(tuple, waves)), timed, frozenset(evict_first))
 
 
 def _order_after_the_last_wave(problem: Problem, waves: Waves, places: Mapping[int, int]) -> list[int] | None:
@@ -63,15 +67,19 @@ def _place(state: Arrivals, pod: int, node: int) -> bool:
     return True
 
 
-def _room_over_time(problem: Problem, waves: Waves, nodes: Sequence[int]) -> dict[int, IntArray]:
+def _room_over_time(
+    problem: Problem, waves: Waves, nodes: Sequence[int], evict_first: Collection[int]
+) -> dict[int, IntArray]:
     """Room of each node after wave w and in every moment until the end, int64[waves + 1, R]: the least from then on."""
     placement = problem.start.copy()
     columns = placement.columns
     after = {node: [columns.allocatable[:, node] - placement.used[:, node]] for node in nodes}
     during: dict[int, list[IntArray]] = {node: [] for node in nodes}
-    for wave in waves:
+    for number, wave in enumerate(waves, start=1):
         for pod, node in wave:
             placement.move(pod, node)
+        if number in evict_first:
+            placement.settle()
         for node in nodes:
             during[node].append(columns.allocatable[:, node] - placement.used[:, node])
         placement.settle()

@@ -21,12 +21,12 @@ _GRACE_STEPS_SECONDS = (30, 120, 600)
 _PRIORITY_STEPS = (0, 1000, 1_000_000)
 
 
-def price_of_move(pod: Pod, now: float, allowed_per_wave: int | None = None) -> int:
+def price_of_move(pod: Pod, now: float, allowed_per_wave: int | None = None, *, is_owing: bool = False) -> int:
     """Price of moving one pod, 0 to HIGHEST_PRICE.
 
     Dearer: a higher ``pod-deletion-cost`` (Kubernetes removes the cheaper pod first), a higher priority, volumes that
-    must be attached again, a longer life so far, a longer termination grace, and a tight disruption budget
-    (``allowed_per_wave``, None: no budget).
+    must be attached again, a longer life so far, a longer termination grace, a tight disruption budget
+    (``allowed_per_wave``, None: no budget), and a workload that still waits for an earlier replacement (``is_owing``).
     """
     price = 6 + _deletion_cost_step(pod)  # 3 to 9
     price += 3 * sum(pod.spec.priority > step for step in _PRIORITY_STEPS)
@@ -36,6 +36,7 @@ def price_of_move(pod: Pod, now: float, allowed_per_wave: int | None = None) -> 
     price += sum(pod.spec.termination_grace_seconds > step for step in _GRACE_STEPS_SECONDS)
     if allowed_per_wave is not None:
         price += 2 if allowed_per_wave <= 1 else 1
+    price += 4 * is_owing  # the executor would wait for that replacement first
     return min(HIGHEST_PRICE, price)
 
 

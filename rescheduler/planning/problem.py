@@ -6,6 +6,7 @@ With ``model/columns.py`` the one place where pods and nodes become indices. Not
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -31,7 +32,7 @@ class Problem:
 
     ``movable``: pod indices int32[M] that may leave their node, ascending; ``pending``: pods to help, most important
     first; ``limits`` of the whole plan, of which ``remaining`` is left; ``free``: int64[R, N] room at the start
-    (negative where a node is overcommitted).
+    (negative where a node is overcommitted). ``may_evict_first``: the pods of a wave may leave before they arrive.
     """
 
     def __init__(
@@ -51,8 +52,10 @@ class Problem:
         self.columns = prediction.columns
         self.start = start
         self.limits: MoveLimits = eligibility.limits
+        self.may_evict_first = eligibility.may_evict_first
         self.groups: Sequence[DisruptionGroup] = eligibility.groups
         self.allowances = tightest_allowances(self.groups)
+        self._owing = eligibility.owing
         self.remaining = remaining or whole_limits(eligibility.limits, self.columns.node_count)
         self.movable = self._movable(eligibility)
         self.wishes = wishes or Wishes(self.columns.cluster, eligibility.helpable)
@@ -62,6 +65,14 @@ class Problem:
         self.entanglement = Entanglement(self.columns)
         self.meetings = Meetings(self.columns, self.entanglement)
         self._masks: dict[int, tuple[int, BoolArray]] = {}
+
+    def without_exchanges(self) -> Problem:
+        """The same problem where no pods leave before they arrive; itself if that is so already."""
+        if not self.may_evict_first:
+            return self
+        other = copy(self)
+        other.may_evict_first = False
+        return other
 
     def _movable(self, eligibility: Eligibility) -> IndexArray:
         barred = {pod for pod, allowed in self.allowances.items() if allowed <= 0}
@@ -101,7 +112,8 @@ class Problem:
         cluster = self.columns.cluster
         for row in rows[self._prices[rows] < 0].tolist():
             pod = int(self.movable[row])
-            self._prices[row] = price_of_move(cluster.pods[pod], cluster.taken_at, self.allowances.get(pod))
+            allowed, is_owing = self.allowances.get(pod), pod in self._owing
+            self._prices[row] = price_of_move(cluster.pods[pod], cluster.taken_at, allowed, is_owing=is_owing)
         return self._prices[rows]
 
     def eviction_cost(self, rows: IntArray) -> IntArray:

@@ -45,13 +45,16 @@ def helped_by(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
     return help_vector(problem, (pod for pod, _, _ in schedule.places))
 
 
-def rank(problem: Problem, schedule: Schedule) -> tuple[tuple[int, ...], int, int]:
-    """Sort key: the larger, the better. With a prize the least important pods count as far as they are worth it."""
+def rank(problem: Problem, schedule: Schedule) -> tuple[tuple[int, ...], int, int, int]:
+    """Sort key: the larger, the better. With a prize the least important pods count as far as they are worth it.
+
+    Of plans with as many evictions those are better in which fewer pods leave before they arrive.
+    """
     row = problem.row_of_movable
     moved = [row[pod] for wave in schedule.waves for pod, _ in wave]
     price = int(problem.prices(np.array(moved, dtype=np.int64)).sum())
     helped = helped_by(problem, schedule)
     if problem.wishes.prize is not None and helped:
         worth = problem.wishes.prize * helped[-1] - len(moved)
-        return (*helped[:-1], worth), helped[-1], -price
-    return helped, -len(moved), -price
+        return (*helped[:-1], worth), helped[-1], -schedule.exchanged, -price
+    return helped, -len(moved), -schedule.exchanged, -price

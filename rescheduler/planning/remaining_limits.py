@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rescheduler.model.arrays import NOWHERE, IntArray
-from rescheduler.model.disruption import MoveLimits
+from rescheduler.model.disruption import LIMIT_NAMES, MoveLimits
 from rescheduler.model.placement import Placement
 
 UNLIMITED = 2**40
@@ -18,13 +18,14 @@ UNLIMITED = 2**40
 class RemainingLimits:
     """Evictions that are left: in all, from each node (int64[N]), and from each namespace (None: no such limit).
 
-    A namespace that is not named has ``of_other_namespaces`` left.
+    A namespace that is not named has ``of_other_namespaces`` left. ``names``: see MoveLimits.
     """
 
     in_all: int
     of_node: IntArray
     of_namespace: Mapping[str, int] | None
     of_other_namespaces: int
+    names: tuple[str, str, str] = LIMIT_NAMES
 
     def of(self, namespace: str) -> int:
         """Evictions left in one namespace."""
@@ -37,6 +38,7 @@ class RemainingLimits:
             self.in_all if self.in_all < UNLIMITED else None,
             usual if usual < UNLIMITED else None,
             None if self.of_namespace is None else self.of_other_namespaces,
+            self.names,
         )
 
 
@@ -45,7 +47,8 @@ def whole_limits(limits: MoveLimits, node_count: int) -> RemainingLimits:
     caps = (limits.max_evictions, limits.max_evictions_per_node, limits.max_evictions_per_namespace)
     in_all, per_node, per_namespace = (UNLIMITED if cap is None else cap for cap in caps)
     of_namespace = None if limits.max_evictions_per_namespace is None else dict[str, int]()
-    return RemainingLimits(in_all, np.full(node_count, per_node, dtype=np.int64), of_namespace, per_namespace)
+    of_node = np.full(node_count, per_node, dtype=np.int64)
+    return RemainingLimits(in_all, of_node, of_namespace, per_namespace, limits.names)
 
 
 def moved_already(start: Placement) -> IntArray:
@@ -71,4 +74,5 @@ def remaining_limits(limits: MoveLimits, start: Placement) -> RemainingLimits:
             name = columns.cluster.pods[pod].namespace
             of_namespace[name] = max(0, of_namespace.get(name, per_namespace) - 1)
     in_all = UNLIMITED if limits.max_evictions is None else max(0, limits.max_evictions - len(moved))
-    return RemainingLimits(in_all, of_node, of_namespace, UNLIMITED if per_namespace is None else per_namespace)
+    of_others = UNLIMITED if per_namespace is None else per_namespace
+    return RemainingLimits(in_all, of_node, of_namespace, of_others, limits.names)

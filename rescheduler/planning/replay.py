@@ -6,16 +6,23 @@ from collections import Counter, defaultdict
 
 from rescheduler.model.columns import NOWHERE
 from rescheduler.model.placement import Placement
+from rescheduler.planning.arrivals import Arrivals
 from rescheduler.planning.draft import Schedule
+from rescheduler.planning.exchanging import can_exchange, exchange
 from rescheduler.planning.problem import Problem
+
+Wave = tuple[tuple[int, int], ...]
 
 
 def replay(problem: Problem, schedule: Schedule) -> list[str]:
     """What speaks against a schedule, in words; empty: every step is allowed.
 
-    Each arrival must pass all filters at its turn within the wave, and again beside all other moves of the wave.
+    Each arrival must pass all filters at its turn within the wave, and again beside all other moves of the wave. Where
+    all leave before any arrives, it must pass them whichever of the others has come.
     """
     against = _forbidden_moves(problem, schedule) + violated_limits(problem, schedule)
+    if schedule.evict_first and not problem.may_evict_first:
+        return [*against, "pods leave before they arrive"]
     if not problem.wishes.is_whole({pod: node for pod, node, _ in schedule.places}):
         against.append("pods that go together are not all helped")
     placement = problem.start.copy()
@@ -25,17 +32,28 @@ def replay(problem: Problem, schedule: Schedule) -> list[str]:
     _arrive(problem, placement, arriving[0], against)
     for number, wave in enumerate(schedule.waves, start=1):
         against += _group_violations(problem, wave, number)
-        for pod, node in wave:
-            if not _passes(problem, placement, pod, node):
-                against.append(_refusal(problem, pod, node, number))
-                return against
-            placement.move(pod, node)
-        against += [
-            _refusal(problem, pod, node, number) for pod, node in wave if not _passes(problem, placement, pod, node)
-        ]
-        placement.settle()
+        if number in schedule.evict_first:
+            if not can_exchange(Arrivals(problem, placement), wave):
+                return [*against, _refusal(problem, *wave[0], number)]
+            exchange(placement, wave)
+        elif not _run(problem, placement, wave, number, against):
+            return against
         _arrive(problem, placement, arriving[number], against)
     return against
+
+
+def _run(problem: Problem, placement: Placement, wave: Wave, number: int, against: list[str]) -> bool:
+    """Let the moves of a wave happen; False at the first that may not."""
+    for pod, node in wave:
+        if not _passes(problem, placement, pod, node):
+            against.append(_refusal(problem, pod, node, number))
+            return False
+        placement.move(pod, node)
+    against += [
+        _refusal(problem, pod, node, number) for pod, node in wave if not _passes(problem, placement, pod, node)
+    ]
+    placement.settle()
+    return True
 
 
 def _arrive(problem: Problem, placement: Placement, places: list[tuple[int, int]], against: list[str]) -> None:
@@ -56,7 +74,7 @@ def _refusal(problem: Problem, pod: int, node: int, wave: int | None) -> str:
     return f"{cluster.pods[pod].key} may not arrive on {cluster.nodes[node].name}{when}"
 
 
-def _group_violations(problem: Problem, wave: tuple[tuple[int, int], ...], number: int) -> list[str]:
+def _group_violations(problem: Problem, wave: Wave, number: int) -> list[str]:
     moved = {pod for pod, _ in wave}
     return [
         f"wave {number} moves more pods of {group.rule} {group.name} than {group.allowed_per_wave}"
@@ -72,15 +90,16 @@ def violated_limits(problem: Problem, schedule: Schedule) -> list[str]:
     per_node = Counter(int(problem.start.node_of[pod]) for pod in moved)
     per_namespace = Counter(pods[pod].namespace for pod in moved)
     limits, left = problem.limits, problem.remaining
+    in_all, of_node, of_namespace = limits.names
     broken = (
-        ("limits.maxEvictions", limits.max_evictions, len(moved) > left.in_all),
+        (in_all, limits.max_evictions, len(moved) > left.in_all),
         (
-            "limits.maxEvictionsPerNode",
+            of_node,
             limits.max_evictions_per_node,
             any(used > left.of_node[node] for node, used in per_node.items()),
         ),
         (
-            "limits.maxEvictionsPerNamespace",
+            of_namespace,
             limits.max_evictions_per_namespace,
             any(used > left.of(name) for name, used in per_namespace.items()),
         ),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rescheduler.planning.arrivals import Arrivals
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Draft, Schedule
+from rescheduler.planning.exchange_orders import MOST_EVENTS_IN_ALL_ORDERS, best_exchanges, greedy_exchanges
 from rescheduler.planning.placing_times import settle_places
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.waves import Waves
@@ -27,7 +28,23 @@ class Sequencing(NamedTuple):
 
 
 def sequence(problem: Problem, draft: Draft, deadline: Deadline, hint: Sequence[tuple[int, int]] = ()) -> Sequencing:
-    """Find an order in which every event of a draft may happen; ``hint`` is an order of its moves to try early."""
+    """Find an order in which every event of a draft may happen; ``hint`` is an order of its moves to try early.
+
+    Where the problem allows that, pods may leave before they arrive, but only if no other order is found.
+    """
+    found = sequence_single_moves(problem, draft, deadline, hint)
+    if found.schedule is not None or not problem.may_evict_first or len(draft.moves) < 2:
+        return found
+    if len(draft.moves) + len(draft.places) <= MOST_EVENTS_IN_ALL_ORDERS:
+        schedule, is_certain = best_exchanges(problem, draft, deadline)
+        return Sequencing(schedule, is_impossible=is_certain and schedule is None)
+    return Sequencing(greedy_exchanges(problem, draft))
+
+
+def sequence_single_moves(
+    problem: Problem, draft: Draft, deadline: Deadline, hint: Sequence[tuple[int, int]] = ()
+) -> Sequencing:
+    """As ``sequence``, where every pod arrives before it departs."""
     for waves in (greedy_waves(problem, draft), waves_in_order(problem, hint) if hint else None):
         schedule = None if waves is None else settle_places(problem, waves, draft.places)
         if schedule is not None:
@@ -119,15 +136,5 @@ def _after(now: Arrivals, pod: int, node: int, *, is_move: bool) -> Arrivals:
 def _packed(problem: Problem, order: list[tuple[int, int]], draft: Draft) -> Schedule:
     """Pack an order of events into waves; a place that comes before a move ends the wave."""
     builder = Waves(problem)
-    places: list[tuple[int, int, int]] = []
-    for pod, node in order:
-        if pod in draft.places:
-            builder.close()
-            builder.now.placement.assume(pod, node)
-            places.append((pod, node, len(builder.done)))
-        elif not builder.try_move(pod, node):
-            builder.close()
-            moved = builder.try_move(pod, node)
-            assert moved
-    builder.close()
+    places = builder.run(([event] for event in order), draft.places)
     return Schedule(tuple(builder.done), tuple(places))

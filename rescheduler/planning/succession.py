@@ -15,12 +15,15 @@ from rescheduler.model.placement import Placement
 from rescheduler.planning.closing import close
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.goals.goal import Goal
-from rescheduler.planning.guarding import nobody_moves, plan_guarded
+from rescheduler.planning.guarding import nobody_moves
 from rescheduler.planning.nominated_places import seat_nominated
 from rescheduler.planning.places_already_free import places_already_free
 from rescheduler.planning.planned import PlannedMove, PlannedPlace
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.question import Answer, Question
+from rescheduler.planning.rationing import plan_rationed
+from rescheduler.planning.rations import Rations, rations_of
+from rescheduler.planning.telling_budgets import budgets_that_bar, told_of_budgets
 from rescheduler.planning.weighing import as_told, orders_of, weighed
 
 MAKE_ROOM = "MakeRoom"
@@ -33,6 +36,7 @@ class Course:
     ``start``: the placement after it, without what is closed; ``closed``: nodes that must receive nothing; ``guards``:
     objectives that later ones must not worsen. ``answers``: one for each objective, with seconds; its moves count waves
     from 1. ``seated``: pending pods that only wait for others to end, on the node the scheduler nominated them to.
+    ``rations``: of which pods only some may move in the plan; ``barring``: what budgets keep where it is, in words.
     """
 
     start: Placement
@@ -44,6 +48,8 @@ class Course:
     placements: list[PlannedPlace] = field(default_factory=list)
     answers: list[tuple[Goal, Answer, float]] = field(default_factory=list)
     seated: set[int] = field(default_factory=set)
+    rations: Rations | None = None
+    barring: Sequence[str] = ()
 
     def copy(self) -> Course:
         """An independent copy."""
@@ -64,9 +70,11 @@ def plan_in_order(goals: Sequence[Goal], question: Question) -> Course:
 
     ``question`` is about the snapshot as it stands. Neighbouring goals with a weight are planned for together.
     """
-    course = Course(question.placement.copy(), question.eligibility)
+    rations = rations_of(question.eligibility, question.prediction.columns)
+    barring = budgets_that_bar(question.eligibility)
+    course = Course(question.placement.copy(), rations.eligibility, rations=rations, barring=barring)
     deadline = Deadline(question.clock, question.deadline_seconds)
-    if goals[0].name != MAKE_ROOM:
+    if goals and goals[0].name != MAKE_ROOM:
         _let_in(course, places_already_free(question, deadline.part(0.2)))
     left = len(goals)
     for group in _grouped(goals):
@@ -87,7 +95,8 @@ def _plan_one(course: Course, goal: Goal, question: Question, seconds: float, gu
     question.progress(f"planning: {goal.name}")
     started = question.clock.monotonic()
     asked = replace(_asked(course, question, seconds), move_cost=goal.move_cost)
-    answer = plan_guarded(goal, asked, guards)
+    answer = plan_rationed(goal, asked, guards, () if course.rations is None else course.rations.dealt)
+    answer = told_of_budgets(goal, answer, asked, course.rations, course.barring)
     _take(course, goal, answer, question.clock.monotonic() - started)
 
 

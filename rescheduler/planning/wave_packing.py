@@ -19,9 +19,18 @@ _LOOKS_AT_ONCE = 32  # between two looks at the clock
 
 
 def packed(problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadline) -> Schedule | None:
-    """As few waves as a greedy look at an order of moves gives; else the waves of the very order, or None."""
+    """As few waves as a greedy look at an order of moves gives; else the waves of the very order, or None.
+
+    Where the problem allows that, and only where no such order is found, some pods leave before they arrive.
+    """
     waves, rest = as_far_as_possible(problem, groups, order, deadline)
-    return packed_in_order(problem, groups, order, deadline) if rest else waves.schedule
+    if not rest:
+        return waves.schedule
+    found = packed_in_order(problem, groups, order, deadline)
+    if found is None and problem.may_evict_first:
+        waves, rest = as_far_as_possible(problem, groups, order, deadline, may_exchange=True)
+        return None if rest else waves.schedule
+    return found
 
 
 def packed_in_order(problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadline) -> Schedule | None:
@@ -37,13 +46,20 @@ def packed_in_order(problem: Problem, groups: GroupsOfPods, order: Moves, deadli
 
 
 def as_far_as_possible(
-    problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadline, detours: BoolArray | None = None
+    problem: Problem,
+    groups: GroupsOfPods,
+    order: Moves,
+    deadline: Deadline,
+    detours: BoolArray | None = None,
+    *,
+    may_exchange: bool = False,
 ) -> tuple[Waves, list[tuple[int, int]]]:
     """Waves of whatever may move, earlier moves of the order first, until nothing more may; and what is left.
 
     ``detours``: bool[N], nodes on which a pod may end in place of its goal where moves wait for each other in a ring.
+    ``may_exchange``: let the pods of such a ring leave before they arrive, if the problem allows that.
     """
-    packing = _Packing(problem, groups, order, detours)
+    packing = _Packing(problem, groups, order, detours, may_exchange=may_exchange)
     packing.run(deadline)
     return packing.waves, packing.rest
 
@@ -67,8 +83,11 @@ def by_urgency(problem: Problem, groups: GroupsOfPods, moves: Mapping[int, int])
 class _Packing:
     """Moves by what they wait for: the next wave, room on their goal, or the allowance of a group."""
 
-    def __init__(self, problem: Problem, groups: GroupsOfPods, order: Moves, detours: BoolArray | None) -> None:
+    def __init__(
+        self, problem: Problem, groups: GroupsOfPods, order: Moves, detours: BoolArray | None, *, may_exchange: bool
+    ) -> None:
         self.problem = problem
+        self._may_exchange = may_exchange
         self.groups = groups
         self.waves = Waves(problem, groups)
         self.moves = list(order)
@@ -98,7 +117,7 @@ class _Packing:
                 self._look_at(heapq.heappop(self._ready))
             if self.waves.wave:
                 self._close()
-            elif not self._make_detours():
+            elif not self._make_detours() and not self._exchange():
                 return
 
     def _look_at(self, number: int) -> None:
@@ -134,6 +153,17 @@ class _Packing:
         self._ready = sorted(awake + self._next)
         self._next = []
         waves.close()
+
+    def _exchange(self) -> bool:
+        """Where nothing else may move, let some pods leave before they arrive; wake all that are left."""
+        made = {pod for pod, _ in self.waves.exchange_some(self.rest)} if self._may_exchange else set[int]()
+        if made:
+            done = {pod for wave in self.waves.done for pod, _ in wave}
+            self._for_room.clear()
+            self._for_group.clear()
+            self._refused = []
+            self._ready = [number for number, (pod, _) in enumerate(self.moves) if pod not in done]
+        return bool(made)
 
     def _make_detours(self) -> bool:
         """Where moves wait for each other, let some end elsewhere: one from each node that others wait for."""

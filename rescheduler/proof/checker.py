@@ -9,6 +9,7 @@ from rescheduler.model.disruption import Eligibility
 from rescheduler.model.plan import Plan
 from rescheduler.model.scheduler_rules import ArrivalRules
 from rescheduler.proof.claims import check_claims
+from rescheduler.proof.evict_first import check_evict_first
 from rescheduler.proof.identity import check_identity, check_objectives, check_waves
 from rescheduler.proof.limits import check_groups, check_limits
 from rescheduler.proof.recounts import Recount
@@ -50,6 +51,7 @@ def _check_acts(
     return (
         *check_identity(cluster, plan, eligibility),
         *check_waves(plan, first_wave),
+        *check_evict_first(plan, eligibility),
         *check_objectives(plan),
         *check_groups(cluster, plan, eligibility),
         *check_limits(plan, eligibility),

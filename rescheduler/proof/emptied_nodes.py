@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from rescheduler.model.cluster import Cluster
+from rescheduler.model.imagined import TO_GO
 from rescheduler.model.label_selectors import read_selector, selects
 from rescheduler.model.node import Node
+from rescheduler.model.node_marks import kept_mark
 from rescheduler.model.plan import Plan
 from rescheduler.policy.objectives import EmptyNodesArgs
 
@@ -51,4 +53,4 @@ def _standing(cluster: Cluster, plan: Plan) -> Counter[str]:
 
 
 def _may_be_emptied(node: Node) -> bool:
-    return not node.is_virtual and node.problem is None
+    return not node.is_virtual and node.problem is None and (kept_mark(node) is None or TO_GO in node.labels)

@@ -13,11 +13,15 @@ from rescheduler.proof.violation import Violation
 
 
 def check_groups(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> Iterator[Violation]:
-    """At most ``allowed_per_wave`` pods of each group move in one wave."""
+    """At most ``allowed_per_wave`` pods of each group move in one wave, and ``allowed_in_plan`` in the whole plan."""
     wave_of = {move.pod.key: move.wave for move in plan.moves}
     named = set(pods_named(cluster, wave_of))
     for group in eligibility.groups:
-        waves = Counter(wave_of[cluster.pods[index].key] for index in named.intersection(group.pods))
+        moved = named.intersection(group.pods)
+        if group.allowed_in_plan is not None and len(moved) > group.allowed_in_plan:
+            text = f"the plan moves {len(moved)} pods of {group.name}, which leaves {group.allowed_in_plan}"
+            yield Violation(group.rule, f"{text} ({group.detail})" if group.detail else text)
+        waves = Counter(wave_of[cluster.pods[index].key] for index in moved)
         for wave, number in sorted(waves.items()):
             if number > group.allowed_per_wave:
                 yield Violation(

@@ -8,6 +8,7 @@ from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import Plan, PodReference
 from rescheduler.model.pod import Pod
 from rescheduler.model.scheduler_rules import ArrivalRules
+from rescheduler.proof.evict_first import evict_first_waves
 from rescheduler.proof.identity import pods_named
 from rescheduler.proof.predicates import OPTIONAL, PREDICATES
 from rescheduler.proof.predicates.volumes import chosen_volumes
@@ -20,14 +21,19 @@ def check_arrivals(cluster: Cluster, plan: Plan, rules: ArrivalRules) -> Iterato
 
     Moves of one wave may run in any order. When it has ended the moved pods give up their origins; then the pending
     pods whose room is free by now arrive, one after the other as a scheduler places them, and hold it from then on.
+    Where the pods of a wave leave before they arrive, all have given up their origins before the first arrival.
     """
     world = World(cluster, rules)
     keys = [move.pod.key for move in plan.moves] + [item.pod.key for item in plan.placements]
     pods = {cluster.pods[index].key: cluster.pods[index] for index in pods_named(cluster, keys)}
+    leaving_first = evict_first_waves(plan)
     for wave in sorted({move.wave for move in plan.moves} | {item.wave for item in plan.placements}):
         moved = [(move.pod, move.to_node) for move in plan.moves if move.wave == wave]
         placed = [(item.pod, item.node) for item in plan.placements if item.wave == wave]
-        yield from _check_any_order(world, _arrivals(world, pods, moved), f"moves in wave {wave}")
+        arrivals = _arrivals(world, pods, moved)
+        if wave in leaving_first:
+            arrivals = world.depart(arrivals)
+        yield from _check_any_order(world, arrivals, f"moves in wave {wave}")
         yield from _check_some_order(world, _arrivals(world, pods, placed), f"is placed at the end of wave {wave}")
 
 
@@ -42,7 +48,7 @@ def _arrivals(world: World, pods: dict[str, Pod], targets: Sequence[tuple[PodRef
 
 
 def _check_any_order(world: World, arrivals: Sequence[Arrival], when: str) -> Iterator[Violation]:
-    """Each arrival is asked for while any of the others may have come or not, and nobody has left."""
+    """Each arrival is asked for while any of the others may have come or not, and nobody leaves meanwhile."""
     for position, arrival in enumerate(arrivals):
         others = [*arrivals[:position], *arrivals[position + 1 :]]
         yield from _objections(world, arrival, others, when)

@@ -112,12 +112,23 @@ class World:
             entry = self._counts[key] = (is_counted, counts)
         return entry[1]
 
+    def depart(self, arrivals: Iterable[Arrival]) -> list[Arrival]:
+        """Let the pods leave the nodes they are on, before they arrive; the arrivals that are then to come."""
+        found = []
+        for old, node in arrivals:
+            self._leave(old)
+            found.append(Arrival(msgspec.structs.replace(old, node_name=None, held=None), node))
+        return found
+
+    def _leave(self, old: Pod) -> None:
+        if old.node_name is not None:
+            self._pods[old.node_name] = tuple(pod for pod in self.pods_on(old.node_name) if pod.key != old.key)
+            self._tally(old, old.node_name, -1)
+
     def land(self, arrivals: Iterable[Arrival]) -> None:
         """End a wave: arrived pods stay, and give up the nodes they came from."""
         for old, node in arrivals:
-            if old.node_name is not None:
-                self._pods[old.node_name] = tuple(pod for pod in self.pods_on(old.node_name) if pod.key != old.key)
-                self._tally(old, old.node_name, -1)
+            self._leave(old)
             new = msgspec.structs.replace(old, node_name=node.name, held=None, deletion_at=None)
             self._pods[node.name] = (*self.pods_on(node.name), new)
             self._tally(new, node.name, 1)

@@ -51,6 +51,10 @@ class DisruptionController:
         # A grant whose pod never leaves is forgotten after this time.
         self._store.clock.after(seconds, lambda: self._recount_soon(budget.key), is_background=True)
 
+    def budget_changed(self, key: str) -> None:
+        """Somebody made or changed a budget: its status is counted anew when the controller comes by."""
+        self._recount_soon(key)
+
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         for pod in (old, new):
             for budget in self.matching(pod) if pod is not None else ():
@@ -59,7 +63,7 @@ class DisruptionController:
     def _recount_soon(self, key: str) -> None:
         if key not in self._recounts_due:
             self._recounts_due.add(key)
-            self._store.clock.after(self._settings.budget_lag_seconds, lambda: self._recount(key))
+            self._store.clock.after(self._settings.budget_lag(), lambda: self._recount(key))
 
     def _recount(self, key: str) -> None:
         self._recounts_due.discard(key)
@@ -85,7 +89,7 @@ class DisruptionController:
 
     def _selected(self, budget: DisruptionBudget) -> list[Pod]:
         pods = self._store.in_namespace(budget.namespace)
-        return [pod for pod in pods if not pod.is_finished and selects(budget.selector, pod.labels)]
+        return [pod for pod in pods if selects(budget.selector, pod.labels)]  # finished ones too
 
     def _still_disrupted(self, budget: DisruptionBudget, pods: Iterable[Pod]) -> list[str]:
         """Names whose eviction was granted lately and whose deletion has not been seen yet."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from rescheduler.extension_points import ClusterError, HoldRequest
-from rescheduler.model.annotations import HOLD_GATE, MANAGED_BY, OURS
+from rescheduler.model.annotations import HOLD, HOLD_GATE, MANAGED_BY, OURS, PLAN
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.constraints import Toleration
 from rescheduler.model.pod import OwnerReference, Pod, PodSpec
@@ -14,8 +14,6 @@ from rescheduler.simulation.identity import Identity
 from rescheduler.simulation.object_store import ObjectStore
 from rescheduler.simulation.settings import SimulationSettings
 
-_HOLD_LABEL = "rescheduler.dev/hold"
-_PLAN_LABEL = "rescheduler.dev/plan"
 _SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
@@ -91,7 +89,7 @@ class HoldKeeper:
                 host_ports=request.host_ports,
                 termination_grace_seconds=0,
             ),
-            labels={MANAGED_BY: OURS, _PLAN_LABEL: request.plan_id, _HOLD_LABEL: request.name},
+            labels={MANAGED_BY: OURS, PLAN: request.plan_id, HOLD: request.name},
             phase="Pending",
             is_ready=False,
             created_at=self._store.clock.now(),

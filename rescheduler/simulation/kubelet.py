@@ -8,6 +8,9 @@ from rescheduler.model.pod import Pod
 from rescheduler.simulation.object_store import ObjectStore
 from rescheduler.simulation.settings import SimulationSettings
 
+NOTICED_SECONDS = 1.0
+"""How long a kubelet takes to find out that a pod cannot run."""
+
 
 class Kubelet:
     """All kubelets at once."""
@@ -43,6 +46,11 @@ class Kubelet:
             self._take_over(new)
 
     def _start_later(self, pod: Pod) -> None:
+        refused, trouble = self._settings.refuses(pod), self._settings.troubles(pod)
+        if refused or trouble:
+            phase = "Failed" if refused else "Pending"
+            self._store.clock.after(NOTICED_SECONDS, lambda: self._fail(pod, phase, refused or trouble))
+            return
         seconds = self._settings.startup_of(pod)
         self._store.clock.after(seconds or 0.0, lambda: self._start(pod, is_ready=seconds is not None))
 
@@ -50,8 +58,17 @@ class Kubelet:
         now = self._store.same(pod)
         if now is not None and not now.is_terminating and not now.is_finished:
             at = self._store.clock.now()
-            self._store.put_pod(structs.replace(now, phase="Running", is_ready=is_ready, started_at=at))
+            ready_at = at if is_ready else None
+            self._store.put_pod(
+                structs.replace(now, phase="Running", is_ready=is_ready, started_at=at, ready_at=ready_at)
+            )
             self._store.event("Started", now)
+
+    def _fail(self, pod: Pod, phase: str, why: str) -> None:
+        now = self._store.same(pod)
+        if now is not None and not now.is_terminating:
+            self._store.put_pod(structs.replace(now, phase=phase, is_ready=False, trouble=why))
+            self._store.event("Failed", now, why)
 
     def _end_later(self, pod: Pod) -> None:
         self._store.clock.after(self._settings.termination_of(pod), lambda: self._end(pod))

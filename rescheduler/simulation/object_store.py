@@ -40,6 +40,7 @@ class ObjectStore:
         self._by_namespace: dict[str, dict[str, None]] = {}
         self._pod_listeners: list[PodListener] = []
         self._node_listeners: list[Callable[[], None]] = []
+        self._admitters: list[Callable[[Pod], Pod]] = []
         for pod in cluster.pods:
             self._index(pod)
 
@@ -51,9 +52,16 @@ class ObjectStore:
         """Call ``listener`` after each change of the nodes."""
         self._node_listeners.append(listener)
 
+    def on_admission(self, admit: Callable[[Pod], Pod]) -> None:
+        """Let ``admit`` change each pod that is created, before anybody sees it."""
+        self._admitters.append(admit)
+
     def put_pod(self, pod: Pod) -> Pod:
         """Create or replace a pod; its resource version is the store's next."""
         old = self.pods.get(pod.key)
+        if old is None:
+            for admit in self._admitters:
+                pod = admit(pod)
         self._version += 1
         new = structs.replace(pod, resource_version=str(self._version))
         if old is not None and old.controller != new.controller:
@@ -73,6 +81,16 @@ class ObjectStore:
     def put_budget(self, budget: DisruptionBudget) -> None:
         """Create or replace a PodDisruptionBudget."""
         self.budgets[budget.key] = budget
+        self._is_changed = True
+
+    def remove_budget(self, key: str) -> None:
+        """Let a PodDisruptionBudget be gone; unknown keys are fine."""
+        self.budgets.pop(key, None)
+        self._is_changed = True
+
+    def remove_workload(self, uid: str) -> None:
+        """Let a workload be gone; its pods stay as they are. Unknown uids are fine."""
+        self.workloads.pop(uid, None)
         self._is_changed = True
 
     def put_workload(self, workload: Workload) -> None:

@@ -7,6 +7,7 @@ from msgspec import structs
 from rescheduler.model.constraints import NodeAffinity, NodeSelectorTerm, Requirement
 from rescheduler.model.pod import Pod, PodSpec
 from rescheduler.model.workload import Workload
+from rescheduler.simulation.gates import without_gate
 from rescheduler.simulation.identity import Identity
 from rescheduler.simulation.object_store import ObjectStore
 from rescheduler.simulation.settings import SimulationSettings
@@ -51,7 +52,7 @@ class OwnerControllers:
     def _copy(self, pod: Pod, name: str, owner: Workload) -> Pod:
         spec = _pinned(pod.spec, pod.node_name) if owner.kind == "DaemonSet" else pod.spec
         return structs.replace(
-            pod,
+            without_gate(pod),
             name=name,
             uid=self._identity.uid(),
             spec=spec,
@@ -65,6 +66,8 @@ class OwnerControllers:
             scheduled_at=None,
             held=None,
             restart_count=0,
+            ready_at=None,
+            trouble="",
         )
 
     def _recount(self, pod: Pod | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from msgspec import structs
 
@@ -13,6 +15,9 @@ from rescheduler.simulation.object_store import ObjectStore
 from rescheduler.simulation.scheduling_queue import SchedulingQueue
 from rescheduler.simulation.scheduling_view import SchedulingView
 from rescheduler.simulation.settings import SimulationSettings
+
+UNSCHEDULABLE: Final = "Unschedulable"
+"""What the condition of a pod says that was tried in vain."""
 
 
 class SimulatedScheduler:
@@ -83,7 +88,8 @@ class SimulatedScheduler:
 
     def _bind(self, pod: Pod, node: str) -> None:
         at = self._store.clock.now()
-        self._store.put_pod(structs.replace(pod, node_name=node, nominated_node=None, scheduled_at=at))
+        bound = structs.replace(pod, node_name=node, nominated_node=None, scheduled_at=at)
+        self._store.put_pod(structs.replace(bound, unscheduled="", unscheduled_at=None))
         self._store.event("Scheduled", pod, f"assigned {pod.key} to {node}")
 
     def _fail(self, pod: Pod, message: str) -> None:
@@ -91,8 +97,10 @@ class SimulatedScheduler:
         if self._may_preempt(pod):
             message += " kube-scheduler would look for pods to preempt, which the simulator does not."
         self._store.event("FailedScheduling", pod, message)
-        if pod.nominated_node is not None:
-            self._store.put_pod(structs.replace(pod, nominated_node=None))
+        if pod.nominated_node is not None or pod.unscheduled != UNSCHEDULABLE:
+            since = pod.unscheduled_at if pod.unscheduled == UNSCHEDULABLE else self._store.clock.now()
+            told = structs.replace(pod, nominated_node=None, unscheduled=UNSCHEDULABLE, unscheduled_at=since)
+            self._store.put_pod(told)
 
     def _may_preempt(self, pod: Pod) -> bool:
         return pod.spec.preemption_policy != "Never" and any(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from msgspec import structs
@@ -18,6 +19,7 @@ from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.simulation.budgets import DisruptionController
 from rescheduler.simulation.clock import SimulatedClock
 from rescheduler.simulation.evictions import EvictionHandler
+from rescheduler.simulation.gates import GateKeeper
 from rescheduler.simulation.holds import HoldKeeper
 from rescheduler.simulation.identity import Identity
 from rescheduler.simulation.kubelet import Kubelet
@@ -27,6 +29,7 @@ from rescheduler.simulation.records import Event, Write
 from rescheduler.simulation.scheduler import SimulatedScheduler
 from rescheduler.simulation.selection import selects
 from rescheduler.simulation.settings import SimulationSettings
+from rescheduler.simulation.taints import NodeTaints
 
 
 class SimulatedCluster(ExecutionTarget):
@@ -34,8 +37,12 @@ class SimulatedCluster(ExecutionTarget):
 
     It begins as ``cluster`` and lives on ``clock``, which stands still but for its ``sleep`` and for the little time
     that calls take. ``schedulers`` place pods (by default one, as kube-scheduler comes). The same cluster, seed and
-    calls lead to the same end.
+    calls lead to the same end. What runs in it may be replaced in a subclass, part by part.
     """
+
+    kubelet_class: ClassVar = Kubelet
+    owners_class: ClassVar = OwnerControllers
+    scheduler_class: ClassVar = SimulatedScheduler
 
     def __init__(
         self,
@@ -51,12 +58,14 @@ class SimulatedCluster(ExecutionTarget):
         random = np.random.default_rng(seed)
         identity = Identity(random)
         self._store = ObjectStore(cluster, self.clock)
-        self._kubelet = Kubelet(self._store, self.settings)
-        self._owners = OwnerControllers(self._store, self.settings, identity)
-        budgets = DisruptionController(self._store, self.settings)
+        self._kubelet = self.kubelet_class(self._store, self.settings)
+        self._owners = self.owners_class(self._store, self.settings, identity)
+        self._budgets = budgets = DisruptionController(self._store, self.settings)
         self._evictions = EvictionHandler(self._store, budgets, self._kubelet)
+        self._gates = GateKeeper(self._store, self.settings)
         self._holds = HoldKeeper(self._store, self.settings, identity, cluster)
-        self._scheduler = SimulatedScheduler(self._store, self.settings, schedulers, random)
+        self._taints = NodeTaints(self._store, self.settings)
+        self._scheduler = self.scheduler_class(self._store, self.settings, schedulers, random)
 
     @property
     def writes(self) -> Sequence[Write]:
@@ -109,6 +118,30 @@ class SimulatedCluster(ExecutionTarget):
         for name in names:
             self._holds.remove(name)
         self.clock.sleep(self.settings.release_seconds)
+
+    def can_gate(self) -> str | None:
+        """None if new pods can be held at a scheduling gate here, else the reason why not."""
+        return self.settings.cannot_gate
+
+    def gate_replacements(self, owners: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """Hold new pods of these owners (uids) at our gate; raises ClusterError where another plan's rule stands."""
+        self._gates.put(owners, plan_id, deadline_seconds)
+
+    def ungate(self, pod: PodReference) -> bool:
+        """Take our gate off a pod; False if it is gone or another by now."""
+        return self._gates.let_go(pod)
+
+    def can_taint(self) -> str | None:
+        """None if nodes can be tainted here, else the reason why not."""
+        return self.settings.cannot_taint
+
+    def taint(self, nodes: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """Put our own taint on nodes, or renew it; raises ClusterError where another plan's stands or ours was lost."""
+        self._taints.put(nodes, plan_id, deadline_seconds)
+
+    def untaint(self, nodes: Sequence[str]) -> None:
+        """Take our own taint off nodes."""
+        self._taints.take_off(nodes)
 
     def leftovers(self) -> Sequence[str]:
         """Names of placeholders that still exist."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final
 
 import numpy as np
 
+from rescheduler.model.annotations import ANTAGONISTS_UNTIL
 from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.model.columns import Columns
 from rescheduler.model.label_selectors import read_selector
+from rescheduler.model.moments import read_moment
 from rescheduler.model.pod import Pod
 from rescheduler.model.printable import printable
 from rescheduler.planning.antagonists.foes import Foes
 from rescheduler.policy.objectives import AntagonistSet, SeparateAntagonistsArgs
 
-UNTIL: Final = "rescheduler.dev/antagonists-until"
-"""Annotation of a pod: from this time (RFC 3339) on its label says nothing."""
 _MOST_NAMED = 5
 
 Membership = tuple[int, int]
@@ -82,19 +80,8 @@ def find_antagonists(columns: Columns, args: SeparateAntagonistsArgs, now: float
     return Antagonists(foes, names, memberships, marks, cliques, args.label, warnings)
 
 
-def read_time(text: str) -> float | None:
-    """An RFC 3339 time in seconds since the epoch; None where it cannot be read or has no time zone."""
-    if len(text) > 64 or "T" not in text.upper():
-        return None
-    try:
-        moment = datetime.fromisoformat(text.upper())
-    except ValueError:
-        return None
-    return None if moment.tzinfo is None else (moment - datetime.fromtimestamp(0, UTC)).total_seconds()
-
-
 def _is_over(text: str, now: float) -> bool:
-    end = read_time(text)
+    end = read_moment(text)
     return end is not None and now >= end
 
 
@@ -124,23 +111,25 @@ def _unmarked(columns: Columns, label: str, now: float) -> tuple[list[int], tupl
     """Pods whose mark has ended, and what to say about ends that cannot be read."""
     ended, unreadable = [], []
     for number, pod in enumerate(columns.cluster.pods):
-        text = pod.annotations.get(UNTIL) if pod.annotations else None
+        text = pod.annotations.get(ANTAGONISTS_UNTIL) if pod.annotations else None
         if text is None or label not in pod.labels:
             continue
-        end = read_time(text)
+        end = read_moment(text)
         if end is None:
             unreadable.append(_unreadable(pod, text))
         elif now >= end:
             ended.append(number)
     if len(unreadable) > _MOST_NAMED:
-        unreadable[_MOST_NAMED:] = [f"{len(unreadable) - _MOST_NAMED} more pods have such an annotation {UNTIL}"]
+        unreadable[_MOST_NAMED:] = [
+            f"{len(unreadable) - _MOST_NAMED} more pods have such an annotation {ANTAGONISTS_UNTIL}"
+        ]
     return ended, tuple(unreadable)
 
 
 def _unreadable(pod: Pod, text: str) -> str:
     return (
-        f"pod {pod.key}: annotation {UNTIL}: found {printable(text, 40)!r}; wanted a time such as 2030-01-31T12:00:00Z;"
-        " its mark goes on"
+        f"pod {pod.key}: annotation {ANTAGONISTS_UNTIL}: found {printable(text, 40)!r}; wanted a time such as "
+        "2030-01-31T12:00:00Z; its mark goes on"
     )
 
 

@@ -18,8 +18,11 @@ _MOST_TRIED = 3
 def following_the_scheduler(board: Board, schedule: Schedule, closes: Sequence[int], deadline: Deadline) -> Schedule:
     """The same pods moved, worth no less, to other nodes if the scheduler likes these better while ``closes`` are held.
 
-    The moves stand on the board before and after. Where the new destinations find no order the old ones stay.
+    The moves stand on the board before and after. Where the new destinations find no order the old ones stay; so they
+    do where pods leave before they arrive, since there is no room elsewhere then.
     """
+    if schedule.evict_first:
+        return schedule
     kept, cost = list(board.moved.items()), board.cost
     problem = board.problem
     placement = problem.start.copy()
@@ -36,7 +39,7 @@ def following_the_scheduler(board: Board, schedule: Schedule, closes: Sequence[i
     if dict(kept) == board.moved:
         return schedule
     found, _ = arrange(board, GroupsOfPods(problem), deadline, only_predicted=False)
-    if board.cost <= cost + SAME and len(board.moved) <= len(kept):
+    if board.cost <= cost + SAME and len(board.moved) <= len(kept) and not found.evict_first:
         return found
     board.reset(kept)
     return schedule

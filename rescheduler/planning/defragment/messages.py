@@ -63,7 +63,7 @@ def _limits(situation: Situation, board: Board, bound: float) -> list[str]:
     if -board.state.cost >= bound:
         return []
     left = situation.limits.in_all - len(board.moved)
-    return ["limits.maxEvictions is used up"] if left <= 0 else []
+    return [f"{situation.limits.names[0]} is used up"] if left <= 0 else []
 
 
 def _taints(situation: Situation) -> str:

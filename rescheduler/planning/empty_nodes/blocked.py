@@ -81,11 +81,11 @@ def binding_limits(situation: Situation, evictions: int) -> tuple[str, ...]:
     nodes = np.flatnonzero(usual)
     least = int(situation.pods_on[nodes].min(initial=UNLIMITED))
     if limits.in_all < UNLIMITED and (limits.in_all == 0 or _is_short(situation, nodes, evictions)):
-        found.append("limits.maxEvictions")
+        found.append(limits.names[0])
     if given.max_evictions_per_node is not None and (situation.pods_on[nodes] > limits.of_node[nodes]).any():
-        found.append("limits.maxEvictionsPerNode")
+        found.append(limits.names[1])
     if any((number[nodes] > 0).any() for number in situation.namespaces_on.values()):
-        found.append("limits.maxEvictionsPerNamespace")
+        found.append(limits.names[2])
     return tuple(found) if least < UNLIMITED or limits.in_all == 0 else ()
 
 

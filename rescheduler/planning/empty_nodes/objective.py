@@ -37,6 +37,7 @@ def plan_empty_nodes(request: EmptyNodesRequest) -> EmptyNodesAnswer:
         search.prove()
         best = emptied_without_holds(situation, groups, by_cost(situation), deadline)
         notes.append(_note_without_holds(situation, best))
+    notes += best.schedule.notes_on_exchanges
     return _answer(situation, request, best, search.bound, notes)
 
 
@@ -67,7 +68,8 @@ def _moves(situation: Situation, best: Solution) -> tuple[PlannedMove, ...]:
         for pod, node in wave:
             origin = int(situation.start.node_of[pod])
             reason = f"empties {nodes[origin].name}" if origin in emptied else f"makes room on {nodes[origin].name}"
-            moves.append(PlannedMove(pod, node, number, pod in best.guided, reason))
+            is_exchange = number in best.schedule.evict_first
+            moves.append(PlannedMove(pod, node, number, pod in best.guided, reason, is_exchange))
     return tuple(moves)
 
 

@@ -33,13 +33,16 @@ class Solution:
         return self.schedule.evictions
 
     def is_better_than(self, other: Solution) -> bool:
-        """More value; at equal value fewer evictions, then less harm, then fewer guided moves, then fewer waves."""
+        """More value; at equal value fewer evictions, then what these cost.
+
+        Fewer pods that leave before they arrive, then less harm, then fewer guided moves, then fewer waves.
+        """
         if abs(self.value - other.value) > _SAME * max(1.0, abs(other.value)):
             return self.value > other.value
         return self._cost() < other._cost()
 
     def _cost(self) -> tuple[int, ...]:
-        return (self.evictions, self.harm, len(self.guided), len(self.schedule.waves))
+        return (self.evictions, self.schedule.exchanged, self.harm, len(self.guided), len(self.schedule.waves))
 
 
 def solution_of(situation: Situation, schedule: Schedule) -> Solution:

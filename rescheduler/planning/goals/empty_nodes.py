@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 import numpy as np
 
 from rescheduler.model.arrays import BoolArray
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import NOWHERE
+from rescheduler.model.constraints import LabelSelector
+from rescheduler.model.imagined import TO_GO
 from rescheduler.model.label_selectors import read_selector, selects
-from rescheduler.model.plan import MOST_EMPTY_CLOSED
+from rescheduler.model.node import Node
+from rescheduler.model.node_marks import kept_mark
+from rescheduler.model.plan import MOST_EMPTY_CLOSED, Refusal
 from rescheduler.model.usage import FloatArray
 from rescheduler.planning.empty_nodes.objective import plan_empty_nodes
 from rescheduler.planning.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
 from rescheduler.planning.prices import price_of_move, relative_price, tightest_allowances
 from rescheduler.planning.question import Answer, Question
 from rescheduler.policy.objectives import EmptyNodesArgs, NodePrice
+
+KEPT_NODE: Final = "KeptNode"
+"""Rule of a node that is not emptied since nobody may take it away."""
 
 
 def plan(question: Question, args: EmptyNodesArgs) -> Answer:
@@ -46,7 +56,7 @@ def plan(question: Question, args: EmptyNodesArgs) -> Answer:
         unit=_unit(args, question.move_cost),
         message=answer.message + _told_cost(question.move_cost),
         moves=answer.moves,
-        refusals=answer.refusals,
+        refusals=(*answer.refusals, *_kept(cluster, args)),
         closes=(*answer.emptied, *_still_empty(is_empty, selection, answer)),
     )
 
@@ -72,9 +82,24 @@ def _still_empty(is_empty: BoolArray, selection: BoolArray | None, answer: Empty
 def selected(cluster: Cluster, args: EmptyNodesArgs) -> BoolArray | None:
     """Nodes that may be emptied, bool[N]; None: all."""
     selector = read_selector(args.node_selector)
-    if not selector.requirements:
+    if not selector.requirements and not any(kept_mark(node) for node in cluster.nodes):
         return None
-    return np.array([selects(selector, node.labels) for node in cluster.nodes], dtype=np.bool_)
+    return np.array([may_be_emptied(selector, node) for node in cluster.nodes], dtype=np.bool_)
+
+
+def may_be_emptied(selector: LabelSelector, node: Node) -> bool:
+    """Whether a node is selected, and nobody forbids autoscalers to take it; who asks about that very node may know."""
+    return selects(selector, node.labels) and (kept_mark(node) is None or TO_GO in node.labels)
+
+
+def _kept(cluster: Cluster, args: EmptyNodesArgs) -> Iterator[Refusal]:
+    """Nodes that would be selected but for their mark."""
+    selector = read_selector(args.node_selector)
+    for node in cluster.nodes:
+        mark = kept_mark(node)
+        if mark is not None and selects(selector, node.labels) and TO_GO not in node.labels:
+            message = f'{node.name} is not emptied, since nobody may take it away ({mark}: "true")'
+            yield Refusal(KEPT_NODE, message, node=node.name)
 
 
 def prices(cluster: Cluster, price: NodePrice | None) -> FloatArray:
@@ -87,12 +112,13 @@ def prices(cluster: Cluster, price: NodePrice | None) -> FloatArray:
 def _cost_of_emptying(question: Question) -> FloatArray:
     """What it costs to move all pods of each node, in evictions of ordinary price, float64[N]."""
     cluster = question.prediction.columns.cluster
-    tightest = tightest_allowances(question.eligibility.groups)
+    tightest, owing = tightest_allowances(question.eligibility.groups), question.eligibility.owing
     cost = np.zeros(len(cluster.nodes))
     for pod in question.eligibility.movable:
         node = question.placement.node_of[pod]
         if node != NOWHERE and not cluster.pods[pod].belongs_to_its_node:
-            cost[node] += relative_price(price_of_move(cluster.pods[pod], cluster.taken_at, tightest.get(pod)))
+            price = price_of_move(cluster.pods[pod], cluster.taken_at, tightest.get(pod), is_owing=pod in owing)
+            cost[node] += relative_price(price)
     return cost
 
 

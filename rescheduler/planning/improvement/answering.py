@@ -56,7 +56,7 @@ def planned_moves(
     if question.is_guided_by_holds:
         guided = guided_moves(problem, problem.start.copy(), schedule, deadline)
     return tuple(
-        PlannedMove(pod, node, number, pod in guided, reason(pod, node))
+        PlannedMove(pod, node, number, pod in guided, reason(pod, node), number in schedule.evict_first)
         for number, wave in enumerate(schedule.waves, start=1)
         for pod, node in wave
     )
@@ -64,9 +64,10 @@ def planned_moves(
 
 def _notes(question: Question, improvement: Improvement) -> list[str]:
     count = improvement.taken_back
+    exchanges = improvement.schedule.notes_on_exchanges
     if not count:
-        return []
+        return exchanges
     moves = "1 more move" if count == 1 else f"{count} more moves"
     if question.is_guided_by_holds:
-        return [f"{moves} would help, but found no order in which every pod arrives before it departs"]
+        return [*exchanges, f"{moves} would help, but found no order in which every pod arrives before it departs"]
     return [f"left out without guidance: {moves} that would help, but that the scheduler would not make by itself"]

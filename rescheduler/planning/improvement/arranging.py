@@ -60,7 +60,7 @@ def _packed(board: Board, groups: GroupsOfPods, deadline: Deadline) -> Schedule:
     schedule = packed(board.problem, groups, order, deadline)
     if schedule is not None:
         return schedule
-    waves, _ = as_far_as_possible(board.problem, groups, order, deadline)
+    waves, _ = as_far_as_possible(board.problem, groups, order, deadline, may_exchange=True)
     waves.close()
     return waves.schedule
 

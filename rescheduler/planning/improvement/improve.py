@@ -93,6 +93,8 @@ def improve(
 
 def _with_destinations(board: Board, groups: GroupsOfPods, planned: Schedule, deadline: Deadline) -> Schedule:
     """The plan with as many of the scheduler's own choices as can be, or another as good that has more of them."""
+    if planned.evict_first:
+        return planned  # there is no room elsewhere
     best = follow_the_scheduler(board, groups, planned, deadline.part(0.4))
     if best.guided:
         best = choose_again(board, groups, best, deadline.part(0.4))
@@ -106,7 +108,8 @@ def _with_destinations(board: Board, groups: GroupsOfPods, planned: Schedule, de
     if board.cost <= enough and len(board.moved) <= len(best.moves):
         schedule, _ = arrange(board, groups, deadline, only_predicted=False)
         other = follow_the_scheduler(board, groups, schedule, deadline)
-        if other.cost <= enough and len(other.moves) <= len(best.moves) and other.guided < best.guided:
+        is_ordinary = not other.schedule.evict_first
+        if is_ordinary and other.cost <= enough and len(other.moves) <= len(best.moves) and other.guided < best.guided:
             return other.schedule
     board.reset(best.moves)
     return best.schedule

@@ -93,6 +93,8 @@ def _size(board: Board, rows: IntArray) -> FloatArray:
 def _ways(board: Board, row: int, other: int) -> Iterator[tuple[Pair, float]]:
     """The other pod makes way first, to one of the best places; or they change nodes, whoever has room to begin.
 
+    Where nobody has, they change nodes only if pods may leave before they arrive.
+
     With each way, the least that the other pod's going can change the cost by.
     """
     node, home = int(board.node_of[other]), int(board.node_of[row])
@@ -104,7 +106,7 @@ def _ways(board: Board, row: int, other: int) -> Iterator[tuple[Pair, float]]:
             yield ((other, place), (row, node)), float(change[place])
     if places[home]:
         yield ((other, home), (row, node)), -np.inf
-    elif board.open_to(row)[node]:
+    elif board.open_to(row)[node] or board.problem.may_evict_first:
         yield ((row, node), (other, home)), -np.inf
 
 
@@ -124,21 +126,28 @@ def _change(board: Board, pair: Pair, row: int) -> float | None:
 def _change_by_swapping(board: Board, pair: Pair) -> float | None:
     """The same for pods that change nodes: only in the end are both where the objective may look at them."""
     before, made = board.cost, []
+    is_exchange = False
     for row, node in pair:
-        if not board.may_leave(row) or not board.open_to(row)[node]:
+        is_open = board.may_leave(row) and bool(board.open_to(row)[node])
+        if not is_open and not (board.may_leave(row) and board.problem.may_evict_first):
             break
+        is_exchange |= not is_open
         board.move(row, node)
         made.append(row)
-    is_allowed = len(made) == len(pair) and all(_is_allowed(board, row, node) for row, node in pair)
+    is_allowed = len(made) == len(pair) and all(
+        _is_allowed(board, row, node, must_be_open=is_exchange) for row, node in pair
+    )
     change = board.cost - before if is_allowed else None
     for row in reversed(made):
         board.undo(row)
     return change
 
 
-def _is_allowed(board: Board, row: int, node: int) -> bool:
-    """Whether the objective allows a pod where it is now, with all others where they are."""
+def _is_allowed(board: Board, row: int, node: int, *, must_be_open: bool) -> bool:
+    """Whether the objective, and if need be every filter, allows a pod where it is now, with all others there."""
     board.undo(row)
-    is_allowed = bool(np.isfinite(board.state.change(row)[node]))
+    is_allowed = bool(np.isfinite(board.state.change(row)[node])) and (
+        not must_be_open or bool(board.open_to(row)[node])
+    )
     board.move(row, node)
     return is_allowed

@@ -46,6 +46,7 @@ def plan_make_room(request: MakeRoomRequest) -> MakeRoomAnswer:
         notes += more
     else:
         schedule = as_the_scheduler_places(problem, schedule, deadline)
+    notes += schedule.notes_on_exchanges
     limits = BindingLimits()
     if len(schedule.places) < len(whole.pending):
         limits = find_binding_limits(request, whole, outcome, outcome.best, deadline.part(0.8))
@@ -83,7 +84,7 @@ def _answer(
         message=message,
         certificate=_certificate(whole, outcome, status, schedule, to_add),
         moves=tuple(
-            PlannedMove(pod, node, number, pod in guided, reasons[pod])
+            PlannedMove(pod, node, number, pod in guided, reasons[pod], number in schedule.evict_first)
             for number, wave in enumerate(schedule.waves, start=1)
             for pod, node in wave
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from rescheduler.planning.certificate import Certificate, certify
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.general import General
+from rescheduler.planning.instance import Instance
 from rescheduler.planning.instance_builder import build_instance
 from rescheduler.planning.make_room.worth import is_worth_most
 from rescheduler.planning.one_by_one import plan_one_by_one
@@ -29,6 +30,7 @@ LARGEST_MODEL = 30_000  # (kind of pod, node) pairs that a model may have
 MOST_PLACED_TOGETHER = 60  # so many pending pods are placed in one go, those that fit already among the others
 FIRST_ROUNDS = 3
 AGAIN = 1  # times that the search by covers is begun again at other prices
+ORDINARY_SHARE = 0.4  # of the time that is left, to do without pods that leave before they arrive
 SECONDS_PER_PAIR = 1e-4  # what building and presolving a model takes, a little overestimated
 
 
@@ -93,7 +95,7 @@ class Search:
 
     def _without_chains(self) -> None:
         """The search by covers, measured against the bound; where it cannot help all, a greedy plan beside it."""
-        problem, waiting = self.problem, self.waiting
+        problem, waiting = self.problem.without_exchanges(), self.waiting
         floor = self._least_for(self.everybody)
         has_prize = problem.wishes.prize is not None
         goal = Proven(self.everybody, -1 if has_prize else floor, self.everybody)  # with a prize less may be better
@@ -154,12 +156,26 @@ class Search:
         search.run()
         before = self.outcome.proven
         self._offer(search.best)
+        if self.outcome.best.evict_first and not self.deadline.is_over():
+            self.progress("looking for a plan in which every pod arrives before it departs")
+            self._offer(self._without_exchanges(instance))
         helped = self._helped()
         most = search.proven.most_help or before.most_help
         if helped == self.everybody and self.problem.wishes.prize is None:
             most = helped
         least = max(before.bound_for(helped), search.proven.bound_for(helped))
         self.outcome.proven = Proven(most, least, helped)
+
+    def _without_exchanges(self, instance: Instance) -> Schedule | None:
+        """A plan with as few evictions as the best one, in which no pod leaves before it arrives."""
+        most = self.outcome.best.evictions
+        remaining = replace(self.problem.remaining, in_all=min(most, self.problem.remaining.in_all))
+        problem = self.problem.without_exchanges()
+        problem.remaining = remaining
+        nothing = place_without_moves(problem)
+        search = General(problem, instance, self.deadline.part(ORDINARY_SHARE), self.seed, nothing, most)
+        search.run()
+        return search.best
 
     def _nodes_for_the_solver(self) -> IntArray | None:
         """All nodes where that is not too many, else candidates; None where even those are too many for the time."""

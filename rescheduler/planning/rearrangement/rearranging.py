@@ -37,11 +37,12 @@ class Rearrangement:
 
     def notes(self, question: Question) -> list[str]:
         """What to say of moves that were taken back."""
+        exchanges = self.schedule.notes_on_exchanges
         if not self.taken_back:
-            return []
+            return exchanges
         moves = f"{self.taken_back} more move{'s' if self.taken_back != 1 else ''} would help"
         if question.is_guided_by_holds:
-            return [f"{moves}, but found no order in which every pod arrives before it departs"]
+            return [*exchanges, f"{moves}, but found no order in which every pod arrives before it departs"]
         return [f"without guidance {moves}, but the scheduler would not make them by itself"]
 
     def ends(self, problem: Problem) -> IndexArray:

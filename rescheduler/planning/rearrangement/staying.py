@@ -58,14 +58,15 @@ class Staying:
         node = int(self._question.placement.node_of[pod])
         namespace = cluster.pods[pod].namespace
         moved = sorted(self._moved)
+        in_all, of_node, of_namespace = limits.names
         left = (
-            ("limits.maxEvictions", limits.in_all - len(moved)),
+            (in_all, limits.in_all - len(moved)),
             (
-                "limits.maxEvictionsPerNode",
+                of_node,
                 int(limits.of_node[node]) - sum(self._question.placement.node_of[other] == node for other in moved),
             ),
             (
-                "limits.maxEvictionsPerNamespace",
+                of_namespace,
                 limits.of(namespace) - sum(cluster.pods[other].namespace == namespace for other in moved),
             ),
         )

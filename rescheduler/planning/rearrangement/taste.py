@@ -24,6 +24,8 @@ def to_schedulers_taste(
 
     The schedule itself where the new one would cost more, take more waves, or not be allowed.
     """
+    if schedule.evict_first:
+        return schedule  # there is no room elsewhere
     placement, state, planned, order = problem.start.copy(), state_of(), state_of(), []
     for wave in schedule.waves:
         for pod, node in wave:

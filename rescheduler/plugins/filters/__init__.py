@@ -3,6 +3,7 @@
 from rescheduler.extension_points import Filter
 from rescheduler.plugins.filters.enforced_node_affinity import EnforcedNodeAffinity as EnforcedNodeAffinity
 from rescheduler.plugins.filters.inter_pod_affinity import InterPodAffinity as InterPodAffinity
+from rescheduler.plugins.filters.marked_node import MarkedNode as MarkedNode
 from rescheduler.plugins.filters.node_affinity import NodeAffinity as NodeAffinity
 from rescheduler.plugins.filters.node_name import NodeName as NodeName
 from rescheduler.plugins.filters.node_ports import NodePorts as NodePorts

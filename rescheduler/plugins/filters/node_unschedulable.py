@@ -8,11 +8,8 @@ import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection
 from rescheduler.model.columns import BoolArray, Columns
-from rescheduler.model.constraints import Taint
 from rescheduler.model.placement import Placement
-from rescheduler.model.taints import tolerates
-
-CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+from rescheduler.model.taints import CORDON, tolerates
 
 
 class NodeUnschedulable(Filter):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rescheduler.model.constraints import Taint, Toleration
 from rescheduler.model.node import Node
+from rescheduler.model.node_marks import node_mark
 from rescheduler.model.pod import PodSpec
 from rescheduler.proof.selecting import any_term_matches
 from rescheduler.proof.world import Arrival, World
@@ -14,11 +15,12 @@ _UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable")
 
 
 def usable(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
-    """Virtual nodes, nodes that are being deleted, and nodes that could be read only in part, are no targets."""
+    """Virtual nodes, nodes that go or are still starting, and nodes that could be read only in part, are no targets."""
     if arrival.node.problem is not None:
         return f"the node cannot be used: {arrival.node.problem}"
-    if arrival.node.deletion_at is not None:
-        return "the node is being deleted"
+    mark = node_mark(arrival.node)
+    if mark is not None:
+        return f"this is a node that {mark}"
     return "the node is virtual (type=virtual-kubelet)" if arrival.node.is_virtual else None
 
 

@@ -67,6 +67,7 @@ def test_prices_follow_what_a_move_disturbs() -> None:
     )
     base = price_of_move(plain, NOW)
     assert all(base < price_of_move(other, NOW) <= HIGHEST_PRICE for other in dearer)
+    assert price_of_move(plain, NOW, is_owing=True) > base
     assert price_of_move(plain, NOW, allowed_per_wave=1) > price_of_move(plain, NOW, allowed_per_wave=5) > base
     assert price_of_move(pod("a-1", annotations={DELETION_COST: "-100"}, started_at=NOW - 60), NOW) < base
     assert price_of_move(pod("a-1", annotations={DELETION_COST: "many"}, started_at=NOW - 60), NOW) == base

@@ -94,12 +94,13 @@ def test_a_recount_mends_a_status_that_was_missing() -> None:
     assert (found.problem, found.disruptions_allowed) == (None, 2)
 
 
-def test_finished_pods_do_not_count() -> None:
-    """A pod that has ended is neither expected nor healthy."""
+def test_finished_pods_are_expected_but_not_healthy() -> None:
+    """A pod that has ended is expected, as on a real API server, and never healthy."""
     world = world_of(3, min_available="1")
     world.put(pod("web-done", node="n1", owner="web", phase="Succeeded", is_ready=False, labels={"app": "web"}))
     world.settle()
-    assert world.read().budgets[0].expected_pods == 3
+    found = world.read().budgets[0]
+    assert (found.expected_pods, found.current_healthy) == (4, 3)
 
 
 def test_a_quiet_cluster_is_not_recounted() -> None:

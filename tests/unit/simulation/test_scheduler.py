@@ -44,6 +44,22 @@ def test_back_off_doubles_up_to_ten_seconds() -> None:
     assert attempts(world, "big")[:7] == pytest.approx([0, 1, 3, 7, 15, 25, 35], abs=0.5)
 
 
+def test_a_pod_that_was_tried_in_vain_says_so_since_the_first_time() -> None:
+    """As its condition does on a real cluster; one that is not tried says nothing, and one that is bound has a node."""
+    gated = pod("gated", owner=None, scheduling_gates=("wait",))
+    world = world_of(node("n1"), pod("big", "5", owner=None), gated)
+    began = world.clock.now()
+    world.clock.sleep(400)
+    big, other = (world.read().pod_by_key[f"default/{name}"] for name in ("big", "gated"))
+    assert len(attempts(world, "big")) > 1
+    assert (big.unscheduled, big.unscheduled_at) == ("Unschedulable", pytest.approx(began, abs=0.1))
+    assert (other.unscheduled, other.unscheduled_at) == ("", None)
+    world.put(node("n2", "8"))
+    world.settle()
+    bound = world.read().pod_by_key["default/big"]
+    assert (bound.node_name, bound.unscheduled, bound.unscheduled_at) == ("n2", "", None)
+
+
 def test_without_an_event_a_pod_is_tried_again_after_five_minutes() -> None:
     """Waiting pods are flushed, as kube-scheduler does."""
     world = world_of(node("n1"), pod("big", "9", owner=None))

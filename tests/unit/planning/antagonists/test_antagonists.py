@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from rescheduler.model.annotations import ANTAGONISTS_UNTIL as UNTIL
 from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import columns_of
 from rescheduler.model.plan import Plan
-from rescheduler.planning.antagonists.antagonists import UNTIL, Antagonists, find_antagonists, read_time
+from rescheduler.planning.antagonists.antagonists import Antagonists, find_antagonists
 from rescheduler.planning.document import summary_of
 from rescheduler.policy.objectives import ANTAGONISTS_LABEL, SeparateAntagonistsArgs
 from rescheduler.proof.antagonists import pairs_left
@@ -170,10 +171,3 @@ def test_the_cause_names_set_or_label() -> None:
     one, two, three = antagonists.foes.class_of.tolist()
     assert antagonists.cause(one, two) == f"label {ANTAGONISTS_LABEL}=x"
     assert antagonists.cause(one, three) == antagonists.cause(three, one) == "set second"
-
-
-def test_times_are_read_with_any_zone_and_in_small_letters() -> None:
-    """RFC 3339 allows both."""
-    assert read_time("1970-01-01T00:00:10Z") == read_time("1970-01-01t01:00:10+01:00") == 10.0
-    assert read_time("0001-01-01T00:00:00+14:00") is not None
-    assert read_time("9999-12-31T23:59:59-14:00") is not None

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as with_changes
 
+from rescheduler.model.annotations import ANTAGONISTS_UNTIL as UNTIL
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.placement import Placement
 from rescheduler.model.plan import Refusal, Status
-from rescheduler.planning.antagonists.antagonists import UNTIL, find_antagonists
+from rescheduler.planning.antagonists.antagonists import find_antagonists
 from rescheduler.planning.antagonists.planner import plan_separate_antagonists
 from rescheduler.planning.antagonists.state import SeparationState
 from rescheduler.planning.closing import close

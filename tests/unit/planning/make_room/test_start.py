@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as with_changes
@@ -110,6 +111,20 @@ def test_a_closed_node_receives_nothing_and_proofs_still_hold() -> None:
     answer = plan_make_room(replace(request, placement=start))
     assert (answer.status, answer.value, answer.bound) == (Status.OPTIMAL, 1, 1)
     assert build_instance(open_problem(replace(request, placement=start)), np.arange(4)).is_exact
+
+
+@pytest.mark.parametrize(("owing", "taken"), [("web-1", "api-1"), ("api-1", "web-1")])
+def test_a_workload_that_is_not_waited_for_is_taken_first(owing: str, taken: str) -> None:
+    """Either pod would do: the one is taken whose workload has all its replacements."""
+    state = cluster(
+        node("n1", cpu="2"), node("n2", cpu="2"), node("n3", cpu="1"),
+        pod("web-1", node="n1", cpu="1"), pod("api-1", node="n2", cpu="1"), pod("big", cpu="2"),
+    )  # fmt: skip
+    request = request_of(state)
+    eligibility = with_changes(request.eligibility, owing=frozenset({index(state, owing)}))
+    answer = plan_make_room(replace(request, eligibility=eligibility))
+    assert set(moves_by_name(state, answer)) == {taken}
+    assert set(places_by_name(state, answer)) == {"big"}
 
 
 def test_a_nominated_pod_keeps_its_room_and_needs_no_help() -> None:

@@ -28,6 +28,7 @@ EXISTS = Toleration(operator="Exists")
         (node("n1", problem=""), {"NodeUsable"}),
         (node("n1", labels={"type": "virtual-kubelet"}), {"NodeUsable"}),
         (node("n1", deletion_at=NOW), {"NodeUsable"}),
+        (node("n1", taints=[taint("DeletionCandidateOfClusterAutoscaler", "1", "PreferNoSchedule")]), {"NodeUsable"}),
         (node("n1", is_ready=False), {"NodeReady"}),
         (node("n1", is_unschedulable=True), {"NodeUnschedulable"}),
         (node("n1", taints=[taint("a", "1")]), {"TaintToleration"}),

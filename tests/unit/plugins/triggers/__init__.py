@@ -1,0 +1,1 @@
+"""When triggers ask for a round, and when they do not."""
