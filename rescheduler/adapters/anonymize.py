@@ -151,7 +151,9 @@ _KEPT_FIELDS: Final = frozenset(
     {"conditions", "requests", "limits", "allocatable", "capacity", "overhead", "allocatedResources", "ports",
      "kind", "provisioner", "attacher", "driver", "resourceVersion"}
 )  # fmt: skip
-_NAMING_ANNOTATIONS: Final = ("volume.kubernetes.io/selected-node", "volume.beta.kubernetes.io/storage-class")
+_NAMING_ANNOTATIONS: Final = (
+    "volume.kubernetes.io/selected-node", "volume.beta.kubernetes.io/storage-class", "rescheduler.dev/stop",
+)  # fmt: skip
 _NAMES: Final = (
     "name", "uid", "nodeName", "nominatedNodeName", "claimName", "volumeName", "storageClassName",
     "persistentVolumeName", "volumeHandle", "pdName", "volumeID", "iqn", "pool", "address",

@@ -5,42 +5,31 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
-from itertools import chain, count
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from rescheduler.adapters.printable import printable
+from rescheduler.adapters.sqlite_form import FAILURES, NotUsableError, SqliteForm, free_name, primary_code, words_of
 from rescheduler.extension_points import StoreError
 
 Connect: TypeAlias = Callable[..., sqlite3.Connection]
 
-FORMAT: Final = "rescheduler usage samples"
-VERSION: Final = 1
+FORM: Final = SqliteForm(
+    "rescheduler usage samples",
+    1,
+    (
+        "CREATE TABLE columns (epoch INTEGER PRIMARY KEY, layout TEXT NOT NULL)",
+        """CREATE TABLE ticks (id INTEGER PRIMARY KEY, time REAL NOT NULL, epoch INTEGER NOT NULL REFERENCES columns,
+        samples BLOB NOT NULL, checksum INTEGER NOT NULL)""",
+        "CREATE INDEX ticks_by_time ON ticks (time)",
+    ),
+    (
+        "SELECT epoch, layout FROM columns LIMIT 0",
+        "SELECT id, time, epoch, samples, checksum FROM ticks LIMIT 0",
+    ),
+)
 BUSY_SECONDS: Final = 2.0
 """How long to wait for a lock that somebody else holds on the file."""
-FAILURES: Final = (sqlite3.Error, OSError, UnicodeDecodeError)
-"""What the work on a file may fail with; sqlite's own message may quote damaged bytes that are no text."""
-_NOT_USABLE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_SCHEMA: Final = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE columns (epoch INTEGER PRIMARY KEY, layout TEXT NOT NULL)",
-    """CREATE TABLE ticks (id INTEGER PRIMARY KEY, time REAL NOT NULL, epoch INTEGER NOT NULL REFERENCES columns,
-    samples BLOB NOT NULL, checksum INTEGER NOT NULL)""",
-    "CREATE INDEX ticks_by_time ON ticks (time)",
-)
-_COLUMNS: Final = (
-    "SELECT epoch, layout FROM columns LIMIT 0",
-    "SELECT id, time, epoch, samples, checksum FROM ticks LIMIT 0",
-)
-
-
-class NotUsableError(Exception):
-    """A file that is no usage store of this version; ``kind``: corrupt, foreign or newer."""
-
-    def __init__(self, kind: str, found: str) -> None:
-        super().__init__(found)
-        self.kind = kind
 
 
 def open_for_writing(path: Path, now: float, tell: Callable[[str], None], connect: Connect) -> sqlite3.Connection:
@@ -74,21 +63,6 @@ def open_for_reading(path: Path, connect: Connect = sqlite3.connect) -> sqlite3.
         raise StoreError(f"usage store {shown(path)}: cannot be read: {reason(error)}") from error
 
 
-def examine(connection: sqlite3.Connection, *, thoroughly: bool = False) -> bool:
-    """Whether the file is ours (True) or empty; ``thoroughly``: with every page. Raises NotUsableError."""
-    try:
-        return _examine(connection, thoroughly=thoroughly)
-    except UnicodeDecodeError as error:
-        raise NotUsableError("corrupt", "it is damaged (found bytes that are no text)") from error
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        if code in _NOT_USABLE:
-            raise NotUsableError("corrupt", f"it is damaged, or no sqlite file ({error})") from error
-        if code == sqlite3.SQLITE_ERROR:
-            raise NotUsableError("foreign", f"its tables are not ours ({error})") from error
-        raise
-
-
 def shown(path: Path) -> str:
     """A path, safe to show."""
     return printable(str(path), 1000)
@@ -96,21 +70,20 @@ def shown(path: Path) -> str:
 
 def reason(error: Exception) -> str:
     """An error's own words, with what would help where we know it."""
-    text = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = primary_code(error)
     hints = {
         sqlite3.SQLITE_FULL: "free some room, or name a file elsewhere in usage.store.path",
         sqlite3.SQLITE_CANTOPEN: "wanted a file in a folder that exists and may be written to",
         sqlite3.SQLITE_READONLY: "wanted a file and a folder that may be written to",
         sqlite3.SQLITE_BUSY: "another process holds a lock on it",
     }
-    return f"{printable(text, 300)}; {hints[code]}" if code in hints else printable(text, 300)
+    return f"{words_of(error)}; {hints[code]}" if code in hints else words_of(error)
 
 
 def _open_ours(address: str, connect: Connect) -> sqlite3.Connection:
     connection = connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
-        is_ours = examine(connection)
+        is_ours = FORM.examine(connection)
     except BaseException:
         connection.close()
         raise
@@ -141,7 +114,7 @@ def _examine_untouched(path: Path, connect: Connect) -> None:
     for mode in ("?mode=ro", "?mode=rw"):
         try:
             with closing(connect(address + mode, uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
-                examine(connection, thoroughly=True)
+                FORM.examine(connection, thoroughly=True)
         except sqlite3.OperationalError:
             if mode == "?mode=rw":
                 raise
@@ -151,38 +124,13 @@ def _examine_untouched(path: Path, connect: Connect) -> None:
 
 def _move_aside(path: Path, kind: str, now: float) -> Path:
     """Rename the file and sqlite's files beside it; never over another file."""
-    time = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
-    name = f"{path.name}.{kind}-{time}"
-    names = chain([name], (f"{name}-{number}" for number in count(2)))
-    free = next(name for name in names if not path.with_name(name).exists())
+    free = free_name(path, kind, now)
     # The file itself goes last: a write-ahead log left alone would be played into the new file.
     for suffix in ("-wal", "-shm", ""):
         old = path.with_name(path.name + suffix)
         if old.exists():
-            old.rename(path.with_name(free + suffix))
-    return path.with_name(free)
-
-
-def _examine(connection: sqlite3.Connection, *, thoroughly: bool) -> bool:
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if thoroughly:
-        [verdict] = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if verdict != "ok":
-            raise NotUsableError("corrupt", f"it is damaged ({printable(str(verdict), 200)})")
-    if not tables:
-        return False
-    if "meta" not in tables:
-        raise NotUsableError("foreign", "it is a sqlite file of something else")
-    meta = dict(connection.execute("SELECT key, value FROM meta"))
-    if meta.get("format") != FORMAT:
-        raise NotUsableError("foreign", "it is a sqlite file of something else")
-    version = str(meta.get("version"))
-    if version != str(VERSION):
-        kind = "newer" if version.isdigit() and int(version) > VERSION else "foreign"
-        raise NotUsableError(kind, f"found version {printable(version, 20)} of its form, wanted {VERSION}")
-    for query in _COLUMNS:
-        connection.execute(query)
-    return True
+            old.rename(free.with_name(free.name + suffix))
+    return free
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -195,10 +143,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL").fetchone()
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA journal_size_limit = 8388608")
-    if examine(connection):
+    if FORM.examine(connection):
         return
     connection.execute("BEGIN IMMEDIATE")
-    for statement in _SCHEMA:
-        connection.execute(statement)
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", [("format", FORMAT), ("version", str(VERSION))])
+    FORM.make_tables(connection)
     connection.execute("COMMIT")

@@ -8,7 +8,8 @@ from contextlib import closing, suppress
 from math import ceil
 from pathlib import Path
 
-from rescheduler.adapters.usage_file import FAILURES, Connect, open_for_reading, open_for_writing, reason, shown
+from rescheduler.adapters.sqlite_form import FAILURES
+from rescheduler.adapters.usage_file import Connect, open_for_reading, open_for_writing, reason, shown
 from rescheduler.adapters.usage_rows import Layout, Row, is_intact, layout_of, read_layout, rows_of, samples_of
 from rescheduler.adapters.writer_lock import WriterLock
 from rescheduler.extension_points import StoreError, UsageStore

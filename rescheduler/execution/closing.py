@@ -1,4 +1,4 @@
-"""Placeholders for nobody: nodes that pods leave are closed, so that the scheduler does not put them back."""
+"""Nodes that pods leave are closed, by placeholders for nobody or by our taint: the scheduler would put them back."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ def closings(plan: Plan, rest: Plan, emptied: Sequence[str], cluster: Cluster, m
             request = enough_to_close(node, leavers, cluster, keeps=[held_by(pod) for pod in leavers])
             found += maker.closing(node, request) if request else []
     return found
+
+
+def left_for_good(plan: Plan, rest: Plan, emptied: Sequence[str]) -> list[str]:
+    """Nodes that pods leave and on which nobody arrives in the whole plan: those that a taint can close."""
+    arriving = destinations(plan)
+    return list(dict.fromkeys([*emptied, *(move.from_node for move in rest.moves if move.from_node not in arriving)]))
 
 
 def empty_before(plan: Plan, rest: Plan, emptied: Sequence[str], cluster: Cluster, leavers: Sequence[Pod]) -> list[str]:

@@ -6,17 +6,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Final
 
 from rescheduler.extension_points import ExecutionTarget
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.constraints import LabelSelector
-from rescheduler.model.plan import Move
+from rescheduler.model.plan import Move, PodReference
 from rescheduler.model.pod import Pod
+
+_PASSING: Final = frozenset({"", "ErrImagePull", "RegistryUnavailable"})
+"""Troubles that may pass by the next look; an image that cannot be pulled becomes ImagePullBackOff."""
 
 
 @dataclass
 class Departure:
-    """One pod that was evicted. ``known`` are uids of its owner's pods that were there before it left."""
+    """One pod that was evicted. ``known`` are uids of its owner's pods that were there before it left.
+
+    ``refused``: a replacement that ended before it ran, as when a kubelet does not let it in.
+    """
 
     move: Move
     pod: Pod
@@ -24,6 +31,7 @@ class Departure:
     known: frozenset[str]
     is_gone: bool = False
     replacement: Pod | None = None
+    refused: Pod | None = None
 
     @property
     def has_owner(self) -> bool:
@@ -44,6 +52,17 @@ class Departure:
     def is_ready(self) -> bool:
         """Whether the new pod works."""
         return not self.has_owner or (self.replacement is not None and self.replacement.is_ready)
+
+    @property
+    def failure(self) -> str | None:
+        """Why this move has failed: its replacement was not let in, or cannot run where it is; None: it has not."""
+        if self.refused is not None:
+            where = f" by node {self.refused.node_name}" if self.refused.node_name else ""
+            return f"{self.refused.key} was refused{where}: {self.refused.trouble or 'it failed at once'}"
+        new = self.replacement
+        if new is None or new.node_name is None or new.is_ready or new.trouble in _PASSING:
+            return None
+        return f"{new.key} cannot run on {new.node_name}: {new.trouble}"
 
 
 def selector_of(pod: Pod, cluster: Cluster) -> LabelSelector | None:
@@ -87,6 +106,11 @@ class Departures:
                 _match(departures, self._target.read_pods(namespace, selector))
 
     @property
+    def pods(self) -> frozenset[PodReference]:
+        """Those that leave."""
+        return frozenset(departure.move.pod for departure in self.all)
+
+    @property
     def open(self) -> Sequence[Departure]:
         """Departures whose old pod is not gone, or whose new one is not bound."""
         return [departure for departure in self.all if not departure.is_over]
@@ -101,6 +125,7 @@ def _match(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
     for departure in departures:
         departure.is_gone = departure.pod.uid not in standing
         departure.replacement = None
+        departure.refused = next((pod for pod in siblings(departure.pod, pods) if _is_refused(pod, departure)), None)
     new = [pod for pod in pods if not pod.is_terminating and not pod.is_finished]
     of_owner: dict[str, list[Departure]] = defaultdict(list)
     for departure in departures:
@@ -108,6 +133,11 @@ def _match(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
             of_owner[departure.pod.controller.uid].append(departure)
     for group in of_owner.values():
         _match_replicas(group, siblings(group[0].pod, new))
+
+
+def _is_refused(pod: Pod, departure: Departure) -> bool:
+    """Whether a pod that came after this departure has failed already."""
+    return pod.phase == "Failed" and pod.uid not in departure.known
 
 
 def _match_replicas(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final, NamedTuple
 
-from rescheduler.execution.stopping import Waiter
-from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget
+from rescheduler.execution.bookkeeping import Bookkeeper
+from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget, NotSentError
 from rescheduler.model.plan import Move
 from rescheduler.model.pod import Pod
 
@@ -17,6 +18,11 @@ SHORTEST_BACK_OFF_SECONDS: Final = 30.0
 CONFLICT_PAUSE_SECONDS: Final = 1.0
 DOUBT_SECONDS: Final = 15.0
 """How long an eviction whose answer was lost is looked for in the pod itself."""
+
+LIVE_SECONDS: Final = 1.0
+"""A pod that was read longer ago than this is read once more, so that none was two seconds ago when it is evicted."""
+LOOKS: Final = 3
+"""So often what grew old while an eviction was announced is looked at again."""
 
 TRY_LATER: Final = frozenset({"BudgetExhausted", "BudgetNotObserved", "TooManyRequests"})
 _ADVICE: Final = {
@@ -49,44 +55,104 @@ class Eviction(NamedTuple):
 class Evictor:
     """Evicts one pod at a time; no pod is ever asked for again after an eviction of it may have taken effect."""
 
-    def __init__(self, target: ExecutionTarget, waiter: Waiter) -> None:
+    def __init__(self, target: ExecutionTarget, waiter: Waiter, books: Bookkeeper) -> None:
         self._target = target
         self._waiter = waiter
+        self._books = books
         self.in_flight: Move | None = None
         """The move whose eviction was sent and has had no definite answer; whoever has noted its answer resets it."""
 
-    def evict(self, move: Move, expected: Pod, still_allowed: Callable[[], str | None]) -> Eviction:
+    def evict(
+        self, move: Move, expected: Pod, still_allowed: Callable[[], str | None], ask: Callable[[], str | None]
+    ) -> Eviction:
         """Evict the pod of a move if it still is as ``expected``.
 
-        ``still_allowed`` is asked before each try and says what speaks against it.
+        ``still_allowed`` is asked before each try and says what speaks against it; ``ask``: what the gate says where
+        somebody else has written to the ledger meanwhile.
         """
         answer = EvictionAnswer("Failed", "it was never asked")
         for attempt in range(ATTEMPTS):
             if attempt:
                 self._back_off(move, answer, attempt)
-            objection = still_allowed()
-            if objection is not None:
-                return Eviction(EvictionKind.REFUSED, objection)
-            live = self._target.read_pod(move.pod.namespace, move.pod.name)
-            change = what_changed(live, expected)
-            if live is None or change is not None:
-                return Eviction(EvictionKind.REFUSED, f"{move.pod.key} {change}; plan again")
-            answer = self._target.evict(move.pod, live.resource_version, dry_run=True)
-            if answer.kind == "Accepted":
-                answer = self._send(move, live)
-                if answer.kind == "Accepted":
-                    return Eviction(EvictionKind.SENT)
-                if answer.kind == "Failed":
-                    return self._resolve(move, answer)
-                if answer.kind == "Conflict":
-                    return _refusal(move, answer)
+            tried = self._try(move, expected, still_allowed, ask)
+            if isinstance(tried, Eviction):
+                return tried
+            answer = tried
             if answer.kind not in TRY_LATER and answer.kind not in ("Conflict", "Failed"):
-                return _refusal(move, answer)
+                break
+        self._books.refused(move, expected, answer)
         return _refusal(move, answer)
+
+    def _try(
+        self, move: Move, expected: Pod, still_allowed: Callable[[], str | None], ask: Callable[[], str | None]
+    ) -> Eviction | EvictionAnswer:
+        """One try: what became of it, or an answer after which there may be another."""
+        objection = still_allowed()
+        if objection is not None:
+            return Eviction(EvictionKind.REFUSED, objection)
+        read_at, live = self._waiter.now, self._read(move, expected)
+        if isinstance(live, Eviction):
+            return live
+        answer = self._target.evict(move.pod, live.resource_version, dry_run=True)
+        if answer.kind != "Accepted":
+            return answer
+        if self._waiter.now - read_at > LIVE_SECONDS:
+            read_at, live = self._waiter.now, self._read(move, expected)
+            if isinstance(live, Eviction):
+                return live
+        objection = still_allowed() or self._books.announce(move, live, ask)
+        if objection is None:
+            objection = self._last_look(move, live, read_at, still_allowed)
+        if objection is not None:
+            return Eviction(EvictionKind.REFUSED, objection)
+        answer = self._send(move, live)
+        if answer.kind == "Accepted":
+            return Eviction(EvictionKind.SENT)
+        if answer.kind == "Failed":
+            return self._resolve(move, answer)
+        return _refusal(move, answer) if answer.kind == "Conflict" else answer
+
+    def _read(self, move: Move, expected: Pod) -> Pod | Eviction:
+        """The pod as it stands now; a refusal where it is not as expected any more."""
+        live = self._target.read_pod(move.pod.namespace, move.pod.name)
+        change = what_changed(live, expected)
+        if live is None or change is not None:
+            return Eviction(EvictionKind.REFUSED, f"{move.pod.key} {change}; plan again")
+        return live
+
+    def _last_look(self, move: Move, live: Pod, read_at: float, still_allowed: Callable[[], str | None]) -> str | None:
+        """Between the intent and the request: what speaks against it after all. The intent is then taken back."""
+        try:
+            objection = self._aged(move, live, read_at, still_allowed) or self._books.last_look(move)
+        except (PlanStoppedError, ClusterError) as error:
+            self._books.not_sent(move, str(error))
+            raise
+        if objection is not None:
+            self._books.not_sent(move, objection)
+        return objection
+
+    def _aged(self, move: Move, live: Pod, read_at: float, still_allowed: Callable[[], str | None]) -> str | None:
+        """What speaks against sending now, where a verdict or a look at the pod grew old while it was announced."""
+        for _ in range(LOOKS):
+            objection = still_allowed()
+            if objection is not None or self._waiter.now - read_at <= LIVE_SECONDS:
+                return objection
+            read_at, found = self._waiter.now, self._read(move, live)
+            if isinstance(found, Eviction):
+                return found.message
+            if found.resource_version != live.resource_version:
+                return f"{move.pod.key} changed while its eviction was announced; plan again"
+        return f"the API server took over {LIVE_SECONDS:g} s for each last look at {move.pod.key}; apply again to go on"
 
     def _send(self, move: Move, live: Pod) -> EvictionAnswer:
         self.in_flight = move
-        answer = self._target.evict(move.pod, live.resource_version, dry_run=False)
+        try:
+            answer = self._target.evict(move.pod, live.resource_version, dry_run=False)
+        except NotSentError as error:
+            self.in_flight = None
+            self._books.not_sent(move, str(error))
+            raise
+        self._books.answered(move, answer)
         if answer.kind not in ("Accepted", "Failed"):
             self.in_flight = None
         return answer
@@ -106,6 +172,7 @@ class Evictor:
         for _ in self._waiter.polls(DOUBT_SECONDS):
             try:
                 if is_leaving(self._target.read_pod(move.pod.namespace, move.pod.name), move):
+                    self._books.left(move)
                     return Eviction(EvictionKind.SENT)
             except ClusterError:
                 continue

@@ -29,12 +29,14 @@ class HoldSettings(NamedTuple):
 class Hold(NamedTuple):
     """A hole kept for one pod: for a pending pod, or for the replacement of a moved one; for nobody where None.
 
-    ``is_made_by_plan``: other pods have to leave before the hole is there.
+    ``is_made_by_plan``: other pods have to leave before the hole is there. ``is_taint``: it is no placeholder that
+    stands there but our taint, as good as one of that size.
     """
 
     pod: PodReference | None
     request: HoldRequest
     is_made_by_plan: bool = False
+    is_taint: bool = False
 
 
 class HoldMaker:
@@ -83,6 +85,10 @@ class HoldMaker:
         """Placeholders for nobody: one for each scheduler, since none sees those of another."""
         return [self.hold(node, requests, name) for name in self.schedulers]
 
+    def taint(self, node: str) -> Hold:
+        """Our taint on a node, which closes it to every scheduler's pods."""
+        return self.hold(node, self.full, "")._replace(is_taint=True)
+
 
 def is_placeholder(pod: Pod) -> bool:
     """Whether a pod is one of ours."""
@@ -118,8 +124,9 @@ def needed_holds(plan: Plan, cluster: Cluster, maker: HoldMaker, destinations: S
 
 
 def free_room(cluster: Cluster, node: str) -> dict[str, int]:
-    """Room on a node by resource; terminating pods still hold theirs."""
-    room = dict(cluster.node_by_name[node].allocatable)
+    """Room on a node by resource; terminating pods still hold theirs. A node that is gone has none."""
+    found = cluster.node_by_name.get(node)
+    room = {} if found is None else dict(found.allocatable)
     for pod in cluster.pods_by_node.get(node, ()):
         take(room, held_by(pod))
     return room

@@ -1,4 +1,4 @@
-"""The placeholders of one plan while it is carried out, from the first to the last."""
+"""The placeholders and taints of one plan while it is carried out, from the first to the last."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from rescheduler.execution.holding import Hold, fits, free_room, take
 from rescheduler.execution.stopping import PlanStoppedError
-from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget
+from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, TaintLostError
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import PodReference
 from rescheduler.model.pod import Pod
@@ -18,7 +18,7 @@ AT_ONCE: Final = 40
 
 
 class Holds:
-    """Placeholders that stand, by name; those of pods not asked about are left as they are."""
+    """Placeholders and taints that stand, by name; those of pods not asked about are left as they are."""
 
     def __init__(self, target: ExecutionTarget, clock: Clock) -> None:
         self._target = target
@@ -41,7 +41,7 @@ class Holds:
             # Counted before the call: where it fails half-way, releasing names that never stood does no harm.
             self._standing.update({hold.request.name: hold for hold in batch})
             self._names.update({hold.pod: hold.request.name for hold in batch if hold.pod is not None})
-            self._target.hold([hold.request for hold in batch])
+            self._make(batch)
             if is_first:
                 self._plan_renewal(began)
 
@@ -51,7 +51,9 @@ class Holds:
         if not self._standing or now < self._due_at:
             return
         try:
-            lost = self._target.renew([hold.request for hold in self._standing.values()])
+            lost = self._renew()
+        except TaintLostError as error:
+            raise PlanStoppedError(str(error)) from error
         except ClusterError as error:
             if now >= self._ends_at:
                 raise PlanStoppedError(f"the room that was kept could not be kept longer: {error}") from error
@@ -67,17 +69,20 @@ class Holds:
         self.remove(hold for pod in pods if (hold := self.of(pod)) is not None)
 
     def remove(self, holds: Iterable[Hold]) -> None:
-        """Remove those of these placeholders that stand. Raises ClusterError."""
-        found = [hold.request.name for hold in holds if hold.request.name in self._standing]
-        if found:
-            self._target.release(found)
-            for name in found:
-                pod = self._standing.pop(name).pod
-                if pod is not None:
-                    self._names.pop(pod, None)
+        """Remove those of these placeholders and taints that stand. Raises ClusterError."""
+        found = [hold for hold in holds if self.stands(hold)]
+        placeholders, taints = _by_kind(found)
+        try:
+            if taints:  # first, since they do not go by themselves
+                self._target.untaint([hold.request.node for hold in taints])
+                self._forget(taints)
+        finally:
+            if placeholders:
+                self._target.release([hold.request.name for hold in placeholders])
+                self._forget(placeholders)
 
     def release_all(self) -> None:
-        """Remove every placeholder that may stand. Raises ClusterError."""
+        """Remove everything that may stand. Raises ClusterError."""
         self.remove(list(self._standing.values()))
 
     def on(self, nodes: Iterable[str], but_for: Iterable[PodReference] = ()) -> list[Hold]:
@@ -102,8 +107,46 @@ class Holds:
             take(room, hold.request.requests)
         return others if others and not fits(room, pod.spec.requests) else []
 
+    @property
+    def tainted(self) -> list[str]:
+        """Nodes that may carry our taint."""
+        return [hold.request.node for hold in self._standing.values() if hold.is_taint]
+
+    def _make(self, holds: Sequence[Hold]) -> None:
+        placeholders, taints = _by_kind(holds)
+        if taints:
+            self._taint(taints)
+        if placeholders:
+            self._target.hold([hold.request for hold in placeholders])
+
+    def _renew(self) -> Sequence[str]:
+        """Renew everything; the names of placeholders that are gone."""
+        placeholders, taints = _by_kind(self._standing.values())
+        lost = self._target.renew([hold.request for hold in placeholders]) if placeholders else ()
+        if taints:  # last, since they do not end by themselves
+            self._taint(taints)
+        return lost
+
+    def _taint(self, holds: Sequence[Hold]) -> None:
+        request = holds[0].request
+        self._target.taint([hold.request.node for hold in holds], request.plan_id, request.deadline_seconds)
+
+    def _forget(self, holds: Iterable[Hold]) -> None:
+        for hold in holds:
+            self._standing.pop(hold.request.name)
+            if hold.pod is not None:
+                self._names.pop(hold.pod, None)
+
     def _plan_renewal(self, since: float) -> None:
         """All placeholders were given their whole time at this moment at the earliest."""
         if self._standing:
             shortest = min(hold.request.deadline_seconds for hold in self._standing.values())
             self._due_at, self._ends_at = since + shortest / 2, since + shortest
+
+
+def _by_kind(holds: Iterable[Hold]) -> tuple[list[Hold], list[Hold]]:
+    """Placeholders, and taints."""
+    found: tuple[list[Hold], list[Hold]] = ([], [])
+    for hold in holds:
+        found[hold.is_taint].append(hold)
+    return found

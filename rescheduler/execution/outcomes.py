@@ -70,6 +70,7 @@ class Outcomes:
             refusals=plan.refusals,
             warnings=(*plan.warnings, *self.warnings),
             message=self.message,
+            waves=plan.waves,
         )
 
 

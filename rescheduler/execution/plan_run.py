@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from rescheduler.execution.bookkeeping import Bookkeeper
+from rescheduler.execution.books import Books
 from rescheduler.execution.departures import Departure, Departures, selector_of, siblings
-from rescheduler.execution.emptied import emptied_nodes, empties_nodes, promised_empty
+from rescheduler.execution.earlier_taints import remove_expired
+from rescheduler.execution.emptied import emptied_nodes, promised_empty
+from rescheduler.execution.ending import Ending
 from rescheduler.execution.evicting import is_leaving
 from rescheduler.execution.fresh_cluster import FreshCluster
+from rescheduler.execution.gate_means import with_gates, without_gates
+from rescheduler.execution.gated_moves import GatedMoves
+from rescheduler.execution.gates import Gates
 from rescheduler.execution.guiding import Guide
 from rescheduler.execution.holding import HoldMaker, HoldSettings
 from rescheduler.execution.holds import Holds
 from rescheduler.execution.leading import Leader
+from rescheduler.execution.leaving_nothing import SURE_DEATH_SECONDS, leave_nothing
+from rescheduler.execution.means import Means, usable_means
+from rescheduler.execution.other_runs import OtherRuns
 from rescheduler.execution.outcomes import Outcomes
 from rescheduler.execution.placing import Placer
 from rescheduler.execution.proving import RestProver, Stray, strays_of
-from rescheduler.execution.resuming import Remainder, made_at, rest_of, what_is_left
+from rescheduler.execution.repayment import when_repaid
+from rescheduler.execution.resuming import Remainder, made_at, require_standing, rest_of, what_is_left
 from rescheduler.execution.room import RoomKeeper
 from rescheduler.execution.settling import Settler
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
@@ -25,10 +36,6 @@ from rescheduler.execution.waves import WaveSender
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Gate, Progress
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import OutcomeKind, Plan
-
-HOLD = "Hold"
-SURE_DEATH_SECONDS = 5.0
-"""A placeholder is gone this long after its deadline at the latest."""
 
 
 class RunSettings(NamedTuple):
@@ -40,6 +47,8 @@ class RunSettings(NamedTuple):
     proof: Callable[[Cluster, Plan], Sequence[str]]
     as_seen: Callable[[Cluster], Cluster]
     progress: Progress
+    books: Books
+    ending: Callable[[], str | None] = lambda: None
 
 
 class PlanRun:
@@ -52,16 +61,24 @@ class PlanRun:
         self.has_begun = False
         self._plan = plan
         self._plan_id = plan_id
+        self._ending = Ending(settings.ending)
         self._target = target
         self._settings = settings
         self._fresh = FreshCluster(target, clock, settings.as_seen)
         self._holds = Holds(target, clock)
-        self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._holds.keep)
+        self._gates = Gates(target, clock, plan_id, settings.hold.deadline_seconds)
+        self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._keep_up)
+        self._books = books = Bookkeeper(settings.books, target, self._fresh, waiter, clock)
         self._leader = leader = Leader(target, self._holds, clock)
-        self._settler = Settler(target, self._holds, leader, waiter, clock, self.outcomes, settings.progress)
+        self._settler = Settler(
+            target, self._holds, leader, waiter, clock, self.outcomes, settings.progress, books.failed
+        )
         self._placer = Placer(target, self._holds, leader, waiter, self.outcomes, settings.progress)
-        self._sender = WaveSender(target, gate, self._fresh, waiter, self._holds, self._settler, leader, self.outcomes)
+        self._sender = WaveSender(
+            target, gate, self._fresh, waiter, self._holds, self._settler, leader, self.outcomes, books
+        )
         self._room: RoomKeeper | None = None
+        self._means = Means()
         self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes)
 
     def carry_out(self) -> None:
@@ -75,13 +92,17 @@ class PlanRun:
         while rest.moves:
             self._settings.progress("moving pods", len(self._sender.sent), len(self._plan.moves))
             self.has_begun = True
+            rest = when_repaid(rest, self._books.await_repaid, self._fresh, self._look_again)
+            if not rest.moves:
+                break
             departures = self._move_wave(rest)
-            gone = {departure.move.pod for departure in departures.all}
+            gone = departures.pods
             rest = rest_of(rest, [move for move in rest.moves if move.pod not in gone], rest.placements)
             if any(departure.landed_on != departure.move.to_node for departure in departures.all):
                 rest = self._look_again(rest, strays_of(departures.all))
             rest = self._place(rest)
             self._settler.wait_ready(departures)
+            self._books.landed(self.outcomes.result(), gone)
             rest = self._look_again(rest) if rest.moves else rest
         self._place(rest)
         self._verify()
@@ -96,20 +117,25 @@ class PlanRun:
             self._room.after_wave()
         return departures
 
+    def _keep_up(self) -> None:
+        """Renew what would run out, unless the plan is to end."""
+        self._ending.check()
+        self._holds.keep()
+        self._gates.keep()
+
     def close(self) -> None:
-        """Remove every placeholder; what cannot be removed is told, and goes by itself."""
-        for is_last in (False, True):
-            try:
-                self._holds.release_all()
-            except (KeyboardInterrupt, ClusterError) as error:
-                if is_last:
-                    seconds = self._settings.hold.deadline_seconds + SURE_DEATH_SECONDS
-                    self.outcomes.warnings.append(
-                        f"placeholders could not be removed ({error}); they go by themselves within {seconds:.0f} s, "
-                        "or at once with `rescheduler clean`"
-                    )
-            else:
-                return
+        """Remove every placeholder and open the gate; what cannot be removed is told, and goes by itself."""
+        if (left := leave_nothing(self._holds, self._gates, self._settings.hold.deadline_seconds)) is not None:
+            self.outcomes.warnings.append(left)
+
+    def close_books(self) -> None:
+        """Write down where pods landed, as the last thing that is done."""
+        try:
+            trouble = self._books.close(self.outcomes.result())
+        except KeyboardInterrupt:
+            trouble = "where pods landed was not written down; the next plan finds out by itself"
+        if trouble is not None:
+            self.outcomes.warnings.append(trouble)
 
     def tell_open_departures(self, *, is_interrupted: bool) -> None:
         """After a stop: see where the pods that left have gone, and tell of an eviction whose answer is not known."""
@@ -122,12 +148,17 @@ class PlanRun:
                 said = str(error)
             message = f"stopped while its eviction was under way: {said}"
             self.outcomes.of_move(flying, OutcomeKind.UNKNOWN, None, message)
-        self._settler.tell_open(wait=not is_interrupted)
+        self._settler.tell_open(wait=not (self._ending.came() or is_interrupted))
 
     def _begin(self) -> Plan | None:
         """Read, sort out what is left, prove it, and keep its holes; None if nothing is left to do."""
         self._settings.progress("reading the cluster")
-        left = self._await_earlier(what_is_left(self._plan, self._fresh.read(), self.outcomes))
+        cluster = self._fresh.read()
+        remove_expired(self._fresh, self._target, self._settings.guidance, self.outcomes)
+        standing = [move for move in self._plan.moves if not is_leaving(cluster.pod_by_key.get(move.pod.key), move)]
+        if standing:
+            self._books.open(standing)
+        left = self._await_earlier(what_is_left(self._plan, self._fresh.now, self.outcomes))
         if not left.moves and not left.placements:
             if self._plan.moves:
                 self.outcomes.message = "nothing left to do"
@@ -137,9 +168,14 @@ class PlanRun:
         self._sender.permit([move for move in rest.moves if move.wave == 1])
         emptied = emptied_nodes(self._plan, rest.moves, self._fresh.now)
         self._prover.promised_empty = promised_empty(rest.moves, emptied)
-        self._leader.is_guided = self._can_guide(rest)
-        if self._leader.is_guided and rest.moves:
+        guidance = self._settings.guidance
+        means = usable_means(guidance, self._plan, rest, self._target, self.outcomes)
+        self._means = with_gates(means, guidance, rest, self._target, self.outcomes)
+        self._leader.is_guided = self._means.has_placeholders
+        if self._means.is_any and rest.moves:
             self._hold(rest, emptied)
+        if rest.moves:  # last, since this stops every other plan: one that could not keep its room stops nobody
+            self._books.begin()
         return rest
 
     def _await_earlier(self, left: Remainder) -> Remainder:
@@ -161,42 +197,29 @@ class PlanRun:
             raise PlanStoppedError("pods that an earlier run moved have not come to rest; plan again when they have")
         return left
 
-    def _can_guide(self, rest: Plan) -> bool:
-        if self._settings.guidance != HOLD or not self._plan.moves:
-            return False
-        reason = self._target.can_hold()
-        if reason is not None and empties_nodes(rest.moves):
-            raise PlanStoppedError(
-                f"nodes cannot be kept empty here, since placeholders cannot be used ({reason}); plan again with "
-                "guidance: Predict"
-            )
-        if reason is not None:
-            self.outcomes.warnings.append(
-                f"placeholders cannot be used here ({reason}): carried out as with guidance: Predict, where the "
-                "replacements of moved pods may take the room that is made"
-            )
-        return reason is None
-
     def _hold(self, rest: Plan, emptied: Sequence[str]) -> None:
         """Keep all holes, before the first eviction; another run's holes are waited for."""
-        others: Sequence[str] = ()
-        for _ in self._waiter.polls(self._settings.hold.deadline_seconds + SURE_DEATH_SECONDS):
-            others = self._target.leftovers()
-            if not others:
-                break
-            self._settings.progress("waiting for the placeholders of another run")
-        if others:
-            raise PlanStoppedError(
-                f"placeholders of another run stand ({', '.join(others[:5])}): let it end first, or remove them with "
-                "`rescheduler clean`"
-            )
+        run = OtherRuns(self._plan_id, self._settings.guidance, self._means, self._target, self._fresh, self.outcomes)
+        run.wait(self._waiter.polls(self._settings.hold.deadline_seconds + SURE_DEATH_SECONDS), self._settings.progress)
+        require_standing(rest, self._fresh.now)  # the other run may have moved some of them
         self._settings.progress("keeping room")
         self.has_begun = True
         maker = HoldMaker(rest, self._fresh.now, self._plan_id, self._settings.hold.deadline_seconds)
-        self._sender.guide = Guide(self._holds, maker)
-        self._room = RoomKeeper(self._holds, maker, self._plan)
+        if self._means.has_placeholders:
+            self._sender.guide = Guide(self._holds, maker)
+        if self._has_gates(rest):
+            self._sender.gated = GatedMoves(self._target, self._gates, self._holds, maker, self._waiter)
+        self._room = RoomKeeper(self._holds, maker, self._plan, self._means)
         self._room.begin(rest, emptied, self._fresh.now)
         self.outcomes.warnings.extend(self._room.warnings)
+
+    def _has_gates(self, rest: Plan) -> bool:
+        """Put the rule of the gate in force, where there is to be one; a rule that does not bite is none."""
+        missing = self._gates.begin() if self._means.has_gates else None
+        if missing is not None:
+            self._gates.end()
+            self._means = without_gates(self._means, self._settings.guidance, rest, missing, self.outcomes)
+        return self._means.has_gates
 
     def _place(self, rest: Plan) -> Plan:
         """Let the pods in whose room is free; the others wait for a later wave."""
@@ -215,13 +238,13 @@ class PlanRun:
         if not self.has_begun:
             return
         self._holds.release_all()
+        self._gates.end()
         self._settings.progress("verifying")
         ours = [name for name in self._target.leftovers() if self._plan_id in name] if self._leader.is_guided else []
         cluster = self._fresh.read()
         self.outcomes.warnings.extend(verify(self.outcomes.result(), cluster, ours))
-        used = still_used(self._prover.promised_empty, cluster)
+        promised = self._prover.promised_empty
+        used = still_used(promised, cluster)
         if used:
-            self.outcomes.message = (
-                f"{len(used)} of {len(self._prover.promised_empty)} nodes that were to be empty are not"
-            )
+            self.outcomes.message = f"{len(used)} of {len(promised)} nodes that were to be empty are not"
             self.outcomes.warnings.extend(used)

@@ -11,7 +11,7 @@ from msgspec import structs
 from rescheduler.execution.outcomes import Outcomes, landing
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Move, OutcomeKind, Plan, PlannedPlacement
+from rescheduler.model.plan import Move, OutcomeKind, Plan, PlannedPlacement, marked_waves
 from rescheduler.model.pod import Pod
 
 MAKE_ROOM = "MakeRoom"
@@ -71,6 +71,8 @@ def still_needed(
         if pod is None or pod.is_terminating:
             raise PlanStoppedError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
         _check_origin(move, pod)
+        if move.to_node not in cluster.node_by_name:
+            raise PlanStoppedError(f"node {move.to_node}, which {move.pod.key} is to move to, is not there; plan again")
     waiting = _open_placements(placements, cluster, outcomes, is_over=is_over)
     if not waiting and any(item.wave > 0 for item in plan.placements):
         moves = _needed(moves, outcomes)
@@ -84,11 +86,20 @@ def rest_of(plan: Plan, moves: Sequence[Move], placements: Sequence[PlannedPlace
     def renumbered(wave: int) -> int:
         return max((number for old, number in numbers.items() if old <= wave), default=0)
 
+    left = tuple(structs.replace(move, wave=numbers[move.wave]) for move in moves)
     return structs.replace(
         plan,
-        moves=tuple(structs.replace(move, wave=numbers[move.wave]) for move in moves),
+        moves=left,
         placements=tuple(structs.replace(item, wave=renumbered(item.wave)) for item in placements),
+        waves=marked_waves(left),
     )
+
+
+def require_standing(rest: Plan, cluster: Cluster) -> None:
+    """Raise PlanStoppedError where a pod that is to move has gone since the rest was proven."""
+    gone = next((move.pod.key for move in rest.moves if move.pod.key not in cluster.pod_by_key), None)
+    if gone is not None:
+        raise PlanStoppedError(f"{gone} is gone; plan again")
 
 
 def _check_uids(plan: Plan) -> None:

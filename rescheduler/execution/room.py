@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rescheduler.execution.closing import closings, empty_before, enough_to_close
+from rescheduler.execution.closing import closings, empty_before, enough_to_close, left_for_good
 from rescheduler.execution.holding import (
     Hold,
     HoldMaker,
@@ -17,21 +17,28 @@ from rescheduler.execution.holding import (
     take,
 )
 from rescheduler.execution.holds import Holds
+from rescheduler.execution.means import PLACEHOLDERS, Means
 from rescheduler.model.cluster import Cluster
+from rescheduler.model.leaving_taint import leaving_taint
 from rescheduler.model.plan import MOST_EMPTY_CLOSED, Move, Plan
+from rescheduler.model.taints import tolerates
 
 FEW_MOVES: Final = 20
 """So many destinations are kept from the beginning; those of larger plans one wave after the other."""
 
 
 class RoomKeeper:
-    """Sets and removes the placeholders of one plan. ``warnings``: what could not be kept."""
+    """Sets and removes the placeholders and taints of one plan. ``warnings``: what could not be kept.
 
-    def __init__(self, holds: Holds, maker: HoldMaker, plan: Plan) -> None:
+    A taint closes nodes on which nobody arrives; all other room can only be kept by placeholders.
+    """
+
+    def __init__(self, holds: Holds, maker: HoldMaker, plan: Plan, means: Means = PLACEHOLDERS) -> None:
         self.warnings: list[str] = []
         self.maker = maker
         self._holds = holds
         self._plan = plan
+        self._means = means
         self._closed: frozenset[str] = frozenset()
         self._of_wave: list[Hold] = []
 
@@ -39,11 +46,15 @@ class RoomKeeper:
         """Keep what has to be kept before the first eviction. Raises ClusterError, PlanStoppedError."""
         kept = self._closings(rest, emptied, cluster)
         self._closed = frozenset(hold.request.node for hold in kept)
-        is_small = 1 < len(rest.moves) <= FEW_MOVES
-        self._holds.set([*kept, *needed_holds(rest, cluster, self.maker, rest.moves if is_small else ())])
+        if self._means.has_placeholders:
+            is_small = 1 < len(rest.moves) <= FEW_MOVES
+            kept += needed_holds(rest, cluster, self.maker, rest.moves if is_small else ())
+        self._holds.set(kept)
 
     def before_wave(self, rest: Plan, cluster: Cluster) -> None:
         """Keep what the first wave of the rest needs, and what it makes for later ones."""
+        if not self._means.has_placeholders:
+            return
         wave = [move for move in rest.moves if move.wave == 1]
         self._holds.set(self._destinations(rest, wave, cluster))
         for node, leavers in leavers_by_node(wave, cluster).items():
@@ -65,10 +76,23 @@ class RoomKeeper:
                 "the scheduler may use some of them"
             )
             empty = []
-        kept = closings(self._plan, rest, emptied, cluster, self.maker)
-        for name in empty:
-            kept += self.maker.closing(name, self.maker.full)
+        kept = []
+        if self._means.has_taints:
+            kept = [self.maker.taint(name) for name in [*left_for_good(self._plan, rest, emptied), *empty]]
+            if not self._tolerating():
+                return kept
+        if self._means.has_placeholders:
+            kept += closings(self._plan, rest, emptied, cluster, self.maker)
+            for name in empty:
+                kept += self.maker.closing(name, self.maker.full)
+        else:
+            self.warnings.append(f"our taint does not keep off {', '.join(self._tolerating())}, which tolerate it")
         return kept
+
+    def _tolerating(self) -> list[str]:
+        """Pods that move and whose successors our taint would not keep off."""
+        ours = leaving_taint("", 0.0)
+        return [pod.key for pod in self.maker.leavers if any(tolerates(item, ours) for item in pod.spec.tolerations)]
 
     def _destinations(self, rest: Plan, wave: Sequence[Move], cluster: Cluster) -> list[Hold]:
         """Destinations that have no placeholder yet: contested ones of this wave, and those it makes room for."""

@@ -10,9 +10,9 @@ from rescheduler.execution.holds import Holds
 from rescheduler.execution.leading import Leader
 from rescheduler.execution.outcomes import Outcomes
 from rescheduler.execution.placing import PATIENCE_SECONDS
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import MoveFailedError, PlanStoppedError, Waiter
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
-from rescheduler.model.plan import OutcomeKind, PodReference
+from rescheduler.model.plan import Move, OutcomeKind, PodReference
 
 GLANCE_SECONDS: Final = 2.0
 """How long the first steps of one replacement are watched before the next pod is moved."""
@@ -34,7 +34,10 @@ class Settler:
         clock: Clock,
         outcomes: Outcomes,
         progress: Progress,
+        failed: Callable[[Move, str], None] = lambda _, __: None,
     ) -> None:
+        """``failed`` is told of each move whose replacement does not work, and why."""
+        self._failed = failed
         self._holds = holds
         self._leader = leader
         self._waiter = waiter
@@ -92,8 +95,13 @@ class Settler:
                 self._progress("waiting for moved pods to be ready", len(departures.all) - len(unready))
         except PlanStoppedError as stopped:
             names = ", ".join(_name(item) for item in unready)
+            is_failed = isinstance(stopped, MoveFailedError)
             for item in unready:
+                if is_failed and item.failure is not None:
+                    continue
                 self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, item.landed_on, f"{_name(item)} is not ready")
+            if is_failed:
+                raise
             raise PlanStoppedError(f"{names} did not get ready: {stopped}") from None
 
     def tell_open(self, *, wait: bool) -> None:
@@ -124,6 +132,17 @@ class Settler:
             if new is not None and new.node_name is None:
                 pod = PodReference(new.namespace, new.name, new.uid)
                 self._leader.lead(pod, item.move.to_node, item.move.pod, after_seconds=OWN_WAY_SECONDS)
+        self._stop_at_failure()
+
+    def _stop_at_failure(self) -> None:
+        """A move whose replacement cannot work ends the plan: nothing gets better by moving more."""
+        failures = [(item, item.failure) for item in self._departures.all]
+        told = [(item, why) for item, why in failures if why is not None]
+        for item, why in told:
+            self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, item.landed_on, f"failed: {why}")
+            self._failed(item.move, why)
+        if told:
+            raise MoveFailedError(f"{told[0][0].move.pod.key} was evicted, and {told[0][1]}; nothing further is moved")
 
     def _tolerated(self, look: Callable[[], None]) -> bool:
         """Look at the cluster; an API server that fails for a moment is asked again later."""

@@ -8,10 +8,16 @@ from rescheduler.extension_points import Clock, ExecutionError
 
 FIRST_PAUSE_SECONDS = 0.05
 LONGEST_PAUSE_SECONDS = 1.0
+SHORTEST_PAUSE_SECONDS = 1e-6
+"""What is shorter is no pause: added to a clock that has run for long it may change nothing."""
 
 
 class PlanStoppedError(ExecutionError):
     """The world is not as the plan expects it; the text says where and what can be done."""
+
+
+class MoveFailedError(PlanStoppedError):
+    """A replacement does not work where it is; its outcome is told already."""
 
 
 class Waiter:
@@ -22,6 +28,11 @@ class Waiter:
         self._timeout_seconds = timeout_seconds
         self._ends_at = clock.monotonic() + timeout_seconds
         self._keep_up = keep_up
+
+    @property
+    def now(self) -> float:
+        """Seconds on the clock that never jumps."""
+        return self._clock.monotonic()
 
     def polls(self, seconds: float | None = None) -> Iterator[None]:
         """Yield for each look, until ``seconds`` have passed (None: as long as the plan has time).
@@ -47,7 +58,7 @@ class Waiter:
                 f"the server asks to wait {seconds:.0f} s, more than the plan's time allows; {self._advice}"
             )
         until = self._clock.monotonic() + seconds
-        while (left := until - self._clock.monotonic()) > 0:
+        while (left := until - self._clock.monotonic()) > SHORTEST_PAUSE_SECONDS:
             self._keep_up()
             self._clock.sleep(min(left, LONGEST_PAUSE_SECONDS))
 

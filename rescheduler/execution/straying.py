@@ -1,11 +1,11 @@
-"""Whether a wave may go on after one of its pods landed on another node than it was expected on."""
+"""Whether a wave may go on after one of its pods landed elsewhere than expected, or others' pods took room."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from rescheduler.execution.departures import Departure
-from rescheduler.execution.holding import free_room, take
+from rescheduler.execution.holding import fits, free_room, take
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import Move
 
@@ -29,3 +29,17 @@ def is_harmless(departure: Departure, wave: Iterable[Move], departures: Sequence
         if other.landed_on == node != other.move.to_node:
             take(room, other.pod.spec.requests)
     return all(amount >= 0 for amount in room.values())
+
+
+def has_room(move: Move, departures: Iterable[Departure], cluster: Cluster) -> bool:
+    """Whether a pod that is still to leave finds room at its destination, beside those on their way there.
+
+    By requests alone; ``cluster``: read just now, and holding the pod. One that leaves before others arrive does.
+    """
+    if move.evict_first:
+        return True
+    room = free_room(cluster, move.to_node)
+    for other in departures:
+        if other.move.to_node == move.to_node and other.landed_on is None:
+            take(room, other.pod.spec.requests)
+    return fits(room, cluster.pod_by_key[move.pod.key].spec.requests)

@@ -5,29 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from rescheduler.execution.bookkeeping import Bookkeeper
 from rescheduler.execution.departures import Departure, Departures, selector_of
 from rescheduler.execution.evicting import EvictionKind, Evictor
 from rescheduler.execution.fresh_cluster import FreshCluster
+from rescheduler.execution.gated_moves import GatedMoves
 from rescheduler.execution.guiding import MOST_SHUT, Guide, by_destination, is_guided
 from rescheduler.execution.holds import Holds
 from rescheduler.execution.leading import Leader
 from rescheduler.execution.outcomes import Outcomes
 from rescheduler.execution.settling import Settler
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
-from rescheduler.execution.straying import is_harmless
+from rescheduler.execution.straying import has_room, is_harmless
 from rescheduler.extension_points import ExecutionTarget, Gate
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import Move, OutcomeKind, PodReference, Refusal
 from rescheduler.model.pod import Pod
 
-OLDEST_SNAPSHOT_SECONDS: Final = 10.0
-"""No eviction is sent on an older snapshot than this."""
+OLDEST_SNAPSHOT_SECONDS: Final = 9.0
+"""A snapshot is taken anew where it is older than this, so that none is older than ten seconds when it is used."""
+OLDEST_VERDICT_SECONDS: Final = 0.5
+"""The gate is asked again where its verdict is older than this, so that none is older than a second when it is used."""
 
 
 class WaveSender:
     """Sends evictions. ``sent`` are the pods that left or may have left, in order.
 
-    ``guide``: brings pods to nodes that the scheduler would not choose; None: nobody does.
+    ``guide``: brings pods to nodes that the scheduler would not choose; None: nobody does. ``gated``: does so by a
+    gate, and lets pods change places; None: there is none.
     """
 
     def __init__(
@@ -40,10 +45,12 @@ class WaveSender:
         settler: Settler,
         leader: Leader,
         outcomes: Outcomes,
+        books: Bookkeeper,
     ) -> None:
         self.sent: list[PodReference] = []
-        self.evictor = Evictor(target, waiter)
+        self.evictor = Evictor(target, waiter, books)
         self.guide: Guide | None = None
+        self.gated: GatedMoves | None = None
         self._target = target
         self._gate = gate
         self._fresh = fresh
@@ -52,10 +59,14 @@ class WaveSender:
         self._settler = settler
         self._leader = leader
         self._outcomes = outcomes
+        self._books = books
+        self._asked_at = float("-inf")
 
     def permit(self, moves: Sequence[Move]) -> None:
         """Ask the gate for a whole wave. Raises PlanStoppedError on one refusal, before any of the moves is sent."""
-        verdicts = self._gate.permit(moves, self._fresh.now, self.sent)
+        ledger = self._books.look() if moves else self._books.ledger
+        verdicts = self._gate.permit(moves, self._fresh.now, self.sent, ledger)
+        self._asked_at = self._waiter.now
         refused = [
             (move, verdict) for move, verdict in zip(moves, verdicts, strict=True) if isinstance(verdict, Refusal)
         ]
@@ -73,16 +84,31 @@ class WaveSender:
         self.permit(moves)
         departures = Departures(self._target)
         self._settler.watch(departures)
+        if any(move.evict_first for move in moves):
+            self._exchange(moves, departures)
+            return departures
         guided = [move for move in moves if self.guide is not None and is_guided(move, self._pod(move))]
         others = [move for move in moves if move not in guided]
         if self._send_each(others, departures, more_follow=bool(guided)) and guided:
             self._send_guided(guided, departures)
         return departures
 
+    def _exchange(self, moves: Sequence[Move], departures: Departures) -> None:
+        """Evict pods that leave before they arrive."""
+        if self.gated is None:
+            raise PlanStoppedError("pods that leave before they arrive need guidance: Guide; nothing further is moved")
+        self.gated.exchange(moves, departures, lambda move: self._send_gated(move, departures), self._fresh.now)
+
+    def _send_gated(self, move: Move, departures: Departures) -> Departure:
+        return self._send(move, departures, frees_its_place=False)
+
     def _send_guided(self, moves: Sequence[Move], departures: Departures) -> None:
-        """Evict pods that the scheduler would put elsewhere, one destination after the other."""
+        """Evict pods that the scheduler would put elsewhere: by the gate, or one destination after the other."""
         assert self.guide is not None
         cluster = self._fresh.read() if departures.all else self._fresh.now
+        if self.gated is not None:
+            self.gated.lead(moves, departures, lambda move: self._send_gated(move, departures), cluster)
+            return
         too_many = self.guide.shut([self._pod(move) for move in moves], cluster)
         if too_many:
             self._tell_unguided([move for move in moves if move.needs_guidance], too_many)
@@ -133,16 +159,17 @@ class WaveSender:
         is_closed = any(hold.pod is None for hold in self._holds.on([node]))
         return not is_closed and is_harmless(departure, moves, departures.all, self._fresh.now)
 
-    def _send(self, move: Move, departures: Departures) -> Departure:
+    def _send(self, move: Move, departures: Departures, *, frees_its_place: bool = True) -> Departure:
         pod = self._pod(move)
         selector = selector_of(pod, self._fresh.now)
         departure = Departure(move, pod, selector, departures.known_before(pod, selector))
         hold = self._holds.of(move.pod)
-        if hold is not None and (not hold.is_made_by_plan or can_preempt(pod, self._fresh.now)):
+        must_free = hold is not None and (not hold.is_made_by_plan or can_preempt(pod, self._fresh.now))
+        if frees_its_place and must_free:
             # The replacement has to find its room free: kept out by its own placeholder it would go elsewhere, or
             # throw others out. Only room that the plan made stays closed until the replacement is led into it.
             self._holds.release([move.pod])
-        eviction = self.evictor.evict(move, pod, lambda: self._objection(move))
+        eviction = self.evictor.evict(move, pod, lambda: self._objection(move, departures), lambda: self._refusal(move))
         if eviction.kind is not EvictionKind.SENT:
             is_refused = eviction.kind is EvictionKind.REFUSED
             outcome = OutcomeKind.REFUSED if is_refused else OutcomeKind.UNKNOWN
@@ -157,14 +184,23 @@ class WaveSender:
             )
         return departure
 
-    def _objection(self, move: Move) -> str | None:
-        """What the gate says against one move now; a snapshot that has grown old is taken anew."""
+    def _objection(self, move: Move, departures: Departures) -> str | None:
+        """What the gate says against one move now; a snapshot, or a verdict, that has grown old is taken anew."""
         self._waiter.check_time()
-        if self._fresh.age_seconds <= OLDEST_SNAPSHOT_SECONDS:
+        if self._fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
+            if move.pod.key not in self._fresh.read().pod_by_key:
+                return f"{move.pod.key} is gone"
+            if not has_room(move, departures.all, self._fresh.now):
+                return f"{move.pod.key} finds no room on {move.to_node} any more; plan again"
+        elif self._waiter.now - self._asked_at <= OLDEST_VERDICT_SECONDS:
             return None
-        if move.pod.key not in self._fresh.read().pod_by_key:
-            return f"{move.pod.key} is gone"
-        verdict = self._gate.permit([move], self._fresh.now, self.sent)[0]
+        self._books.look()
+        return self._refusal(move)
+
+    def _refusal(self, move: Move) -> str | None:
+        """What the gate says against one move on the newest snapshot, with the ledger as it was read last."""
+        verdict = self._gate.permit([move], self._fresh.now, self.sent, self._books.ledger)[0]
+        self._asked_at = self._waiter.now
         return f"{verdict.rule}: {verdict.message}" if isinstance(verdict, Refusal) else None
 
     def _pod(self, move: Move) -> Pod:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from rescheduler.model.plan import API_VERSION, Move, PlannedPlacement, PodReference, Refusal
 from rescheduler.report.cells import cell, subject, table
+from rescheduler.report.move_reasons import why
 
 MOST_NODES_SHOWN = 20
 
@@ -49,7 +50,7 @@ def explanation_report(explanation: Explanation, *, wide: bool = False) -> Itera
     yield cell(f"{asked}: {explanation.message}", "bold")
     if explanation.moves:
         yield Text()
-        rows = ((m.wave, m.pod.key, m.from_node, m.to_node, m.reason) for m in explanation.moves)
+        rows = ((m.wave, m.pod.key, m.from_node, m.to_node, _why(m)) for m in explanation.moves)
         yield table(["WAVE", "POD", "FROM", "TO", "REASON"], rows, right=["WAVE"])
     if explanation.placements:
         yield Text()
@@ -72,6 +73,10 @@ def _verdicts(explanation: Explanation, *, wide: bool) -> Iterator[RenderableTyp
     yield table(["NODE", "FITS NOW", "REASON"], rows)
     if len(told) < len(ordered):
         yield cell(f"and {len(ordered) - len(told)} more nodes; -o wide lists each of them.", "dim")
+
+
+def _why(move: Move) -> str:
+    return why(move) if move.evict_first else move.reason
 
 
 def _fit(verdict: NodeVerdict, explanation: Explanation) -> str:

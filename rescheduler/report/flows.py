@@ -27,13 +27,15 @@ def is_evicted(move: Move) -> bool:
 class Flow(NamedTuple):
     """One pod that changes its node in a wave. ``origin`` None: it was pending; ``target`` None: it is not known where.
 
-    ``wave`` 0 is before the first wave: a pending pod that fits already.
+    ``wave`` 0 is before the first wave: a pending pod that fits already. ``leaves_first``: all pods of the wave leave
+    before any of them arrives.
     """
 
     pod: PodReference
     origin: str | None
     target: str | None
     wave: int
+    leaves_first: bool = False
 
 
 def flows_of(plan: Plan | PlanResult) -> tuple[Flow, ...]:
@@ -48,7 +50,7 @@ def flows_of(plan: Plan | PlanResult) -> tuple[Flow, ...]:
 def _moved(plan: Plan | PlanResult) -> Iterator[Flow]:
     for move in plan.moves:
         if is_evicted(move):
-            yield Flow(move.pod, move.from_node, _target(move, move.to_node), move.wave)
+            yield Flow(move.pod, move.from_node, _target(move, move.to_node), move.wave, bool(move.evict_first))
 
 
 def _placed(plan: Plan | PlanResult) -> Iterator[Flow]:

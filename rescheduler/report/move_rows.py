@@ -10,6 +10,7 @@ from rich.text import Text
 
 from rescheduler.model.plan import Move, MoveOutcome, OutcomeKind, PlacementOutcome, PlannedPlacement
 from rescheduler.report.cells import STATUS_STYLES, cell, plural, table
+from rescheduler.report.move_reasons import LEAVES_FIRST, why
 
 MOST_MOVES_SHOWN = 60
 MOST_WAVES_SHOWN = 20
@@ -58,9 +59,10 @@ def _move_row(move: Move, *, is_done: bool, wide: bool) -> list[object]:
     row: list[object] = [move.wave, move.pod.key, move.from_node, move.to_node]
     if is_done:
         row.append(_outcome(move) if isinstance(move, MoveOutcome) else "")
-    needed = "needed" if move.needs_guidance else ""
-    row.append(move.reason if wide or not needed else f"{move.reason} (needs guidance)")
-    return row + ([move.objective, needed or "no", move.pod.uid] if wide else [])
+    row.append(move.reason if wide else why(move))
+    needed = "needed" if move.needs_guidance else "no"
+    guidance = f"{needed}; {LEAVES_FIRST}" if move.evict_first else needed
+    return row + ([move.objective, guidance, move.pod.uid] if wide else [])
 
 
 def _by_wave(moves: Sequence[Move]) -> Iterator[RenderableType]:
@@ -68,12 +70,16 @@ def _by_wave(moves: Sequence[Move]) -> Iterator[RenderableType]:
     for move in moves:
         by_wave[move.wave].append(move)
     waves = sorted(by_wave)
-    rows = (_wave_row(str(wave), by_wave[wave]) for wave in waves[:MOST_WAVES_SHOWN])
+    rows = (_wave_row(_wave_name(wave, by_wave[wave]), by_wave[wave]) for wave in waves[:MOST_WAVES_SHOWN])
     yield table(["WAVE", "MOVES", "LEAVE", "GO TO", "FOR EXAMPLE"], rows, right=["WAVE", "MOVES"])
     if len(waves) > MOST_WAVES_SHOWN:
         rest = waves[MOST_WAVES_SHOWN:]
         count = sum(len(by_wave[wave]) for wave in rest)
         yield cell(f"and {plural(count, 'move')} in {plural(len(rest), 'more wave')}", "dim")
+
+
+def _wave_name(wave: int, moves: Sequence[Move]) -> str:
+    return f"{wave}, pods leave before they arrive" if any(move.evict_first for move in moves) else str(wave)
 
 
 def _wave_row(wave: str, moves: Sequence[Move]) -> list[object]:

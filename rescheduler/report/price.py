@@ -18,8 +18,8 @@ Count = tuple[str, int]
 class Price:
     """Counts of evictions; each list has the largest first, and sums up to ``evictions`` (``workloads``: where known).
 
-    ``emptied`` names nodes. Of a result only that which happened counts; ``moves_ended`` and ``placements_ended`` count
-    how.
+    ``exchanges``: waves whose pods leave before they arrive. ``emptied`` names nodes. Of a result only that which
+    happened counts; ``moves_ended`` and ``placements_ended`` count how.
     """
 
     evictions: int
@@ -29,8 +29,14 @@ class Price:
     namespaces: tuple[Count, ...]
     workloads: tuple[Count, ...]
     emptied: tuple[str, ...]
+    exchanges: tuple[int, ...] = ()
     moves_ended: tuple[Count, ...] = ()
     placements_ended: tuple[Count, ...] = ()
+
+    @property
+    def named_exchanges(self) -> str:
+        """The waves whose pods leave before they arrive, in words."""
+        return f"wave{'s' if len(self.exchanges) > 1 else ''} {', '.join(map(str, self.exchanges))}"
 
 
 def price_of(plan: Plan | PlanResult, cluster: Cluster | None = None) -> Price:
@@ -44,6 +50,7 @@ def price_of(plan: Plan | PlanResult, cluster: Cluster | None = None) -> Price:
         namespaces=_largest_first(move.pod.namespace for move in moves),
         workloads=() if cluster is None else _workloads(moves, cluster),
         emptied=() if cluster is None else emptied_nodes(plan, cluster),
+        exchanges=tuple(sorted({move.wave for move in moves if move.evict_first})),
         moves_ended=_ends(plan.moves),
         placements_ended=_ends(plan.placements),
     )

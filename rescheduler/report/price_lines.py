@@ -36,6 +36,8 @@ def _evictions(price: Price) -> str:
         told += f" ({_told(price.objectives, None)})"
     if price.guided:
         told += f"; {price.guided} of them need{'s' if price.guided == 1 else ''} guidance"
+    if price.exchanges:
+        told += f"; the pods of {price.named_exchanges} leave before they arrive"
     return told
 
 

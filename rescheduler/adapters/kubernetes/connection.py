@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 import msgspec
 
-from rescheduler import __version__
 from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.credentials import Endpoint, load_endpoint
-from rescheduler.adapters.kubernetes.failures import OutcomeUnknownError, WriteRefusedError, refusal, unreachable
+from rescheduler.adapters.kubernetes.failures import BusyError, OutcomeUnknownError, WriteRefusedError, refusal
+from rescheduler.adapters.kubernetes.http_request import begin_request, server_date, wait_seconds
+from rescheduler.adapters.kubernetes.line_stream import LineStream
+from rescheduler.adapters.kubernetes.list_pages import continue_token
+from rescheduler.adapters.kubernetes.traffic import Traffic
+from rescheduler.adapters.kubernetes.transport_failures import transport_failures
 from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError
 
@@ -22,9 +24,11 @@ CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 60.0
 PAGE_SIZE: Final = 500
 _READS: Final = ("GET", "HEAD")
+_REVIEWS: Final = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")
+"""Questions that are asked by POST; nothing is stored."""
 _BUSY: Final = (429, 502, 503, 504)
 _ATTEMPTS: Final = 4
-_LONGEST_WAIT: Final = 10.0
+_LONGEST_FAILURE: Final = 65536
 
 
 class Response(NamedTuple):
@@ -35,30 +39,26 @@ class Response(NamedTuple):
     body: bytes
 
 
-class _ListMeta(msgspec.Struct, gc=False):
-    continue_: str | None = msgspec.field(name="continue", default=None)
-
-
-class _ListHead(msgspec.Struct, gc=False):
-    metadata: _ListMeta | None = None
-
-
 def connect(
     kubeconfig: str | None = None,
     context: str | None = None,
     *,
     read_only: bool,
     allow_dry_run_evictions: bool = False,
+    traffic: Traffic | None = None,
+    may_write: Callable[[], str | None] = lambda: None,
 ) -> Connection:
     """Open a connection as kubectl would. Sends nothing yet. Raises ClusterError.
 
     ``read_only`` refuses every write before it is sent; ``allow_dry_run_evictions`` lets evictions with
-    ``dryRun=All`` through.
+    ``dryRun=All`` through. ``traffic`` limits and records requests. ``may_write``: see Connection.
     """
     return Connection(
         lambda: load_endpoint(kubeconfig, context),
         read_only=read_only,
         allow_dry_run_evictions=allow_dry_run_evictions,
+        traffic=traffic,
+        may_write=may_write,
     )
 
 
@@ -75,13 +75,20 @@ class Connection:
         read_only: bool,
         allow_dry_run_evictions: bool = False,
         sleep: Callable[[float], None] = time.sleep,
+        traffic: Traffic | None = None,
+        may_write: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """``load`` reads the credentials; it is called again when the server stops accepting them."""
+        """``load`` reads the credentials; it is called again when the server stops accepting them.
+
+        ``may_write`` is asked right before each write is sent, dry runs included, and says why it may not be.
+        """
         self._load = load
         self._endpoint = load()
         self._read_only = read_only
         self._allow_dry_run_evictions = allow_dry_run_evictions
         self._sleep = sleep
+        self._traffic = traffic or Traffic()
+        self._may_write = may_write
         self.server_time: float | None = None
 
     @property
@@ -89,10 +96,19 @@ class Connection:
         """The server's address."""
         return self._endpoint.server
 
+    @property
+    def has_token(self) -> bool:
+        """Whether we show a token, as service accounts do, rather than a client certificate."""
+        return bool(self._endpoint.authorization())
+
     def without_credentials(self, text: str) -> str:
         """The text with ``***`` for the token that we send, should a server have repeated it."""
         token = (self._endpoint.authorization() or "").rpartition(" ")[2]
         return text.replace(token, "***") if token else text
+
+    def load_credentials(self) -> None:
+        """Read afresh how to prove who we are. Raises ClusterError."""
+        self._endpoint = self._load()
 
     def get(
         self, path: str, params: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
@@ -103,7 +119,7 @@ class Connection:
         """
         response = self._patiently(path, params, headers)
         if response.status == 401:
-            self._endpoint = self._load()
+            self.load_credentials()
             response = self._patiently(path, params, headers)
         if not 200 <= response.status < 300:
             raise refusal(self.server, self._endpoint.name, "GET", path, response.status, response.body)
@@ -125,6 +141,23 @@ class Connection:
             body = ahead.result()
         yield body
 
+    def stream(self, path: str, params: Mapping[str, str], *, read_timeout: float) -> LineStream:
+        """The lines of an answer that goes on, from where it begins; close it when done.
+
+        ``read_timeout``: seconds of silence after which the iteration fails. Raises as ``get`` does, but BusyError at
+        once where the server has too much to do.
+        """
+        answer, failure = self._begin_stream(path, params, read_timeout)
+        if answer.status == 401:
+            self._endpoint = self._load()
+            answer, failure = self._begin_stream(path, params, read_timeout)
+        if answer.status in _BUSY:
+            error = refusal(self.server, self._endpoint.name, "watch", path, answer.status, failure)
+            raise BusyError(str(error), wait_seconds(answer.headers, otherwise=0.0))
+        if answer.status != 200:
+            raise refusal(self.server, self._endpoint.name, "watch", path, answer.status, failure)
+        return LineStream(answer, self.server, path)
+
     def send(
         self,
         method: str,
@@ -137,14 +170,23 @@ class Connection:
     ) -> Response:
         """Send one request, never twice; an answer of any status is returned.
 
-        ``body`` is bytes, or data to encode as JSON. Raises WriteRefusedError on a read-only connection,
+        ``body`` is bytes, or data to encode as JSON. Raises WriteRefusedError where we may not write,
         OutcomeUnknownError when the request may have been carried out without our knowing, ClusterError when it was
         not sent.
         """
         if self._read_only and method not in _READS and not self._is_allowed_dry_run(method, path, params):
             raise WriteRefusedError(f"this connection is read-only; {method} {path} was not sent")
+        self._traffic.wait(method, path, params)
         encoded = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         return self._request(method, path, params, {"Content-Type": content_type}, encoded, timeout)
+
+    def _refuse_unless_allowed(self, method: str, path: str) -> None:
+        """Raise WriteRefusedError for a write that may not be sent at this very moment."""
+        if method not in _READS and not path.startswith(_REVIEWS):
+            self._endpoint.authorization()  # may take long where a token has run out, and is at hand afterwards
+            reason = self._may_write()
+            if reason is not None:
+                raise WriteRefusedError(f"{method} {path} was not sent: {reason}")
 
     def _is_allowed_dry_run(self, method: str, path: str, params: Mapping[str, str] | None) -> bool:
         is_eviction = method == "POST" and path.split("?")[0].endswith("/eviction") and "?" not in path
@@ -153,6 +195,7 @@ class Connection:
     def _patiently(self, path: str, params: Mapping[str, str] | None, headers: Mapping[str, str] | None) -> Response:
         """GET, again while the server is busy, and once more when the connection broke."""
         for attempt in range(1, _ATTEMPTS + 1):
+            self._traffic.wait("GET", path, params)
             try:
                 response = self._request("GET", path, params, headers, None, (CONNECT_SECONDS, READ_SECONDS))
             except OutcomeUnknownError as error:
@@ -161,7 +204,7 @@ class Connection:
                 raise ClusterError(str(error)) from error
             if response.status not in _BUSY or attempt == _ATTEMPTS:
                 return response
-            self._sleep(_wait_seconds(response))
+            self._sleep(wait_seconds(response.headers))
         raise AssertionError("the last attempt returns or raises")
 
     def _request(
@@ -173,59 +216,33 @@ class Connection:
         body: bytes | None,
         timeout: tuple[float, float],
     ) -> Response:
-        import urllib3
-
         endpoint = self._endpoint
-        url = endpoint.server.rstrip("/") + path + ("?" + urlencode(params) if params else "")
-        sent = {"Accept": "application/json", "User-Agent": f"rescheduler/{__version__}", **(headers or {})}
-        authorization = endpoint.authorization()
-        if authorization:
-            sent["Authorization"] = authorization
-        waiting = urllib3.Timeout(connect=timeout[0], read=timeout[1])
-        try:
-            answer = endpoint.pool.request(
-                method, url, body=body, headers=sent, timeout=waiting, retries=False, redirect=False,
-                preload_content=False,
-            )  # fmt: skip
+        self._refuse_unless_allowed(method, path)
+        with (
+            transport_failures(endpoint.server, method, path),
+            self._traffic.sending(method, path) as sending,
+        ):
+            answer = begin_request(endpoint, method, path, params, headers, body, timeout)
+            server_time = server_date(answer.headers.get("date"))
+            sending.answered(answer.status, server_time)
             data = answer.data
-        except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError) as error:
-            raise ClusterError(unreachable(endpoint.server, method, path, error)) from error
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            text = unreachable(endpoint.server, method, path, error)
-            if isinstance(error, urllib3.exceptions.SSLError | urllib3.exceptions.ProxyError):
-                raise ClusterError(text) from error
-            raise OutcomeUnknownError(text, is_timeout="Timeout" in type(error).__name__) from error
         found = {name.lower(): value for name, value in answer.headers.items()}
-        self.server_time = _date(found.get("date")) or self.server_time
+        self.server_time = server_time or self.server_time
         return Response(answer.status, found, data)
 
-
-def continue_token(page: bytes) -> str | None:
-    """The token for the page after this one; None on the last page. Raises ClusterError if this is no list.
-
-    The API server writes ``metadata`` before ``items``, so the head of the page is enough in practice.
-    """
-    end = page.find(b'"items"', 0, 4096)
-    head = page[:end].rstrip().removesuffix(b",") + b"}" if end > 0 else b""
-    for text in (head, page):
-        try:
-            found = msgspec.json.decode(text, type=_ListHead).metadata
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            continue
-        if found is not None or text is page:
-            return found.continue_ if found else None
-    raise ClusterError("the API server's list is not valid JSON; was the answer cut off on its way?")
-
-
-def _wait_seconds(response: Response) -> float:
-    try:
-        return min(max(float(response.headers.get("retry-after", "1")), 0.0), _LONGEST_WAIT)
-    except ValueError:
-        return 1.0
-
-
-def _date(text: str | None) -> float | None:
-    try:
-        return parsedate_to_datetime(text).timestamp() if text else None
-    except ValueError:
-        return None
+    def _begin_stream(self, path: str, params: Mapping[str, str], read_timeout: float) -> tuple[Any, bytes]:
+        """The answer, whose body is not read yet, or a failure with the beginning of what it says."""
+        endpoint, body = self._endpoint, b""
+        self._traffic.wait("GET", path, params)
+        with (
+            transport_failures(endpoint.server, "GET", path),
+            self._traffic.sending("GET", path, is_stream=True) as sending,
+        ):
+            answer = begin_request(endpoint, "GET", path, params, None, None, (CONNECT_SECONDS, read_timeout))
+            server_time = server_date(answer.headers.get("date"))
+            sending.answered(answer.status, server_time)
+            if answer.status != 200:
+                body = answer.read(_LONGEST_FAILURE)
+                answer.close()
+        self.server_time = server_time or self.server_time
+        return answer, body

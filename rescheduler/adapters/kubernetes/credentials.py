@@ -6,13 +6,15 @@ import os
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError
 
+MOST_CONNECTIONS: Final = 64
+"""How many are kept for the next request; each watch needs one as long as it lasts."""
 _UNREADABLE = (yaml.YAMLError, OSError, KeyError, TypeError, AttributeError, ValueError, IndexError)
 
 
@@ -53,6 +55,7 @@ def load_endpoint(kubeconfig: str | None, context: str | None) -> Endpoint:
     if not configuration.host:
         raise ClusterError(f"kubeconfig {_location(kubeconfig)}: the cluster of context {name!r} names no server")
     try:
+        configuration.connection_pool_maxsize = MOST_CONNECTIONS
         pool = rest.RESTClientObject(configuration).pool_manager
     except _UNREADABLE as error:
         reason = printable(str(error), 300)
@@ -73,7 +76,7 @@ def _configure(configuration: Any, kubeconfig: str | None, context: str | None) 
         return str(configuration.host)
     raise ClusterError(
         f"no cluster to talk to: there is no kubeconfig at {printable(location)}; name one with --kubeconfig or the "
-        "variable KUBECONFIG, or read a recording with -f FILE"
+        "variable KUBECONFIG; commands that only look also read a recording, as plan -f FILE does"
     )
 
 

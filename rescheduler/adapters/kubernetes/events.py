@@ -24,13 +24,17 @@ _VERSIONS: Final = {
 
 def record(
     connection: Connection, pod: PodReference, owner: OwnerReference | None, now: float, reason: str, note: str
-) -> None:
-    """Write one Event on the pod and one on its owner. What goes wrong is dropped: telling never stops a plan."""
+) -> bool:
+    """Write one Event on the pod and one on its owner; whether both were sent.
+
+    What goes wrong is dropped: telling never stops a plan.
+    """
     for regarding, text in _subjects(pod, owner, note):
         try:
             connection.send("POST", event_path(pod.namespace), event(regarding, now, reason, text))
         except ClusterError:
-            return
+            return False
+    return True
 
 
 def event(regarding: dict[str, str], now: float, reason: str, note: str) -> dict[str, Any]:

@@ -7,15 +7,31 @@ from urllib.parse import urlsplit
 import msgspec
 
 from rescheduler.adapters.printable import printable
-from rescheduler.extension_points import ClusterError
+from rescheduler.extension_points import ClusterError, NotSentError
 
 
 class NotServedError(ClusterError):
     """The server does not know this kind (404)."""
 
 
+class ForbiddenError(ClusterError):
+    """Our account may not do this (403)."""
+
+
 class PagesExpiredError(ClusterError):
     """The list changed too much between two pages (410): start it again."""
+
+
+class InvalidRequestError(ClusterError):
+    """The server does not take a request of this form (400, 422)."""
+
+
+class BusyError(ClusterError):
+    """The server has too much to do (429, 5xx). ``retry_after_seconds``: what it asks us to wait, 0 if it does not."""
+
+    def __init__(self, message: str, retry_after_seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class OutcomeUnknownError(ClusterError):
@@ -27,8 +43,8 @@ class OutcomeUnknownError(ClusterError):
         self.is_timeout = is_timeout
 
 
-class WriteRefusedError(ClusterError):
-    """A write was asked of a read-only connection; nothing was sent."""
+class WriteRefusedError(NotSentError):
+    """A write was asked of a read-only connection, or while we may not write; nothing was sent."""
 
 
 class Status(msgspec.Struct, gc=False):
@@ -36,6 +52,9 @@ class Status(msgspec.Struct, gc=False):
 
     message: str = ""
     reason: str = ""
+
+
+_STATUS = msgspec.json.Decoder(Status)  # made here and not by the threads that read
 
 
 def refusal(server: str, name: str, method: str, path: str, status: int, body: bytes) -> ClusterError:
@@ -47,7 +66,7 @@ def refusal(server: str, name: str, method: str, path: str, status: int, body: b
             f"has expired or is not valid here; log in again and check with: kubectl --context {name} get nodes"
         )
     if status == 403:
-        return ClusterError(
+        return ForbiddenError(
             f"{server} forbids us to {_verb(method, path)} {described(path)} (403 Forbidden{said}); {_remedy(path)}"
         )
     if status == 404:
@@ -56,6 +75,8 @@ def refusal(server: str, name: str, method: str, path: str, status: int, body: b
         return PagesExpiredError(
             f"{server} let the list of {described(path)} expire between two pages (410 Gone{said})"
         )
+    if status in (400, 422):
+        return InvalidRequestError(f"{server} answered {method} {path} with status {status}{said}")
     if 300 <= status < 400:
         return ClusterError(f"{server} answered {method} {path} with a redirect ({status}); this is no API server")
     return ClusterError(f"{server} answered {method} {path} with status {status}{said}")
@@ -74,7 +95,7 @@ def _remedy(path: str) -> str:
 def server_message(body: bytes) -> str:
     """The server's own words, escaped and short, with a leading colon; empty if it said nothing."""
     try:
-        text = msgspec.json.decode(body, type=Status).message
+        text = _STATUS.decode(body).message
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         text = body[:200].decode("utf-8", "replace").strip()
     return f": {printable(text, 300)}" if text else ""

@@ -9,9 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from rescheduler.adapters.kubernetes.connection import Connection
-from rescheduler.adapters.kubernetes.failures import NotServedError, refusal
-from rescheduler.adapters.kubernetes.nominations import MERGE_PATCH
-from rescheduler.adapters.kubernetes.paths import job_path, namespace_path, pod_path
+from rescheduler.adapters.kubernetes.failures import refusal
+from rescheduler.adapters.kubernetes.namespaces import ensure_namespace
+from rescheduler.adapters.kubernetes.patching import MERGE_PATCH
+from rescheduler.adapters.kubernetes.paths import job_path, pod_path
 from rescheduler.adapters.kubernetes.placeholders import (
     EXPIRES_ANNOTATION,
     HOLD_LABEL,
@@ -21,7 +22,7 @@ from rescheduler.adapters.kubernetes.placeholders import (
     placeholder,
 )
 from rescheduler.extension_points import Clock, ClusterError, HoldRequest
-from rescheduler.model.annotations import HOLD_GATE, MANAGED_BY, OURS
+from rescheduler.model.annotations import HOLD_GATE
 
 PATIENCE_SECONDS: Final = 30.0
 """How long the job controller may take to make or remove placeholder pods, besides the time for each of them."""
@@ -42,16 +43,21 @@ class HoldJobs:
 
     def create(self, requests: Sequence[HoldRequest], name: str) -> None:
         """Make one Job of equal placeholders. Raises ClusterError."""
-        path = job_path(self._namespace)
-        answer = self._connection.send("POST", path, placeholder(requests, name, self._namespace, self._clock.now()))
-        if answer.status >= 300:
-            raise refusal(self._connection.server, "", "POST", path, answer.status, answer.body)
-        self._born[name] = self._clock.monotonic()
-        made = msgspec.json.decode(answer.body)
+        made = self.make(name, placeholder(requests, name, self._namespace, self._clock.now()))
         gates = made["spec"]["template"]["spec"].get("schedulingGates") or []
         if HOLD_GATE not in [gate["name"] for gate in gates]:
             delete(self._connection, job_path(self._namespace, name))
             raise ClusterError("this API server drops scheduling gates, so placeholders cannot be used on it")
+
+    def make(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Make a Job as it is written, and return it as the server has it. Raises ClusterError."""
+        path = job_path(self._namespace)
+        answer = self._connection.send("POST", path, body)
+        if answer.status >= 300:
+            raise refusal(self._connection.server, "", "POST", path, answer.status, answer.body)
+        self._born[name] = self._clock.monotonic()
+        made: dict[str, Any] = msgspec.json.decode(answer.body)
+        return made
 
     def await_pods(self, sizes: dict[str, int], plan_id: str) -> dict[str, list[tuple[str, str]]]:
         """Name and uid of the pods of new Jobs, by Job, once the job controller has made all of them."""
@@ -107,20 +113,8 @@ class HoldJobs:
         return sorted({item["metadata"]["name"] for item in jobs} | {self._job_of(pod) for pod in self.pods()})
 
     def ensure_namespace(self) -> None:
-        """Make the namespace of placeholders if it is missing: ``deploy/rbac.yaml`` brings it, a first try does not."""
-        try:
-            self._connection.get(namespace_path(self._namespace))
-        except NotServedError:
-            body = {
-                "apiVersion": "v1",
-                "kind": "Namespace",
-                "metadata": {"name": self._namespace, "labels": {MANAGED_BY: OURS}},
-            }
-            answer = self._connection.send("POST", namespace_path(), body)
-            if answer.status >= 300 and answer.status != 409:
-                raise refusal(
-                    self._connection.server, "", "POST", namespace_path(), answer.status, answer.body
-                ) from None
+        """Make the namespace of placeholders if it is missing. Raises ClusterError."""
+        ensure_namespace(self._connection, self._namespace)
 
     def _pods_by_job(self, plan_id: str) -> dict[str, list[tuple[str, str]]]:
         found: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -163,3 +157,13 @@ def delete(connection: Connection, path: str) -> bool:
     if answer.status >= 300:
         raise refusal(connection.server, "", "DELETE", path, answer.status, answer.body)
     return True
+
+
+def delete_unchanged(connection: Connection, path: str, found: dict[str, Any]) -> bool:
+    """Delete an object that nobody has changed since it was read; False if somebody has. Raises ClusterError."""
+    metadata = found["metadata"]
+    body = {**BACKGROUND, "preconditions": {key: metadata[key] for key in ("uid", "resourceVersion")}}
+    answer = connection.send("DELETE", path, body)
+    if answer.status >= 300 and answer.status not in (404, 409):
+        raise refusal(connection.server, "", "DELETE", path, answer.status, answer.body)
+    return answer.status < 300

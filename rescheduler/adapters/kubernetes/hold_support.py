@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from rescheduler.adapters.kubernetes.connection import Connection
 from rescheduler.adapters.kubernetes.failures import NotServedError
 from rescheduler.adapters.kubernetes.paths import namespace_path
+from rescheduler.adapters.kubernetes.rights import Right, may, missing
 from rescheduler.extension_points import ClusterError
 
 FIRST_MINOR: Final = 27
 """Scheduling gates are on by default since Kubernetes 1.27."""
-_REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-
-
-class Right(NamedTuple):
-    """One thing that holding needs to do; an empty namespace means in all."""
-
-    verb: str
-    resource: str
-    group: str = ""
-    subresource: str = ""
-    is_local: bool = True
-
-    @property
-    def text(self) -> str:
-        """As people write it."""
-        name = f"{self.resource}/{self.subresource}" if self.subresource else self.resource
-        return f"{self.verb} {name}"
-
 
 NEEDED: Final = (
     *(Right(verb, "jobs", "batch") for verb in ("create", "get", "list", "patch", "delete")),
@@ -47,10 +30,10 @@ def why_not(connection: Connection, namespace: str) -> str | None:
     minor = re.match(r"\d+", str(version.get("minor", "")))
     if version.get("major") == "1" and minor and int(minor.group()) < FIRST_MINOR:
         return f"Kubernetes {version.get('gitVersion')} has no scheduling gates; 1.{FIRST_MINOR} or newer is needed"
-    missing = [right.text for right in NEEDED if not _may(connection, right, namespace)]
-    if missing:
-        return f"we may not {', '.join(missing)} (namespace {namespace}); deploy/rbac.yaml grants it"
-    if not _exists(connection, namespace) and not _may(connection, Right("create", "namespaces", is_local=False), ""):
+    lacking = [right.text for right in missing(connection, NEEDED, namespace)]
+    if lacking:
+        return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/rbac.yaml grants it"
+    if not _exists(connection, namespace) and not may(connection, Right("create", "namespaces", is_local=False), ""):
         return f"there is no namespace {namespace} and we may not make it; deploy/rbac.yaml brings it"
     return None
 
@@ -63,18 +46,3 @@ def _exists(connection: Connection, namespace: str) -> bool:
     except ClusterError:
         return True  # not ours to read; making placeholders there will tell
     return True
-
-
-def _may(connection: Connection, right: Right, namespace: str) -> bool:
-    attributes = {
-        "verb": right.verb,
-        "group": right.group,
-        "resource": right.resource,
-        "subresource": right.subresource,
-        "namespace": namespace if right.is_local else "",
-    }
-    kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
-    answer = connection.send("POST", _REVIEWS, {**kind, "spec": {"resourceAttributes": attributes}})
-    if answer.status >= 300:
-        return True  # the server does not tell; the act itself will
-    return bool(msgspec.json.decode(answer.body).get("status", {}).get("allowed"))

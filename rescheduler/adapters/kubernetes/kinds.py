@@ -7,6 +7,8 @@ from typing import Any, Final, NamedTuple
 from rescheduler.adapters.kubernetes.decoding import storage, workload
 from rescheduler.adapters.kubernetes.decoding.node import NodeObject
 from rescheduler.adapters.kubernetes.decoding.pod import PodObject
+from rescheduler.adapters.kubernetes.decoding.pod_autoscaler import PodAutoscalerObject
+from rescheduler.adapters.kubernetes.decoding.quota import ResourceQuotaObject
 
 
 class Kind(NamedTuple):
@@ -39,6 +41,8 @@ KINDS: Final = (
     Kind("DaemonSet", "/apis/apps/v1/daemonsets", workload.WorkloadObject),
     Kind("Job", "/apis/batch/v1/jobs", workload.WorkloadObject),
     Kind("PodDisruptionBudget", "/apis/policy/v1/poddisruptionbudgets", workload.DisruptionBudgetObject),
+    Kind("ResourceQuota", "/api/v1/resourcequotas", ResourceQuotaObject),
+    Kind("HorizontalPodAutoscaler", "/apis/autoscaling/v2/horizontalpodautoscalers", PodAutoscalerObject),
     Kind("PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses", workload.PriorityClassObject),
     Kind("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", storage.ClaimObject),
     Kind("PersistentVolume", "/api/v1/persistentvolumes", storage.VolumeObject),
@@ -50,5 +54,12 @@ KINDS: Final = (
 )
 """Pods come first, so that whatever a pod refers to is at least as new as the pod."""
 
+REQUIRED: Final = ("Pod", "Node")
+"""Kinds that every API server has; others may not be served."""
+DISPENSABLE: Final = {
+    "ResourceQuota": "whether quotas leave room for replacements is not known",
+    "HorizontalPodAutoscaler": "which workloads are being scaled by an autoscaler is not known",
+}
+"""Kinds that an account may be denied, with what is then not known."""
 KIND_BY_NAME: Final = {kind.name: kind for kind in KINDS}
 WORKLOAD_KINDS: Final = ("ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job")

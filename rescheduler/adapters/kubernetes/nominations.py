@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from rescheduler.adapters.kubernetes.connection import Connection
-from rescheduler.adapters.kubernetes.failures import refusal
+from rescheduler.adapters.kubernetes.patching import MERGE_PATCH, patch_unless_late
 from rescheduler.adapters.kubernetes.paths import pod_path
 
-MERGE_PATCH: Final = "application/merge-patch+json"
 _TOO_LATE: Final = (404, 409, 422)
 """Gone, another pod by now (the uid differs), bound already."""
 
@@ -31,10 +30,4 @@ def nominate(
     if annotations:
         metadata["annotations"] = dict(annotations)
     body = {"metadata": metadata, "status": {"nominatedNodeName": node}}
-    path = pod_path(namespace, name, "status")
-    answer = connection.send("PATCH", path, body, content_type=MERGE_PATCH)
-    if answer.status in _TOO_LATE:
-        return False
-    if answer.status >= 300:
-        raise refusal(connection.server, "", "PATCH", path, answer.status, answer.body)
-    return True
+    return patch_unless_late(connection, pod_path(namespace, name, "status"), body, MERGE_PATCH, _TOO_LATE)

@@ -20,9 +20,14 @@ def event_path(namespace: str) -> str:
     return f"/apis/events.k8s.io/v1/namespaces/{quote(namespace, safe='')}/events"
 
 
-def config_map_path(namespace: str, name: str) -> str:
-    """Path of one ConfigMap."""
+def config_map_path(namespace: str, name: str = "") -> str:
+    """Path of a namespace's ConfigMaps, or of one of them."""
     return _path(f"/api/v1/namespaces/{quote(namespace, safe='')}/configmaps", name)
+
+
+def lease_path(namespace: str, name: str = "") -> str:
+    """Path of a namespace's Leases, or of one of them."""
+    return _path(f"/apis/coordination.k8s.io/v1/namespaces/{quote(namespace, safe='')}/leases", name)
 
 
 def secret_path(namespace: str, name: str) -> str:
@@ -33,6 +38,11 @@ def secret_path(namespace: str, name: str) -> str:
 def namespace_path(name: str = "") -> str:
     """Path of all namespaces, or of one."""
     return _path("/api/v1/namespaces", name)
+
+
+def node_path(name: str = "") -> str:
+    """Path of all nodes, or of one."""
+    return _path("/api/v1/nodes", name)
 
 
 def _path(collection: str, name: str, subresource: str = "") -> str:

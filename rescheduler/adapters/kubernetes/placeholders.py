@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from rescheduler.extension_points import HoldRequest
-from rescheduler.model.annotations import HOLD_GATE, MANAGED_BY, OURS
+from rescheduler.model.annotations import EXPIRES, HOLD, HOLD_GATE, MANAGED_BY, OURS, PLAN
 from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 
-HOLD_LABEL: Final = "rescheduler.dev/hold"
-PLAN_LABEL: Final = "rescheduler.dev/plan"
-HOLD_ANNOTATION: Final = "rescheduler.dev/hold"
+HOLD_LABEL: Final = HOLD
+PLAN_LABEL: Final = PLAN
+HOLD_ANNOTATION: Final = HOLD
 """On a placeholder's pod: the name of the hold that it is for at the moment."""
 NODE_ANNOTATION: Final = "rescheduler.dev/node"
-EXPIRES_ANNOTATION: Final = "rescheduler.dev/expires"
+EXPIRES_ANNOTATION: Final = EXPIRES
 OUR_PLACEHOLDERS: Final = f"{MANAGED_BY}={OURS},{HOLD_LABEL}"
 """Label selector of every placeholder Job and pod, of any plan."""
 IMAGE: Final = "registry.k8s.io/pause:3.10"

@@ -12,12 +12,10 @@ from rescheduler.adapters.kubernetes.conversion.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.decoding.metadata import Decoded
 from rescheduler.adapters.kubernetes.decoding.pages import decode_page
-from rescheduler.adapters.kubernetes.failures import NotServedError, PagesExpiredError
-from rescheduler.adapters.kubernetes.kinds import KINDS, Kind
+from rescheduler.adapters.kubernetes.failures import ForbiddenError, NotServedError, PagesExpiredError
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, Kind
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader, Progress, no_progress
 from rescheduler.model.cluster import Cluster
-
-_REQUIRED = ("Pod", "Node")
 
 
 class _Version(Decoded):
@@ -65,8 +63,13 @@ class LiveReader(ClusterReader):
                 if is_last_try:
                     raise ClusterError(f"{error}; it changes faster than it can be read") from error
                 builder.forget(kind.name)
+            except ForbiddenError as error:
+                if kind.name not in DISPENSABLE:
+                    raise
+                builder.warn(f"{DISPENSABLE[kind.name]}: {error}")
+                return
             except NotServedError:
-                if kind.name in _REQUIRED:
+                if kind.name in REQUIRED:
                     raise
                 return
             else:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from rescheduler.adapters.kubernetes import events, evictor, nominations
+from rescheduler.adapters.kubernetes import events, evictor, gates, guide_support, nominations
 from rescheduler.adapters.kubernetes.connection import Connection
+from rescheduler.adapters.kubernetes.gate_rule import GateRule
 from rescheduler.adapters.kubernetes.hold_support import why_not
 from rescheduler.adapters.kubernetes.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.live_pods import read_pod, read_pods
+from rescheduler.adapters.kubernetes.taints import NodeTaints
 from rescheduler.extension_points import Clock, ClusterReader, EvictionAnswer, ExecutionTarget, HoldRequest
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.constraints import LabelSelector
@@ -19,15 +21,27 @@ from rescheduler.model.pod import OwnerReference, Pod
 class KubernetesTarget(ExecutionTarget):
     """Everything that is written to a cluster goes through here; ``docs/what-we-write.md`` lists it.
 
-    ``hold_namespace``: where placeholders are made.
+    ``hold_namespace``: where placeholders are made. ``guard`` sees to it that somebody takes away what does not go by
+    itself if this process is killed; it returns the reason why that cannot be done.
     """
 
-    def __init__(self, connection: Connection, reader: ClusterReader, *, clock: Clock, hold_namespace: str) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        reader: ClusterReader,
+        *,
+        clock: Clock,
+        hold_namespace: str,
+        guard: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self._connection = connection
+        self._guard = guard
         self._reader = reader
         self._clock = clock
         self._namespace = hold_namespace
         self._holds = HoldKeeper(connection, hold_namespace, clock)
+        self._rule = GateRule(connection, hold_namespace, clock)
+        self._taints = NodeTaints(connection, clock)
         self._owners: dict[str, OwnerReference | None] = {}
 
     def read(self) -> Cluster:
@@ -68,6 +82,33 @@ class KubernetesTarget(ExecutionTarget):
     def nominate(self, pod: PodReference, node: str) -> bool:
         """Lead a pending pod to a node; False if it is bound, gone or another by now. Raises ClusterError."""
         return nominations.nominate(self._connection, pod.namespace, pod.name, pod.uid, node)
+
+    def can_gate(self) -> str | None:
+        """None if new pods can be held at a scheduling gate here, else the reason why not. Raises ClusterError."""
+        return guide_support.why_not(self._connection, self._namespace) or self._guard()
+
+    def gate_replacements(self, owners: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """Hold new pods of these owners at our gate; none: nobody's any more. Raises ClusterError."""
+        if owners:
+            self._rule.put(owners, plan_id, deadline_seconds)
+        else:
+            self._rule.end()
+
+    def ungate(self, pod: PodReference) -> bool:
+        """Take our gate off a pod; False if it is gone or another by now. Raises ClusterError."""
+        return gates.ungate(self._connection, pod.namespace, pod.name, pod.uid)
+
+    def can_taint(self) -> str | None:
+        """None if nodes can be tainted here, else the reason why not. Raises ClusterError."""
+        return self._taints.why_not() or self._guard()
+
+    def taint(self, nodes: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """Put our own taint on nodes, or renew it; see ``NodeTaints.put``. Raises ClusterError."""
+        self._taints.put(nodes, plan_id, deadline_seconds)
+
+    def untaint(self, nodes: Sequence[str]) -> None:
+        """Take our own taint off nodes. Raises ClusterError."""
+        self._taints.take_off(nodes)
 
     def leftovers(self) -> Sequence[str]:
         """Names of placeholders of ours, of any plan. Raises ClusterError."""

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from rescheduler.adapters.metrics_providers.arguments import OwnQuery, PrometheusArguments
 from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import DISK, NETWORK
+from rescheduler.model.samples import CPU_PRESSURE, DISK, NETWORK
 from rescheduler.policy.values import format_duration
 
 UNAME: Final = "node_uname_info"
@@ -56,6 +56,7 @@ def node_queries(arguments: PrometheusArguments) -> dict[str, Sequence[Query]]:
         MEMORY: (own.node_memory, _node_memory),
         NETWORK: (own.node_network, _node_network),
         DISK: (own.node_disk, _node_disk),
+        CPU_PRESSURE: (None, _node_cpu_pressure),
     }
     return _alternatives(arguments, found)
 
@@ -175,6 +176,12 @@ def _node_disk(select: _Selecting, window: str) -> list[Query]:
         ),
         Query("node-exporter", f"max without (device) (rate({raw}[{window}]))", (_exporter(select),)),
     ]
+
+
+def _node_cpu_pressure(select: _Selecting, window: str) -> list[Query]:
+    """Kernels without it have no such series. Containers throttled by their own limit do not count: no move helps."""
+    raw = select("node_pressure_cpu_waiting_seconds_total")
+    return [Query("node-exporter", f"rate({raw}[{window}])", (_exporter(select),))]
 
 
 def _pod_times(select: _Selecting) -> str:

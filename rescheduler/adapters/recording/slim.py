@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from rescheduler.adapters.kubernetes.conversion.metadata import NULL
+from rescheduler.adapters.kubernetes.conversion.replica_writes import replica_writes
 from rescheduler.adapters.kubernetes.conversion.storage import STORAGE_ANNOTATIONS
 from rescheduler.adapters.kubernetes.decoding import pod, workload
 from rescheduler.adapters.kubernetes.decoding.decode import decode
@@ -51,15 +52,23 @@ def _slim(found: Any) -> Any:
         if isinstance(value, Raw):
             text = bytes(value)
             if text not in NULL:
-                setattr(found, name, Raw(msgspec.json.encode(_part(found, name, text))))
+                setattr(found, name, Raw(msgspec.json.encode(cut_of(type(found), name)(text))))
         elif isinstance(value, list | Decoded):
             setattr(found, name, _slim(value))
     return found
 
 
-def _part(owner: Decoded, name: str, text: bytes) -> Any:
-    key = (type(owner), name)
-    return _RULES[key](text) if key in _RULES else _typed(text, _TYPES[key])
+def cut_of(owner: type, name: str) -> Callable[[bytes], Any]:
+    """What cuts down the raw text of a struct's field. Raises KeyError for a field that nobody has thought of."""
+    # A struct may add fields to another's, whose own are cut down as ever.
+    keys = [(ancestor, name) for ancestor in owner.__mro__]
+    rule = next((_RULES[key] for key in keys if key in _RULES), None)
+    if rule is not None:
+        return rule
+    wanted = next((_TYPES[key] for key in keys if key in _TYPES), None)
+    if wanted is None:
+        raise KeyError(f"{owner.__name__}.{name}")
+    return lambda text: _typed(text, wanted)
 
 
 def _typed(text: bytes, wanted: Any) -> Any:
@@ -94,6 +103,11 @@ def _selector(text: bytes) -> Any:
     return _typed(text, LabelSelectorObject) if is_selector else found
 
 
+def _replica_writes(text: bytes) -> list[dict[str, Any]]:
+    """When the number of replicas was written, without by whom and what else."""
+    return [{"time": entry.time, "fieldsV1": {"f:spec": {"f:replicas": {}}}} for entry in replica_writes(text)]
+
+
 def _presence(text: bytes) -> dict[str, bool]:
     """That something is there, without what it is."""
     return {"isPresent": True} if decode(text, dict[str, Any]) else {}
@@ -104,6 +118,7 @@ _RULES: Final[dict[tuple[type[Decoded], str], Callable[[bytes], Any]]] = {
     (pod.PodSpecObject, "scheduling_group"): _presence,
     (pod.PodSpecObject, "workload_ref"): _presence,
     (pod.PodSpecObject, "volumes"): _volumes,
+    (workload.WorkloadMeta, "managed_fields"): _replica_writes,
     (workload.WorkloadSpec, "selector"): _selector,
 }
 _TYPES: Final[dict[tuple[type[Decoded], str], Any]] = {
@@ -120,6 +135,7 @@ _TYPES: Final[dict[tuple[type[Decoded], str], Any]] = {
     (pod.PodSpecObject, "overhead"): dict[str, Any],
     (pod.PodSpecObject, "resources"): pod.ResourceRequirements,
     (pod.PodSpecObject, "resource_claims"): list[_Claim],
+    (pod.ContainerStatus, "state"): pod.ContainerState,
     (pod.ContainerStatus, "resources"): pod.ResourceRequirements,
     (pod.ContainerStatus, "allocated_resources"): dict[str, Any],
 }

@@ -22,8 +22,8 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.connection import Connection
 from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.decoding.pages import decode_page
-from rescheduler.adapters.kubernetes.failures import NotServedError, PagesExpiredError
-from rescheduler.adapters.kubernetes.kinds import KINDS, Kind
+from rescheduler.adapters.kubernetes.failures import ForbiddenError, NotServedError, PagesExpiredError
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, Kind
 from rescheduler.adapters.kubernetes.reader import server_version
 from rescheduler.adapters.printable import printable
 from rescheduler.adapters.recording.reading import SERVER_VERSION
@@ -94,8 +94,8 @@ def _objects(connection: Connection, kind: Kind) -> Iterator[Any]:
     try:
         for page in connection.pages(kind.path):
             yield from decode_page(kind, page)
-    except NotServedError:
-        if kind.name in _REQUIRED:
+    except (NotServedError, ForbiddenError) as error:
+        if kind.name in _REQUIRED or (isinstance(error, ForbiddenError) and kind.name not in DISPENSABLE):
             raise
 
 

@@ -9,6 +9,7 @@ from rescheduler.model.plan import Move, MoveOutcome, PlacementOutcome, Plan, Pl
 from rescheduler.report.cells import plural, subject
 from rescheduler.report.flows import Flow
 from rescheduler.report.html.markup import folded, more, table, text
+from rescheduler.report.move_reasons import why
 
 MOST_MOVES = 3000
 FEW_MOVES = 60
@@ -26,7 +27,7 @@ def moves(plan: Plan | PlanResult) -> Iterator[str]:
     is_done = isinstance(plan, PlanResult)
     headings = ["Wave", "Pod", "From", "To", *(["Outcome"] if is_done else []), "Why"]
     rows = (
-        [move.wave, move.pod.key, move.from_node, move.to_node, *_outcome(move), _why(move)]
+        [move.wave, move.pod.key, move.from_node, move.to_node, *_outcome(move), why(move)]
         for move in plan.moves[:MOST_MOVES]
     )
     lines = [*table(headings, rows), *more(len(plan.moves) - MOST_MOVES, "moves")]
@@ -69,10 +70,6 @@ def warnings(found: Sequence[str]) -> Iterator[str]:
     """What was read but could not be used, and the like."""
     yield from (f'<p class="warning">{text(warning)}</p>' for warning in found[:MOST_WARNINGS])
     yield from more(len(found) - MOST_WARNINGS, "warnings")
-
-
-def _why(move: Move) -> str:
-    return f"{move.reason} (needs guidance)" if move.needs_guidance else move.reason
 
 
 def _outcome(item: Move | PlannedPlacement) -> list[str]:

@@ -28,6 +28,8 @@ def tiles(plan: Plan | PlanResult, price: Price) -> Iterator[str]:
     if price.guided:
         figures.append((price.guided, f"of the evicted pods need{'s' if price.guided == 1 else ''} guidance"))
     yield '<div class="tiles">' + "".join(f"<div><b>{count}</b> {label}</div>" for count, label in figures) + "</div>"
+    if price.exchanges:
+        yield f"<p>The pods of {price.named_exchanges} leave before they arrive: they are down while they move.</p>"
     for what, ended in (("moves", price.moves_ended), ("placements", price.placements_ended)):
         if ended:
             told = ", ".join(f"{count} {name}" for name, count in ended)

@@ -33,7 +33,19 @@ def _steps(waves: Sequence[tuple[int, tuple[Flow, ...]]], each: int) -> Iterator
         part = waves[start : start + each]
         first, last = part[0][0], part[-1][0]
         flows = tuple(flow for _, found in part for flow in found)
-        yield Step(_label(first, last), f"{first}" if first == last else f"{first}-{last}", flows)
+        yield Step(
+            _label(first, last) + _leaving_first(flows), f"{first}" if first == last else f"{first}-{last}", flows
+        )
+
+
+def _leaving_first(flows: Sequence[Flow]) -> str:
+    """What to say of a step in which pods are down while others leave."""
+    waves = sorted({flow.wave for flow in flows if flow.leaves_first})
+    if not waves:
+        return ""
+    if len({flow.wave for flow in flows}) == 1:
+        return ": pods leave before they arrive"
+    return f": in wave {', '.join(map(str, waves))} pods leave before they arrive"
 
 
 def _label(first: int, last: int) -> str:

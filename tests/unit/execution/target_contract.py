@@ -7,8 +7,10 @@ from typing import Protocol
 
 import pytest
 
-from rescheduler.extension_points import Clock, ExecutionTarget, HoldRequest
+from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, HoldRequest, TaintLostError
+from rescheduler.model.annotations import GUIDE_GATE
 from rescheduler.model.constraints import LabelSelector, Requirement
+from rescheduler.model.leaving_taint import LEAVING, SLACK_SECONDS, ends_at, leaving_taints, plan_of
 from rescheduler.model.plan import PodReference
 from rescheduler.model.pod import Pod
 
@@ -27,6 +29,9 @@ class Stage(Protocol):
 
     def wait(self, is_so: Callable[[], bool], seconds: float = 20.0) -> None:
         """Let time pass until something is so; fails when it does not come."""
+
+    def another(self) -> ExecutionTarget:
+        """The same cluster as another process of ours has it."""
 
 
 def reference(pod: Pod) -> PodReference:
@@ -155,6 +160,77 @@ class TargetContract:
         stage.target.release(["hold-a-0"])
         stage.wait(lambda: any(item.node_name for item in stage.target.read_pods("default", app("chosen"))))
         assert not any(item.node_name for item in stage.target.read_pods("default", app("rival")))
+
+    def test_a_taint_closes_a_node_until_it_is_taken_off(self, stage: Stage) -> None:
+        """A pod that comes later waits; once the taint is off it comes. Nodes that are not there are fine."""
+        assert stage.target.can_taint() is None
+        stage.target.taint(["n0", "gone"], "plan1", 60)
+        assert set(leaving_taints(stage.target.read())) == {"n0"}
+        late = stage.run("late", "1")[0]
+        assert late.node_name is None
+        stage.target.untaint(["n0", "gone"])
+        assert leaving_taints(stage.target.read()) == {}
+        stage.wait(lambda: any(item.node_name for item in stage.target.read_pods("default", app("late"))))
+
+    def test_a_taint_names_its_plan_and_its_end_and_is_renewed(self, stage: Stage) -> None:
+        """Renewed it ends later; it is still one taint."""
+        stage.target.taint(["n0"], "plan1", 30)
+        first = leaving_taints(stage.target.read())["n0"]
+        assert plan_of(first) == "plan1"
+        assert stage.clock.now() + 25 < ends_at(first) < stage.clock.now() + 32
+        stage.target.taint(["n0"], "plan1", 90)
+        node = stage.target.read().node_by_name["n0"]
+        assert [plan_of(item) for item in node.taints if item.key == LEAVING] == ["plan1"]
+        assert ends_at(leaving_taints(stage.target.read())["n0"]) > ends_at(first)
+        stage.target.untaint(["n0"])
+
+    def test_a_taint_that_somebody_took_off_is_not_put_back(self, stage: Stage) -> None:
+        """Nor is anything wrong with one that we took off ourselves."""
+        stage.target.taint(["n0"], "plan1", 60)
+        other = stage.another()
+        other.taint(["n0"], "plan1", 60)
+        other.untaint(["n0"])
+        with pytest.raises(TaintLostError, match="n0"):
+            stage.target.taint(["n0"], "plan1", 60)
+        other.taint(["n0"], "plan1", 60)
+        other.untaint(["n0"])
+        assert leaving_taints(stage.target.read()) == {}
+
+    def test_another_plans_taint_is_respected_until_it_has_run_out(self, stage: Stage) -> None:
+        """Neither overwritten nor taken off while it holds; afterwards it is nobody's."""
+        stage.target.taint(["n0"], "theirs", 0)
+        other = stage.another()
+        with pytest.raises(ClusterError, match="theirs"):
+            other.taint(["n0"], "ours", 60)
+        other.untaint(["n0"])
+        assert plan_of(leaving_taints(stage.target.read())["n0"]) == "theirs"
+        stage.clock.sleep(SLACK_SECONDS + 2)
+        other.taint(["n0"], "ours", 60)
+        assert plan_of(leaving_taints(stage.target.read())["n0"]) == "ours"
+        other.untaint(["n0"])
+        assert leaving_taints(stage.target.read()) == {}
+
+    def test_new_pods_of_named_owners_wait_until_they_are_let_go(self, stage: Stage) -> None:
+        """Those of others do not; when nobody is named any more, no new pod waits."""
+        pod = stage.run("web", "1")[0]
+        assert pod.controller is not None
+        assert stage.target.can_gate() is None
+        stage.target.gate_replacements([pod.controller.uid], "a", 60)
+        assert stage.run("other", "1")[0].node_name == "n0"
+        stage.target.evict(reference(pod), pod.resource_version, dry_run=False)
+        new: list[Pod] = []
+
+        def is_gated() -> bool:
+            new[:] = [item for item in stage.target.read_pods("default", app("web")) if item.uid != pod.uid]
+            return bool(new) and GUIDE_GATE in new[0].scheduling_gates
+
+        stage.wait(is_gated)
+        stage.target.gate_replacements((), "a", 60)
+        assert stage.run("later", "500m")[0].node_name == "n0"
+        assert stage.target.ungate(reference(new[0])) is True
+        assert stage.target.ungate(PodReference("default", "nobody", "x")) is False
+        stage.wait(lambda: any(item.node_name for item in stage.target.read_pods("default", app("web"))))
+        assert list(stage.target.leftovers()) == []
 
     def test_telling_of_an_act_never_fails(self, stage: Stage) -> None:
         """Not even for a pod that is not there."""

@@ -160,12 +160,12 @@ def test_several_replicas_of_one_owner_move_in_one_wave() -> None:
 
 @st.composite
 def half_full(draw: st.DrawFn) -> tuple[Cluster, tuple[str, ...]]:
-    """Nodes less than half full with pods of a few sizes, and some of them to empty."""
+    """Nodes so empty that the pods of three have room on one, and some of them to empty."""
     count = draw(st.integers(3, 6))
     objects: list[Any] = [node(f"n{number}", "8") for number in range(count)]
     numbers: dict[str, int] = {}
     for number in range(count):
-        for size in draw(st.lists(st.sampled_from([250, 500, 1000, 1500]), max_size=2)):
+        for size in draw(st.lists(st.sampled_from([250, 500, 1000, 1250]), max_size=2)):
             owner = f"app{size}"
             index = numbers[owner] = numbers.get(owner, -1) + 1
             objects.append(pod(f"{owner}-{index}", f"{size}m", "64Mi", node=f"n{number}", owner=owner))

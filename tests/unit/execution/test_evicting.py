@@ -7,8 +7,8 @@ import pytest
 from rescheduler.execution.evicting import ATTEMPTS, SHORTEST_BACK_OFF_SECONDS, what_changed
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.plan import PodReference
-from tests.builders import pod
-from tests.unit.execution.worlds import AllowAll, World, executor, fragmented, outcomes, two_moves
+from tests.builders import pod, workload
+from tests.unit.execution.worlds import AllowAll, World, executor, fragmented, outcomes, plan_of, two_moves
 
 EXHAUSTED = EvictionAnswer("BudgetExhausted", "the disruption budget web needs 12 healthy pods and has 12")
 
@@ -195,3 +195,19 @@ def test_a_pod_that_vanishes_during_a_long_pause_stops_the_plan() -> None:
     assert world.evicted == ["web-00"]
     assert "web-01" in result.message
     assert outcomes(result)["web-01"][0] in ("Refused", "NotAttempted")
+
+
+@pytest.mark.parametrize(("size", "is_evicted"), [("500m", True), ("1", False)])
+def test_room_that_goes_during_a_long_pause_stops_the_plan(size: str, is_evicted: bool) -> None:
+    """Somebody else's pod came to the destination: the pod stays where it is, unless both fit."""
+    start = fragmented(pod("little-0", "500m", node="n0", owner="little"), workload("little", 1))
+    world = World(start)
+
+    def come(_reference: PodReference, _dry_run: bool) -> EvictionAnswer:
+        world.put(pod("other-0", size, node="n1", owner="other"))
+        return EXHAUSTED
+
+    world.script = [come]
+    result = executor(world).carry_out(plan_of(start, [("little-0", "n1", 1)]))
+    assert (world.evicted == ["little-0"]) is is_evicted
+    assert ("finds no room on n1 any more; plan again" in result.message) is not is_evicted

@@ -98,6 +98,23 @@ def test_a_move_that_the_gate_refuses_stops_the_plan_before_the_first_eviction()
     assert "PodDisruptionBudget" in result.message
 
 
+def test_a_verdict_that_has_grown_old_is_asked_for_again() -> None:
+    """A dry run that takes two seconds makes the gate's leave void: it is asked once more, for this one pod."""
+    start = fragmented()
+
+    def carried_out(seconds: float) -> list[list[str]]:
+        world, gate = World(start), AllowAll()
+
+        def slow(_: PodReference, is_dry_run: bool) -> None:
+            world.clock.sleep(seconds if is_dry_run else 0.0)
+
+        world.script = [slow]
+        executor(world, gate=gate).carry_out(two_moves(start))
+        return [names for names, _ in gate.asked]
+
+    assert carried_out(2.0).count(["web-00"]) == carried_out(0.0).count(["web-00"]) + 1
+
+
 def test_the_proof_never_sees_our_own_placeholders() -> None:
     """The rest of a plan is proved as if the room that we keep were free: it is the plan's own."""
     start = chained()

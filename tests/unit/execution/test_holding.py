@@ -16,6 +16,7 @@ from rescheduler.model.annotations import HOLD_GATE
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.constraints import HostPort
 from rescheduler.model.plan import Plan
+from rescheduler.model.resources import resources
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.worlds import chain, chained, fragmented, plan_of, two_moves
 
@@ -119,3 +120,8 @@ def test_only_our_own_placeholders_are_taken_out_of_a_snapshot() -> None:
     start = cluster(node("n0"), ours, labelled, gated)
     assert is_placeholder(ours)
     assert [item.name for item in without_placeholders(start).pods] == ["gated-0", "labelled-0"]
+
+
+def test_a_node_that_is_gone_has_no_room() -> None:
+    """It may vanish amid a plan; whoever asks for its room is not the one to fall over it."""
+    assert not fits(free_room(cluster(node("n0", "4")), "gone"), resources([("cpu", 1)]))

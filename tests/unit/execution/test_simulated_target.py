@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 
 import pytest
 
 from rescheduler.model.pod import Pod
 from rescheduler.simulation.simulated_cluster import SimulatedCluster
+from rescheduler.simulation.taints import NodeTaints
 from tests.builders import budget, cluster, node, pod, workload
 from tests.unit.execution.target_contract import TargetContract, app
 
@@ -43,6 +45,12 @@ class SimulatedStage:
         while not is_so():
             assert self.clock.now() < until, "it did not come"
             self.clock.sleep(0.05)
+
+    def another(self) -> SimulatedCluster:
+        """The same world, without the memory of what this process put there."""
+        other = copy.copy(self.target)
+        other._taints = NodeTaints(self.target._store, self.target.settings)
+        return other
 
 
 class TestSimulatedTarget(TargetContract):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rescheduler.cycle import CycleOptions, make_plan, prove_rest
-from rescheduler.disruption.gate import PolicyGate
+from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.execution.executor import Executor, HoldSettings
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.disruption import Selection

@@ -8,6 +8,7 @@ from typing import Any
 from rescheduler.execution.executor import Executor, HoldSettings
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.cluster import Cluster
+from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.permit import Permit
 from rescheduler.model.plan import Move, Plan, PlannedPlacement, PodReference, Refusal, SnapshotSummary
 from rescheduler.model.pod import Pod
@@ -23,7 +24,9 @@ class AllowAll:
         self.refused = set(refused)
         self.asked: list[tuple[list[str], list[str]]] = []
 
-    def permit(self, moves: Sequence[Move], cluster: Cluster, sent: Sequence[PodReference]) -> list[Permit | Refusal]:
+    def permit(
+        self, moves: Sequence[Move], cluster: Cluster, sent: Sequence[PodReference], ledger: Ledger = EMPTY_LEDGER
+    ) -> list[Permit | Refusal]:
         """One verdict for each move."""
         self.asked.append(([move.pod.name for move in moves], [reference.name for reference in sent]))
         return [

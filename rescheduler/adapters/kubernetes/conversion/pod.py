@@ -14,11 +14,12 @@ from rescheduler.adapters.kubernetes.conversion.metadata import (
 )
 from rescheduler.adapters.kubernetes.conversion.pod_spec import PodSpecs
 from rescheduler.adapters.kubernetes.conversion.pod_status import pod_conditions
+from rescheduler.adapters.kubernetes.conversion.pod_trouble import trouble_of
 from rescheduler.adapters.kubernetes.conversion.pod_volumes import PodVolumes
 from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.decoding.errors import ObjectError
 from rescheduler.adapters.kubernetes.decoding.metadata import Condition, ObjectMeta
-from rescheduler.adapters.kubernetes.decoding.pod import PodObject, PodStatus
+from rescheduler.adapters.kubernetes.decoding.pod import PodObject, PodSpecObject, PodStatus
 from rescheduler.adapters.printable import printable
 from rescheduler.model.pod import Pod
 
@@ -39,15 +40,14 @@ class PodConversion:
     def convert(self, found: PodObject) -> Pod:
         """One pod; uses up what was decoded. Raises ObjectError."""
         meta, status, shared = found.metadata or _NO_META, found.status or _NO_STATUS, self._shared
-        name, owners, spec = name_of(meta), shared.owners(meta), found.spec
-        if spec is None:
-            raise ObjectError("spec", "is missing")
+        name, owners, spec = name_of(meta), shared.owners(meta), _spec_of(found)
         ready, scheduled, resize = pod_conditions(status.conditions)
         node_name = shared.name(spec.node_name) if spec.node_name else None
         phase = sys.intern(status.phase) if status.phase else "Running" if node_name else "Pending"
         volumes, restarts = self._volumes.of(spec, name), _restarts(status)
         is_daemon = node_name is not None and bool(owners) and owners[0].kind == "DaemonSet"
-        is_infeasible = _is_infeasible(status, resize)
+        is_infeasible, unscheduled = _is_infeasible(status, resize), _unscheduled(scheduled)
+        trouble = "" if ready is not None and ready.status == "True" else trouble_of(status)
         pod_spec, held = self._specs.of(spec, status, is_bound_daemon=is_daemon, is_infeasible=is_infeasible)
         pod = Pod(
             namespace=shared.name(meta.namespace or "default"),
@@ -70,10 +70,13 @@ class PodConversion:
             held=held,
             restart_count=restarts,
             resource_version=meta.resource_version or "",
+            ready_at=parse_time(ready.last_transition_time) if ready and ready.status == "True" else None,
+            trouble=trouble,
+            unscheduled=unscheduled,
+            unscheduled_at=parse_time(scheduled.last_transition_time) if scheduled and unscheduled else None,
         )
-        if pod.created_at is None or pod.started_at is None or name is not meta.name:
-            return self._with_doubts(pod, meta, status)
-        return pod
+        is_certain = pod.created_at is not None and pod.started_at is not None and name is meta.name
+        return pod if is_certain else self._with_doubts(pod, meta, status)
 
     def _with_doubts(self, pod: Pod, meta: ObjectMeta, status: PodStatus) -> Pod:
         """Warn of what could not be read; a pod whose name is none is never moved."""
@@ -86,11 +89,24 @@ class PodConversion:
         return replace(pod, spec=replace(pod.spec, unmodelled=(*pod.spec.unmodelled, "a name that is not valid")))
 
 
+def _spec_of(found: PodObject) -> PodSpecObject:
+    if found.spec is None:
+        raise ObjectError("spec", "is missing")
+    return found.spec
+
+
 def _scheduled(status: PodStatus, scheduled: Condition | None) -> str | None:
     """When the pod got its node; its start stands in for that where the condition is missing."""
     if scheduled is None or scheduled.status != "True":
         return status.start_time
     return scheduled.last_transition_time
+
+
+def _unscheduled(scheduled: Condition | None) -> str:
+    """Why the pod has no node, in one of few words."""
+    if scheduled is None or scheduled.status != "False":
+        return ""
+    return sys.intern(scheduled.reason or "Unschedulable")
 
 
 def _restarts(status: PodStatus) -> int:

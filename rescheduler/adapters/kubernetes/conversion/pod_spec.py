@@ -42,8 +42,8 @@ _NO_RAW: Final = Raw()
 class PodSpecs:
     """Specifications by their text, and by their value where two texts mean the same.
 
-    What differs between replicas (node, host name, volumes and their generated token's name, restarts) is not
-    looked at.
+    What differs between replicas (node, host name, volumes and their generated token's name, restarts, since when a
+    container runs) is not looked at.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class PodSpecs:
             spec.affinity.node_affinity = _NO_RAW
         for statuses in (status.container_statuses, status.init_container_statuses):
             for item in statuses or ():
-                item.restart_count = None
+                item.restart_count, item.state = None, _NO_RAW
         key = self._encode((is_infeasible, spec, status.container_statuses, status.init_container_statuses))
         found = self._by_text.get(key)
         if found is None:
@@ -82,6 +82,8 @@ class PodSpecs:
     def _made(self, spec: PodSpecObject, status: PodStatus, *, is_infeasible: bool) -> tuple[PodSpec, Resources | None]:
         needs = pod_needs(spec)
         made = _converted(spec, needs)
+        if len(self._by_value) >= _LARGEST_CACHE:
+            self._by_value.clear()
         made = self._by_value.setdefault(made, made)
         held = held_resources(needs, spec, status, is_infeasible=is_infeasible)
         return made, None if held == made.requests else held

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from msgspec import Raw
 
-from rescheduler.adapters.kubernetes.conversion.metadata import NULL, SharedMetadata, name_of, namespace_of
+from rescheduler.adapters.kubernetes.conversion.metadata import (
+    NULL,
+    SharedMetadata,
+    annotations_like,
+    name_of,
+    namespace_of,
+)
+from rescheduler.adapters.kubernetes.conversion.replica_writes import scaled_at
 from rescheduler.adapters.kubernetes.conversion.selectors import equal_labels, label_selector
 from rescheduler.adapters.kubernetes.decoding.decode import decode
 from rescheduler.adapters.kubernetes.decoding.metadata import LabelSelectorObject, ObjectMeta
@@ -13,17 +23,24 @@ from rescheduler.adapters.kubernetes.decoding.workload import (
     PriorityClassObject,
     ServiceObject,
     ServiceSpec,
+    WorkloadMeta,
     WorkloadObject,
     WorkloadSpec,
     WorkloadStatus,
 )
+from rescheduler.adapters.printable import printable
+from rescheduler.model.annotations import OUR_PREFIX
 from rescheduler.model.constraints import LabelSelector
 from rescheduler.model.workload import Namespace, PriorityClass, Service, Workload
+
+_OURS: Final = re.compile(re.escape(OUR_PREFIX).encode())
+# The whole last-applied object stands among a workload's annotations, so they are decoded only if ours is among them.
 
 
 def workload(kind: str, found: WorkloadObject, shared: SharedMetadata) -> Workload:
     """A workload of one of the kinds that make pods. Raises ObjectError."""
-    meta, spec, status = found.metadata or ObjectMeta(), found.spec or WorkloadSpec(), found.status or WorkloadStatus()
+    meta, spec = found.metadata or WorkloadMeta(), found.spec or WorkloadSpec()
+    status = found.status or WorkloadStatus()
     controllers = [owner for owner in shared.owners(meta) if owner.is_controller]
     ready, updated, current = _counts(kind, status)
     return Workload(
@@ -41,7 +58,22 @@ def workload(kind: str, found: WorkloadObject, shared: SharedMetadata) -> Worklo
         observed_generation=status.observed_generation or 0,
         is_paused=bool(spec.paused or spec.suspend),
         is_terminating=bool(meta.deletion_timestamp),
+        failure=_failure(status),
+        annotations=annotations_like(meta, _OURS, _is_ours),
+        scaled_at=scaled_at(bytes(meta.managed_fields)),
     )
+
+
+def _is_ours(key: str) -> bool:
+    return key.startswith(OUR_PREFIX)
+
+
+def _failure(status: WorkloadStatus) -> str:
+    """Why pods cannot be made; conditions of Jobs and others have other types."""
+    for condition in status.conditions or ():
+        if condition.type == "ReplicaFailure" and condition.status == "True":
+            return printable(condition.reason or condition.type, 60)
+    return ""
 
 
 def _selector(kind: str, raw: Raw) -> LabelSelector | None:
@@ -85,7 +117,7 @@ def _counts(kind: str, status: WorkloadStatus) -> tuple[int | None, int | None, 
 def namespace(found: NamespaceObject, shared: SharedMetadata) -> Namespace:
     """A Namespace. Raises ObjectError."""
     meta = found.metadata or ObjectMeta()
-    return Namespace(name_of(meta), shared.labels(meta))
+    return Namespace(name_of(meta), shared.labels(meta), shared.annotations(meta))
 
 
 def service(found: ServiceObject) -> Service:

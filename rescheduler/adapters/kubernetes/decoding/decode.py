@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from functools import lru_cache
+from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -19,14 +19,18 @@ _BYTE: Final = re.compile(r"\(byte (\d+)\)")
 _MISSING: Final = re.compile(r"Object missing required field `(\w+)`")
 
 
-@lru_cache(maxsize=256)
-def _decoder(wanted: Hashable) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(cast("Any", wanted))
+_making: Final = Lock()
+_made: Final[dict[Hashable, msgspec.json.Decoder[Any]]] = {}
+"""One for each type that our code names, whatever is decoded."""
 
 
 def decoder_of(wanted: type[T]) -> msgspec.json.Decoder[T]:
-    """The decoder of a type, made once."""
-    return cast("msgspec.json.Decoder[T]", _decoder(cast("Hashable", wanted)))
+    """The decoder of a type, made once: two threads that make one of the same structs crash the interpreter."""
+    found = _made.get(cast("Hashable", wanted))
+    if found is None:
+        with _making:
+            found = _made[cast("Hashable", wanted)] = msgspec.json.Decoder(wanted)
+    return cast("msgspec.json.Decoder[T]", found)
 
 
 def decode(raw: bytes | msgspec.Raw | memoryview, wanted: type[T], path: str = "") -> T:

@@ -29,14 +29,22 @@ class _Named(Decoded):
     metadata: _Names | None = None
 
 
+_NAMED = msgspec.json.Decoder(_Named)  # made here and not by the threads that read, see ``decoder_of``
+
+
 def decode_page(kind: Kind, page: bytes) -> list[Any]:
     """The objects of one page. Raises ObjectError naming the object, BrokenTextError for what is no JSON."""
     try:
         found: list[Any] | None = decode(page, _page_type(cast("Hashable", kind.decoded))).items
     except ObjectError:
         # Once more, object by object: that tells which one it is.
-        return [decode_object(kind, raw) for raw in decode(page, _Items).items or ()]
+        return [decode_object(kind, raw) for raw in raw_items(page)]
     return found or []
+
+
+def raw_items(page: bytes) -> list[msgspec.Raw]:
+    """The objects of one page, not decoded. Raises ObjectError for what is no list, BrokenTextError for no JSON."""
+    return decode(page, _Items).items or []
 
 
 def decode_object(kind: Kind, raw: bytes | msgspec.Raw) -> Any:
@@ -55,7 +63,7 @@ def labelled(error: ObjectError, kind: str, raw: bytes | msgspec.Raw) -> ObjectE
 def label_of(kind: str, raw: bytes | msgspec.Raw) -> str:
     """``Pod default/web-1``; ``Pod (without a name)`` where there is none."""
     try:
-        meta = msgspec.json.decode(raw, type=_Named).metadata or _Names()
+        meta = _NAMED.decode(raw).metadata or _Names()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         meta = _Names()
     if not isinstance(meta.name, str) or not meta.name:

@@ -152,11 +152,24 @@ class PodSpecObject(Decoded):
     volumes: Raw = Raw()
 
 
+class Waiting(Decoded):
+    """Why a container does not run yet."""
+
+    reason: str | None = None
+
+
+class ContainerState(Decoded):
+    """What a container does; only waiting is looked at."""
+
+    waiting: Waiting | None = None
+
+
 class ContainerStatus(Decoded):
-    """What a container got; ``resources`` and ``allocated_resources`` matter while it is resized in place."""
+    """What a container does and got; ``resources`` and ``allocated_resources`` matter while it is resized in place."""
 
     name: str | None = None
     restart_count: Count | None = None
+    state: Raw = Raw()
     resources: Raw = Raw()
     allocated_resources: Raw = Raw()
 
@@ -165,6 +178,7 @@ class PodStatus(Decoded):
     """The pod as its node reports it."""
 
     phase: str | None = None
+    reason: str | None = None
     conditions: list[Condition] | None = None
     start_time: str | None = None
     nominated_node_name: str | None = None

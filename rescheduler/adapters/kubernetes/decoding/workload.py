@@ -12,6 +12,20 @@ from rescheduler.adapters.kubernetes.decoding.pod import Count, SmallInt
 Generation = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
+class ManagedFields(Decoded):
+    """One entry of ``metadata.managedFields``: who has written which fields, and when one of them was last changed."""
+
+    time: str | None = None
+    subresource: str | None = None
+    fields_v1: Raw = Raw()
+
+
+class WorkloadMeta(ObjectMeta):
+    """Metadata of a workload. ``managed_fields``: a list of ManagedFields, decoded only where it is asked for."""
+
+    managed_fields: Raw = Raw()
+
+
 class WorkloadSpec(Decoded):
     """Specifications of all kinds of workloads. ``selector``: labels alone for a ReplicationController."""
 
@@ -36,12 +50,13 @@ class WorkloadStatus(Decoded):
     number_ready: Count | None = None
     active: Count | None = None
     ready: Count | None = None
+    conditions: list[Condition] | None = None
 
 
 class WorkloadObject(Decoded):
     """A ReplicaSet, Deployment, StatefulSet, DaemonSet, ReplicationController or Job."""
 
-    metadata: ObjectMeta | None = None
+    metadata: WorkloadMeta | None = None
     spec: WorkloadSpec | None = None
     status: WorkloadStatus | None = None
 

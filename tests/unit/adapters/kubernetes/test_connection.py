@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.adapters.kubernetes.connection import Connection, connect, continue_token
+from rescheduler.adapters.kubernetes.connection import Connection, connect
 from rescheduler.adapters.kubernetes.credentials import load_endpoint
 from rescheduler.adapters.kubernetes.failures import (
     NotServedError,
@@ -16,6 +16,7 @@ from rescheduler.adapters.kubernetes.failures import (
     PagesExpiredError,
     WriteRefusedError,
 )
+from rescheduler.adapters.kubernetes.list_pages import continue_token, list_version
 from rescheduler.extension_points import ClusterError
 from tests.unit.adapters.fake_api_server import Answer, Request, answer, serving, status
 
@@ -64,6 +65,13 @@ def test_follows_continue_tokens(tmp_path: Path) -> None:
 def test_finds_the_continue_token_wherever_it_stands(page: bytes, token: str | None) -> None:
     """The token is found before and after the items, and not in texts."""
     assert continue_token(page) == token
+
+
+def test_finds_the_version_of_a_list_wherever_it_stands() -> None:
+    """Before and after the items; a list that tells none has an empty one."""
+    assert list_version(b'{"metadata":{"resourceVersion":"12","continue":"abc"},"items":[]}') == "12"
+    assert list_version(b'{"items":[{"metadata":{"resourceVersion":"3"}}],"metadata":{"resourceVersion":"12"}}') == "12"
+    assert list_version(b'{"metadata":{},"items":[]}') == ""
 
 
 def test_an_expired_list_is_told_apart(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.kubernetes.connection import connect
-from rescheduler.adapters.kubernetes.kinds import KINDS
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.extension_points import ClusterError
 from tests.unit.adapters.api_objects import list_of, node_object, pod_object, read
@@ -109,7 +109,22 @@ def test_kinds_that_are_not_served_are_left_out(tmp_path: Path) -> None:
         reader(server, tmp_path).read()
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_quotas_may_be_forbidden(tmp_path: Path) -> None:
+    """Without the right to list ResourceQuotas all else is read, and a warning says what is not known."""
+    inner = cluster_of({NODES: [node_object()]})
+
+    def handle(request: Request) -> Answer:
+        return status(403, "forbidden") if request.path == "/api/v1/resourcequotas" else inner(request)
+
+    with serving(handle) as server:
+        found = reader(server, tmp_path).read()
+    assert (len(found.nodes), found.quotas) == (1, ())
+    assert len(found.warnings) == 1
+    assert found.warnings[0].startswith("whether quotas leave room for replacements is not known: ")
+    assert "list resourcequotas" in found.warnings[0]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name not in DISPENSABLE], ids=lambda kind: kind.name)
 def test_a_forbidden_kind_is_named(tmp_path: Path, kind: Any) -> None:
     """RBAC that denies one kind of many ends the reading with its name."""
     inner = cluster_of({})

@@ -72,12 +72,26 @@ OBJECTS: list[dict[str, Any]] = [
     api_object("Namespace", "default", metadata={"labels": {"kubernetes.io/metadata.name": "default"}}),
     api_object("Service", "web", namespace="default", spec={"selector": {"app": "web"}, "clusterIP": SECRET}),
     api_object("ReplicationController", "rc", namespace="default", spec={"replicas": 1, "selector": {"app": "web"}}),
-    api_object("ReplicaSet", "web", namespace="default", version="apps/v1", metadata={"uid": "u-web", "generation": 2},
+    api_object("ReplicaSet", "web", namespace="default", version="apps/v1", metadata={
+        "uid": "u-web", "generation": 2, "labels": {"app": "web"}, "annotations": {"note": SECRET},
+        "managedFields": [
+            {"manager": SECRET, "operation": "Update", "time": CREATED, "subresource": "scale",
+             "fieldsV1": {"f:spec": {"f:replicas": {}, "f:template": {"x": SECRET}}}},
+            {"manager": SECRET, "operation": "Update", "time": "2026-05-01T10:30:00Z", "subresource": "status",
+             "fieldsV1": {"f:status": {"f:replicas": {}}}},
+        ]},
                spec={"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": {"x": SECRET}},
                status={"replicas": 2, "readyReplicas": 2, "observedGeneration": 2}),
     api_object("PodDisruptionBudget", "web", namespace="default", version="policy/v1",
                spec={"selector": {"matchLabels": {"app": "web"}}, "maxUnavailable": 1},
                status={"disruptionsAllowed": 1, "disruptedPods": {"a": CREATED}}),
+    api_object("ResourceQuota", "team", namespace="default",
+               spec={"hard": {"pods": "10"}, "scopes": ["NotTerminating"]},
+               status={"hard": {"pods": "10", "requests.cpu": "8", "limits.cpu": "16"},
+                       "used": {"pods": "2", "requests.cpu": "1500m", "limits.cpu": "2"}}),
+    api_object("HorizontalPodAutoscaler", "web", namespace="default", version="autoscaling/v2",
+               spec={"scaleTargetRef": {"kind": "Deployment", "name": "web"}, "metrics": [{"x": SECRET}]},
+               status={"currentReplicas": 2, "desiredReplicas": 3, "lastScaleTime": CREATED, "note": SECRET}),
     api_object("PriorityClass", "high", version="scheduling.k8s.io/v1", value=100),
     api_object("PersistentVolumeClaim", "data", namespace="default",
                metadata={"annotations": {"pv.kubernetes.io/bind-completed": "yes", "note": SECRET}},
@@ -130,6 +144,8 @@ def test_what_is_recorded_is_what_is_read_live(tmp_path: Path, name: str) -> Non
     assert live.taken_at == 1_777_629_600.0 + 3600
     assert live.pods[0].held is not None
     assert len(live.pods[0].spec.unmodelled) == 2
+    [web] = [found for found in live.workloads if found.kind == "ReplicaSet"]
+    assert web.scaled_at is not None
 
 
 def test_nothing_but_needed_fields_is_recorded(tmp_path: Path) -> None:

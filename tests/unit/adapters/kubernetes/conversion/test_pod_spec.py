@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rescheduler.adapters.kubernetes.conversion import pod_spec
 from rescheduler.model.constraints import (
     HostPort,
     LabelSelector,
@@ -60,6 +61,30 @@ def test_replicas_share_one_specification() -> None:
     assert len({id(pod.labels) for pod in pods}) == 1
     assert [pod.restart_count for pod in pods] == [0, 1, 2]
     assert [pod.volumes for pod in pods] == [(Volume("PersistentVolumeClaim", claim=f"d-{n}"),) for n in range(3)]
+
+
+def test_since_when_containers_run_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replicas that started at different times are recognised by their text: the specification is made once."""
+    made = []
+    making = pod_spec._converted
+
+    def counted(*arguments: Any) -> Any:
+        made.append(arguments)
+        return making(*arguments)
+
+    monkeypatch.setattr(pod_spec, "_converted", counted)
+    replicas = []
+    for number in range(3):
+        pod = pod_object(f"web-{number}")
+        state = {"running": {"startedAt": f"2026-05-01T10:00:0{number}Z"}}
+        pod["status"]["containerStatuses"] = [{"name": "main", "restartCount": number, "state": state}]
+        replicas.append(pod)
+    waiting = pod_object("web-9")
+    waiting["status"]["conditions"] = []
+    waiting["status"]["containerStatuses"] = [{"name": "main", "state": {"waiting": {"reason": "ErrImagePull"}}}]
+    pods = read(list_of(node_object(), *replicas, waiting)).pods
+    assert len(made) == 1
+    assert [pod.trouble for pod in pods] == ["", "", "", "ErrImagePull"]
 
 
 def test_specifications_that_mean_the_same_are_one() -> None:

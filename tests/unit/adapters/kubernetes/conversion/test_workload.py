@@ -154,3 +154,51 @@ def test_other_groups_with_the_same_kind_are_passed_over() -> None:
     """A Service of another API group is another thing."""
     knative = api_object("Service", "web", namespace="shop", version="serving.knative.dev/v1", spec={"selector": 7})
     assert read(list_of(node_object(), knative)).services == ()
+
+
+@pytest.mark.parametrize("kind", list(VERSIONS))
+def test_of_a_workloads_annotations_ours_alone_are_kept(kind: str) -> None:
+    """The others may be large, the last-applied object among them, in which ours may stand too."""
+    applied = '{"metadata":{"annotations":{"rescheduler.dev/reschedule":"0"}}}'
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": applied, "rescheduler.dev/reschedule": "1"}
+    assert workload(kind, {}, annotations=annotations).annotations == {"rescheduler.dev/reschedule": "1"}
+    assert workload(kind, {}, annotations={"a": "b"}).annotations == {}
+    assert workload(kind, {}).annotations == {}
+
+
+def managed(time: str, fields: dict[str, Any], **entry: Any) -> dict[str, Any]:
+    """One entry of metadata.managedFields."""
+    return {"manager": "somebody", "operation": "Update", "time": time, "fieldsV1": fields, **entry}
+
+
+REPLICAS = {"f:spec": {"f:replicas": {}}}
+COUNTED = {"f:status": {"f:replicas": {}}}
+EARLY, LATE = "2026-05-01T10:00:00Z", "2026-05-01T11:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        ([managed(EARLY, REPLICAS)], 1777629600.0),
+        ([managed(EARLY, REPLICAS), managed(LATE, REPLICAS, subresource="scale")], 1777633200.0),
+        ([managed(EARLY, REPLICAS), managed(LATE, {"f:spec": {"f:template": {}}})], 1777629600.0),
+        (
+            [managed(EARLY, REPLICAS), managed(LATE, COUNTED, subresource="status")],
+            1777629600.0,
+        ),
+        ([managed(EARLY, {"f:spec": {"f:parallelism": {}}})], 1777629600.0),
+        ([managed(LATE, COUNTED, subresource="status")], None),
+        ([managed("yesterday", REPLICAS)], None),
+        ([{"fieldsV1": REPLICAS}], None),
+        ([{"time": 5, "fieldsV1": REPLICAS}], None),
+        ({"fieldsV1": REPLICAS}, None),
+        ("f:replicas", None),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_when_replicas_were_written_is_known_from_who_has_written_them(entries: Any, told: float | None) -> None:
+    """The latest of all writers of the specification; what nobody can read says nothing, and spoils nothing."""
+    found = workload("Deployment", {"replicas": 3}, managedFields=entries)
+    assert found.scaled_at == told
+    assert found.desired_replicas == 3

@@ -1,0 +1,119 @@
+"""Puts converted objects together as one Cluster, and says what in it does not go together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from rescheduler.adapters.kubernetes.conversion.pod_facts import PodFacts
+from rescheduler.adapters.kubernetes.conversion.priorities import with_priorities
+from rescheduler.adapters.kubernetes.conversion.warnings import Warnings
+from rescheduler.adapters.kubernetes.decoding.errors import ObjectError
+from rescheduler.adapters.kubernetes.kinds import WORKLOAD_KINDS
+from rescheduler.adapters.printable import printable
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.node import Node
+from rescheduler.model.pod import Pod
+from rescheduler.model.workload import PriorityClass
+
+CLUSTER_WIDE: Final = frozenset(
+    {"Node", "Namespace", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver",
+     "VolumeAttachment"}
+)  # fmt: skip
+"""Kinds whose objects are in no namespace; the model sorts them by name, and all others by namespace and name."""
+_SHOWN_PODS: Final = 20
+_CLOCK_SLACK_SECONDS: Final = 300.0
+
+Objects = Mapping[str, tuple[Any, ...]]
+"""By kind, each in the model's order."""
+
+
+def assembled(objects: Objects, pod_facts: PodFacts, warnings: Warnings, **about: Any) -> Cluster:
+    """The snapshot. ``objects`` of a kind that is not there are none; ``warnings`` gets further ones.
+
+    ``pod_facts``: of all these pods. ``about``: taken_at, source and what else a Cluster says of itself. Raises
+    ObjectError where two pods have one uid.
+    """
+    pods, nodes = objects.get("Pod", ()), objects.get("Node", ())
+    if pod_facts.has_double_uids:
+        _refuse_double_uids(pods)
+    pods = _with_known_ages(pods, pod_facts, about["taken_at"], warnings)
+    _warn_of_unknown_nodes(nodes, pods, pod_facts, warnings)
+
+    def all_of(kind: str) -> tuple[Any, ...]:
+        return objects.get(kind, ())
+
+    return Cluster(
+        nodes=nodes,
+        pods=pods,
+        workloads=tuple(found for kind in WORKLOAD_KINDS for found in all_of(kind)),
+        budgets=all_of("PodDisruptionBudget"),
+        namespaces=all_of("Namespace"),
+        services=all_of("Service"),
+        priority_classes=all_of("PriorityClass"),
+        claims=all_of("PersistentVolumeClaim"),
+        volumes=all_of("PersistentVolume"),
+        storage_classes=all_of("StorageClass"),
+        csi_nodes=all_of("CSINode"),
+        csi_drivers=all_of("CSIDriver"),
+        csi_capacities=all_of("CSIStorageCapacity"),
+        attachments=all_of("VolumeAttachment"),
+        quotas=all_of("ResourceQuota"),
+        autoscalers=all_of("HorizontalPodAutoscaler"),
+        warnings=warnings.told(),
+        **about,
+    )
+
+
+def with_classes(
+    pods: Sequence[Pod], lacking: Sequence[Pod], classes: Sequence[PriorityClass], warnings: Warnings
+) -> Sequence[Pod]:
+    """Pods with the priority of their class where they do not carry it themselves: ``lacking``, some of them."""
+    if not lacking:
+        return pods
+    replaced = with_priorities(lacking, classes)
+    unknown = {pod.spec.priority_class_name for pod in lacking if id(pod) not in replaced}
+    for name in sorted(unknown - {""}):
+        warnings.add(
+            f"PriorityClass {printable(name)}: is not in the snapshot, and some of its pods do not carry "
+            "their priority; it counts as 0"
+        )
+    return [replaced.get(id(pod), pod) for pod in pods]
+
+
+def _with_known_ages(pods: tuple[Pod, ...], facts: PodFacts, taken_at: float, warnings: Warnings) -> tuple[Pod, ...]:
+    latest = taken_at + _CLOCK_SLACK_SECONDS
+    if facts.latest_created <= latest:
+        return pods
+    early = {id(pod) for pod in pods if pod.created_at is not None and pod.created_at > latest}
+    found = []
+    for pod in pods:
+        if id(pod) in early:
+            warnings.add(f"Pod {pod.key}: it was created after the snapshot was taken; its age counts as unknown")
+            found.append(replace(pod, created_at=None, started_at=None, scheduled_at=None, ready_at=None))
+        else:
+            found.append(pod)
+    return tuple(found)
+
+
+def _warn_of_unknown_nodes(nodes: Sequence[Node], pods: Sequence[Pod], facts: PodFacts, warnings: Warnings) -> None:
+    known = {node.name for node in nodes}
+    if facts.nodes <= known:
+        return
+    lost = [pod for pod in pods if pod.node_name is not None and pod.node_name not in known and not pod.is_finished]
+    for pod in lost[:_SHOWN_PODS]:
+        where = f"its node {printable(pod.node_name or '')} is not among the {len(known)} nodes of the snapshot"
+        warnings.add(f"Pod {pod.key}: {where}; it is never moved")
+    if len(lost) > _SHOWN_PODS:
+        warnings.add(f"{len(lost) - _SHOWN_PODS} more pods are on nodes that are not in the snapshot")
+
+
+def _refuse_double_uids(pods: Sequence[Pod]) -> None:
+    seen: dict[str, Pod] = {}
+    for pod in pods:
+        if pod.uid and pod.uid in seen:
+            raise ObjectError("metadata.uid", f"is also the uid of {seen[pod.uid].key}; each pod has its own",
+                              f"Pod {pod.key}")  # fmt: skip
+        seen[pod.uid] = pod

@@ -1,0 +1,38 @@
+"""What an operator says to the ledger by annotations: the circuit breaker is closed by hand, a plan is approved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from rescheduler.adapters.kubernetes.conversion.times import parse_time
+from rescheduler.model.ledger import Breaker, Ledger
+
+CLOSED_ANNOTATION: Final = "rescheduler.dev/breaker-closed"
+"""When an operator closed the breaker, RFC 3339: what went wrong before is forgiven."""
+APPROVED_ANNOTATION: Final = "rescheduler.dev/approved"
+"""The number of the plan that an operator says yes to, where the policy's mode is Approve."""
+LONGEST_NUMBER: Final = 64
+
+
+def approved_plan(annotations: Mapping[str, str]) -> str:
+    """The number of the plan that was approved; "" where there is none, or where it is none of ours by its length."""
+    found = annotations.get(APPROVED_ANNOTATION, "").strip()
+    return found if len(found) <= LONGEST_NUMBER else ""
+
+
+def with_marks(ledger: Ledger, annotations: Mapping[str, str], now: float | None) -> Ledger:
+    """The ledger with the breaker closed if it opened before the annotation says; a time to come counts as ``now``.
+
+    A text that is no time says nothing: the breaker stays open, and everything that it stops says so.
+    """
+    closed_at = parse_time(annotations.get(CLOSED_ANNOTATION))
+    if closed_at is None:
+        return ledger
+    closed_at = closed_at if now is None else min(closed_at, now)
+    opened_at = ledger.breaker.opened_at
+    if closed_at <= ledger.breaker.since or (opened_at is not None and opened_at > closed_at):
+        return ledger
+    return replace(ledger, breaker=Breaker(since=closed_at))

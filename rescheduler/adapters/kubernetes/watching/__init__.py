@@ -1,0 +1,1 @@
+"""Watching: what the cluster holds, kept up to date by the API server's own words."""

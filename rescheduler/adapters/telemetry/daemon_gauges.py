@@ -1,0 +1,113 @@
+"""Gauges of how the daemon stands: policy, leadership, health of its watches, ledger and breaker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from rescheduler import __version__
+from rescheduler.adapters.telemetry.daemon_state import CurrentState, DaemonState
+from rescheduler.adapters.telemetry.figures import OF_DAEMON
+from rescheduler.adapters.telemetry.label_values import LONGEST, LabelValues
+from rescheduler.adapters.telemetry.redaction import Hide
+from rescheduler.adapters.telemetry.round_gauges import Rows
+from rescheduler.adapters.telemetry.sources import Sources, asked
+from rescheduler.extension_points import Clock
+from rescheduler.model.printable import printable
+
+_FIGURES: Final = {figure.name: figure for figure in OF_DAEMON}
+_DRY_RUN: Final = "DryRun"
+
+
+class DaemonGauges(Collector):
+    """Told when they are asked for."""
+
+    def __init__(self, state: CurrentState, sources: Sources, clock: Clock, hide: Hide) -> None:
+        self._state = state
+        self._sources = sources
+        self._clock = clock
+        self._hide = hide
+        self._kinds = LabelValues(hide)
+
+    def collect(self) -> Iterator[Metric]:
+        """Everything that is known now."""
+        state, now = self._state.now, self._clock.now()
+        leads = asked(self._sources.leads)
+        known: dict[str, Rows] = {
+            **_of_state(state, now),
+            "policy_info": {self._policy(state): 1.0} if state.policy_id else {},
+            "is_leader": _one(state.is_leader if leads is None else leads),
+            **self._of_watches(state),
+            **self._of_snapshot(now),
+            **self._of_ledger(),
+            "usage_age_seconds": _one(asked(self._sources.usage_age)),
+            "loop_heartbeat_age_seconds": _one(asked(self._sources.heartbeat_age)),
+            "api_requests_total": {tuple(key): count for key, count in (asked(self._sources.requests) or {}).items()},
+        }
+        for name, rows in known.items():
+            if rows:
+                yield _family(name, rows)
+
+    def _policy(self, state: DaemonState) -> tuple[str, ...]:
+        return tuple(printable(self._hide(text), LONGEST) for text in (state.policy, state.policy_id, state.mode))
+
+    def _of_watches(self, state: DaemonState) -> Mapping[str, Rows]:
+        out_of_sync = asked(self._sources.out_of_sync)
+        synced = {**state.synced, **dict.fromkeys(out_of_sync or (), False)}
+        lacking = len(out_of_sync) if out_of_sync is not None else list(synced.values()).count(False)
+        return {
+            "kinds_out_of_sync": _one(lacking),
+            "watch_in_sync": {(self._kinds.of(kind),): float(is_synced) for kind, is_synced in synced.items()},
+            "watch_age_seconds": _one(asked(self._sources.watch_age)),
+        }
+
+    def _of_snapshot(self, now: float) -> Mapping[str, Rows]:
+        cluster = asked(self._sources.snapshot)
+        if cluster is None:
+            return {}
+        return {
+            "snapshot_nodes": _one(len(cluster.nodes)),
+            "snapshot_pods": _one(len(cluster.pods)),
+            "snapshot_pending_pods": _one(len(cluster.pending_pods)),
+            "snapshot_age_seconds": _one(max(now - cluster.taken_at, 0.0)),
+        }
+
+    def _of_ledger(self) -> Mapping[str, Rows]:
+        ledger = asked(self._sources.ledger)
+        if ledger is None:
+            return {}
+        return {
+            "ledger_debts": _one(len(ledger.debts)),
+            "breaker_open": _one(ledger.breaker.opened_at is not None),
+            "breaker_openings": _one(ledger.breaker.openings),
+        }
+
+
+def _of_state(state: DaemonState, now: float) -> Mapping[str, Rows]:
+    waiting = state.still_waiting(now)
+    return {
+        "build_info": {(__version__,): 1.0},
+        "dry_run": _one(state.mode == _DRY_RUN) if state.mode else {},
+        "policy_held": _one(state.is_held),
+        "policy_valid": _one(state.is_valid),
+        "paused": _one(state.is_paused(now)),
+        "plans_waiting_approval": _one(len(waiting)),
+        "approval_expires_timestamp_seconds": _one(min(waiting.values(), default=None)),
+    }
+
+
+def _one(value: float | None) -> Rows:
+    """A metric without labels; absent where nothing is known."""
+    return {} if value is None else {(): float(value)}
+
+
+def _family(name: str, rows: Rows) -> Metric:
+    figure = _FIGURES[name]
+    kind = CounterMetricFamily if figure.kind == "counter" else GaugeMetricFamily
+    family = kind(figure.full_name.removesuffix("_total"), figure.meaning, labels=figure.labels)
+    for labels, value in rows.items():
+        family.add_metric(labels, value)
+    return family

@@ -1,0 +1,188 @@
+"""Notices as lines of a log: one line a decision, with what a person would search for as fields."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from rescheduler.adapters.telemetry.eviction_words import eviction_word, is_bad
+from rescheduler.model.notices import (
+    ApprovalEnded,
+    ApprovalGiven,
+    ApprovalWanted,
+    CapacityRequested,
+    EvictionNoted,
+    Fault,
+    LeadershipChanged,
+    NodesOffered,
+    Notice,
+    Paused,
+    PolicyAcknowledged,
+    PolicyHeld,
+    PolicyKept,
+    PolicyLoaded,
+    Resumed,
+    Started,
+    Stopping,
+    SyncChanged,
+    TriggerFired,
+)
+from rescheduler.model.plan import PodReference
+
+MOST_NAMED: Final = 5
+"""Pods and nodes that a line names; of more it tells the number."""
+INFO, WARNING, ERROR = logging.INFO, logging.WARNING, logging.ERROR
+
+
+class Line(NamedTuple):
+    """One line: ``level`` as in ``logging``, ``event`` in a few fixed words, ``fields`` by name."""
+
+    level: int
+    event: str
+    fields: Mapping[str, Any]
+
+
+def timestamp(seconds: float) -> str:
+    """RFC 3339 in UTC, to the millisecond; for times that no calendar has, the bare number."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (OverflowError, OSError, ValueError):
+        return f"{seconds}"
+
+
+def pod_fields(pods: Iterable[PodReference]) -> dict[str, Any]:
+    """The first pods by name, and how many there are."""
+    return _named("pod", [pod.key for pod in pods])
+
+
+def _named(what: str, names: list[str]) -> dict[str, Any]:
+    if not names:
+        return {}
+    return {f"{what}_count": len(names), f"{what}s": names[:MOST_NAMED]}
+
+
+def lines_of(notice: Notice) -> Iterator[Line]:
+    """The lines of a notice; rounds are told by ``round_lines``."""
+    tell = _TOLD.get(type(notice))
+    if tell is not None:
+        yield tell(notice)
+
+
+def _started(notice: Started) -> Line:
+    fields = {"version": notice.version, "mode": notice.mode, "policy_id": notice.policy_id}
+    return Line(INFO, "started", fields)
+
+
+def _stopping(notice: Stopping) -> Line:
+    return Line(INFO, "stopping", {"reason": notice.reason})
+
+
+def _trigger(notice: TriggerFired) -> Line:
+    about = notice.occasion
+    nodes = _named("node", list(about.nodes))
+    fields = {"trigger": about.trigger, "reason": about.reason, **pod_fields(about.pods), **nodes}
+    return Line(INFO, "trigger fired", fields)
+
+
+def _eviction(notice: EvictionNoted) -> Line:
+    entry = notice.entry
+    fields: dict[str, Any] = {
+        "pod": entry.pod.key,
+        "uid": entry.pod.uid,
+        "workload": entry.workload_key,
+        "from_node": entry.from_node,
+        "to_node": entry.to_node,
+        "landed_on": entry.landed_on,
+        "plan_number": entry.plan,
+        "objective": entry.objective,
+        "reason": entry.reason,
+        "failure": entry.failure,
+        "message": entry.message,
+    }
+    level = WARNING if is_bad(entry) else INFO
+    return Line(level, f"eviction {eviction_word(entry)}", {key: value for key, value in fields.items() if value})
+
+
+def _leadership(notice: LeadershipChanged) -> Line:
+    fields = {"is_leader": notice.is_leader, "holder": notice.holder, "reason": notice.reason}
+    return Line(INFO, "leading" if notice.is_leader else "not leading", fields)
+
+
+def _policy_loaded(notice: PolicyLoaded) -> Line:
+    return Line(INFO, "policy loaded", {"policy_id": notice.policy_id, "policy": notice.name, "mode": notice.mode})
+
+
+def _policy_kept(notice: PolicyKept) -> Line:
+    return Line(WARNING, "policy kept", {"policy_id": notice.policy_id, "problem": notice.problem})
+
+
+def _policy_held(notice: PolicyHeld) -> Line:
+    fields = {"policy_id": notice.policy_id, "held_id": notice.held_id, "widening": list(notice.widening)}
+    return Line(WARNING, "policy held", fields)
+
+
+def _policy_acknowledged(notice: PolicyAcknowledged) -> Line:
+    return Line(INFO, "policy acknowledged", {"held_id": notice.held_id, "who": notice.who})
+
+
+def _approval_wanted(notice: ApprovalWanted) -> Line:
+    pods = pod_fields(move.pod for move in notice.plan.moves)
+    return Line(INFO, "approval wanted", {"plan": notice.plan_id, "expires_at": timestamp(notice.expires_at), **pods})
+
+
+def _approval_given(notice: ApprovalGiven) -> Line:
+    return Line(INFO, "approval given", {"plan": notice.plan_id, "who": notice.who, "how": notice.how})
+
+
+def _approval_ended(notice: ApprovalEnded) -> Line:
+    return Line(INFO, "approval ended", {"plan": notice.plan_id, "reason": notice.reason})
+
+
+def _paused(notice: Paused) -> Line:
+    until = None if notice.until is None else timestamp(notice.until)
+    return Line(WARNING, "paused", {"who": notice.who, "reason": notice.reason, "until": until})
+
+
+def _resumed(notice: Resumed) -> Line:
+    return Line(INFO, "resumed", {"who": notice.who})
+
+
+def _capacity(notice: CapacityRequested) -> Line:
+    return Line(INFO, "capacity requested", {"how": notice.how, "message": notice.message, **pod_fields(notice.pods)})
+
+
+def _offered(notice: NodesOffered) -> Line:
+    return Line(INFO, "nodes offered", {"how": notice.how, **_named("node", list(notice.nodes))})
+
+
+def _sync(notice: SyncChanged) -> Line:
+    level, event = (INFO, "watch in sync") if notice.is_synced else (WARNING, "watch out of sync")
+    return Line(level, event, {"kind": notice.kind, "message": notice.message})
+
+
+def _fault(notice: Fault) -> Line:
+    return Line(ERROR, "fault", {"where": notice.where, "message": notice.message})
+
+
+_TOLD: Final[Mapping[type, Callable[[Any], Line]]] = {
+    Started: _started,
+    Stopping: _stopping,
+    TriggerFired: _trigger,
+    EvictionNoted: _eviction,
+    LeadershipChanged: _leadership,
+    PolicyLoaded: _policy_loaded,
+    PolicyKept: _policy_kept,
+    PolicyHeld: _policy_held,
+    PolicyAcknowledged: _policy_acknowledged,
+    ApprovalWanted: _approval_wanted,
+    ApprovalGiven: _approval_given,
+    ApprovalEnded: _approval_ended,
+    Paused: _paused,
+    Resumed: _resumed,
+    CapacityRequested: _capacity,
+    NodesOffered: _offered,
+    SyncChanged: _sync,
+    Fault: _fault,
+}

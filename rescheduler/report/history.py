@@ -1,0 +1,77 @@
+"""What was moved, why and where it landed, as a document for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from rescheduler.model.ledger import EntryState, LedgerEntry
+from rescheduler.model.plan import API_VERSION, OutcomeKind, PodReference
+
+
+class HistoryEntry(Struct, frozen=True, rename="camel"):
+    """One eviction. ``time``: when it was announced, RFC 3339; ``plan``: the number of its plan in the ledger."""
+
+    time: str
+    pod: PodReference
+    from_node: str
+    to_node: str
+    landed_on: str | None
+    outcome: OutcomeKind
+    state: EntryState
+    objective: str
+    reason: str
+    plan: int
+    workload: str
+    message: str
+
+
+class History(Struct, frozen=True, rename="camel"):
+    """Evictions, the oldest first."""
+
+    entries: tuple[HistoryEntry, ...] = ()
+    api_version: str = API_VERSION
+    kind: str = "History"
+
+
+def history_of(entries: Iterable[LedgerEntry]) -> History:
+    """The history that a ledger's entries tell."""
+    ordered = sorted(entries, key=lambda entry: (entry.at, entry.plan, entry.number))
+    return History(tuple(_entry(entry) for entry in ordered))
+
+
+def outcome_of(entry: LedgerEntry) -> OutcomeKind:
+    """What became of a move, in the words of a plan's result."""
+    if entry.state is EntryState.REFUSED:
+        return OutcomeKind.REFUSED
+    if entry.state is EntryState.NOT_EVICTED:
+        return OutcomeKind.NOT_ATTEMPTED
+    if entry.landed_on is not None:
+        return OutcomeKind.LANDED if entry.landed_on == entry.to_node else OutcomeKind.LANDED_ELSEWHERE
+    return OutcomeKind.LANDED_ELSEWHERE if entry.state is EntryState.REPAID else OutcomeKind.UNKNOWN
+
+
+def _entry(entry: LedgerEntry) -> HistoryEntry:
+    return HistoryEntry(
+        time=_written(entry.at),
+        pod=entry.pod,
+        from_node=entry.from_node,
+        to_node=entry.to_node,
+        landed_on=entry.landed_on,
+        outcome=outcome_of(entry),
+        state=entry.state,
+        objective=entry.objective,
+        reason=entry.reason,
+        plan=entry.plan,
+        workload=entry.workload_key,
+        message=entry.message,
+    )
+
+
+def _written(time: float) -> str:
+    try:
+        return datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    except (OverflowError, OSError, ValueError):
+        return "unknown"

@@ -1,0 +1,1 @@
+"""Tests of what a daemon tells: log, metrics, Events, audit file, traces."""

@@ -1,0 +1,40 @@
+"""docs/operations.md names everything that is told: events of the log, Events in the cluster, paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rescheduler.adapters.telemetry import event_texts
+from rescheduler.adapters.telemetry.eviction_words import WORDS
+from rescheduler.adapters.telemetry.log_lines import lines_of
+from rescheduler.adapters.telemetry.round_lines import detail_lines, round_line
+from rescheduler.adapters.telemetry.round_words import OUTCOMES
+from rescheduler.model.notices import LeadershipChanged, SyncChanged
+from rescheduler.server.probes import LIVE_PATHS, METRICS_PATH, READY_PATH
+from tests.builders import NOW
+from tests.unit.adapters.telemetry.daemon_notices import all_notices, report
+
+PAGE = (Path(__file__).parents[4] / "docs" / "operations.md").read_text(encoding="utf-8")
+
+
+def test_every_event_of_the_log_is_on_the_page() -> None:
+    """By the words that one searches for."""
+    more = (LeadershipChanged(NOW, False, ""), SyncChanged(NOW, "Pod", True))
+    events = {line.event for notice in (*all_notices(), *more) for line in lines_of(notice)}
+    events |= {round_line(report()).event} | {line.event for line in detail_lines(report())}
+    events |= {f"eviction {word}" for word in WORDS}
+    assert {event for event in events if f"`{event}`" not in PAGE} == set()
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *OUTCOMES, *LIVE_PATHS, READY_PATH, METRICS_PATH, event_texts.EVICTION_PLANNED, event_texts.NO_ROOM,
+        event_texts.NO_ROOM_FOUND, event_texts.CAPACITY, event_texts.OFFERED, event_texts.HELD,
+    ],
+)  # fmt: skip
+def test_every_word_that_people_meet_is_on_the_page(word: str) -> None:
+    """Outcomes of rounds, paths, and reasons of Events."""
+    assert f"`{word}`" in PAGE
