@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import sys
 
+from rescheduler.cli.main import complete as suggest
 from rescheduler.cli.main import main as run
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
     sys.exit(run())
+
+
+def complete() -> None:
+    """Tell kubectl what may be typed after ``kubectl reschedule``; the script ``kubectl_complete-reschedule``."""
+    sys.exit(suggest(sys.argv[1:]))
 
 
 if __name__ == "__main__":

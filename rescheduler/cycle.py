@@ -6,16 +6,21 @@ carries a plan out is ``execution/executor.py``, put together in ``wiring.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace as with_changes
 
+from rescheduler.disruption.cautions import cautions
 from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.kill_switch import stop_mark
+from rescheduler.disruption.quiet import Wanted
 from rescheduler.extension_points import Clock, Progress, no_progress
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import Columns
 from rescheduler.model.disruption import Selection
+from rescheduler.model.leaving_taint import without_leaving_taints
+from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.observed_use import ObservedUse
 from rescheduler.model.placement import Placement
 from rescheduler.model.plan import Plan
@@ -25,7 +30,7 @@ from rescheduler.planning.goals.catalogue import Setting, goals_of
 from rescheduler.planning.moving_together import groups_moving_together
 from rescheduler.planning.question import Question
 from rescheduler.planning.succession import plan_in_order
-from rescheduler.policy.models import Guidance, Policy
+from rescheduler.policy.models import Guidance, Policy, with_unrest
 from rescheduler.policy.objective_arguments import arguments_of
 from rescheduler.policy.objectives import SpreadLoadArgs
 from rescheduler.proof.checker import check_plan, check_rest
@@ -36,27 +41,50 @@ from rescheduler.usage.observed_use import observed_use
 
 @dataclass(frozen=True)
 class CycleOptions:
-    """What one cycle needs besides cluster and policy."""
+    """What one cycle needs besides cluster and policy.
+
+    ``ledger``: earlier evictions. ``is_daemon``: nobody watches, so that what else would be a warning binds. ``stop``:
+    why nothing may be evicted (the kill switch on this machine). ``left``: pending pods that are left to an autoscaler,
+    by uid, ``waiting``: objectives that are not asked for now, by name; each with the reason. ``wanted``: how many
+    replicas workloads wanted so far, where somebody has watched them.
+    """
 
     clock: Clock
     schedulers: Schedulers = DEFAULTS
     selection: Selection = field(default_factory=Selection)
     seed: int = 0
     progress: Progress = no_progress
+    ledger: Ledger = EMPTY_LEDGER
+    is_daemon: bool = False
+    stop: str | None = None
+    left: Mapping[str, str] = field(default_factory=dict)
+    waiting: Mapping[str, str] = field(default_factory=dict)
+    wanted: Mapping[str, Wanted] = field(default_factory=dict)
 
 
 def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     """Propose moves for a snapshot and prove them; a plan that the checker refuses is withdrawn and says so."""
     options.progress("deciding what may move")
     schedulers = options.schedulers
-    cluster = schedulers.configured(cluster)
-    eligibility = decide_eligibility(cluster, policy, options.selection, schedulers.names)
+    cluster = schedulers.configured(without_leaving_taints(cluster))
+    eligibility = decide_eligibility(
+        cluster,
+        policy,
+        options.selection,
+        schedulers.names,
+        ledger=options.ledger,
+        is_daemon=options.is_daemon,
+        stop=options.stop or stop_mark(cluster, policy),
+        wanted=options.wanted,
+        left=options.left,
+    )
+    policy = _without(policy, options.waiting)
     prediction = schedulers.model(cluster, is_for_planning=True)
     question = Question(
         prediction=prediction,
         placement=Placement(prediction.columns),
         eligibility=eligibility,
-        is_guided_by_holds=policy.guidance is Guidance.HOLD,
+        is_guided_by_holds=policy.guidance is not Guidance.PREDICT,
         deadline_seconds=policy.limits.deadline,
         seed=options.seed,
         clock=options.clock,
@@ -67,10 +95,20 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     course = plan_in_order(goals_of(policy, Setting(prediction.columns, observed)), question)
     plan = plan_document(prediction, eligibility, course)
     options.progress("proving the plan")
-    plan = with_changes(plan, warnings=(*plan.warnings, *schedulers.warnings(cluster)))
+    waits = (f"{name} waits: {reason}" for name, reason in options.waiting.items())
+    warnings = (*plan.warnings, *waits, *schedulers.warnings(cluster), *cautions(cluster, plan, policy, options.ledger))
+    plan = with_changes(plan, warnings=warnings)
     recounts = recounts_of(policy, cluster, observed)
     violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster), recounts)
     return plan if not violations else withdrawn_plan(plan, [violation.message for violation in violations])
+
+
+def _without(policy: Policy, names: Collection[str]) -> Policy:
+    """The policy without some of its objectives."""
+    if not names:
+        return policy
+    objectives = tuple(objective for objective in policy.objectives if objective.name not in names)
+    return policy.model_copy(update={"objectives": objectives})
 
 
 def _observed(policy: Policy, load: UsageWindows | None, columns: Columns) -> ObservedUse | None:
@@ -85,7 +123,10 @@ def _observed(policy: Policy, load: UsageWindows | None, columns: Columns) -> Ob
 def prove_rest(
     cluster: Cluster, plan: Plan, policy: Policy, selection: Selection, schedulers: Schedulers = DEFAULTS
 ) -> Sequence[str]:
-    """What speaks against the rest of a plan on a fresh snapshot; empty: it still holds."""
-    cluster = schedulers.configured(cluster)
-    eligibility = decide_eligibility(cluster, policy, selection, schedulers.names)
+    """What speaks against the rest of a plan on a fresh snapshot; empty: it still holds.
+
+    Whether workloads are at rest is the gate's question: it knows which of the unrest is this plan's own.
+    """
+    cluster = schedulers.configured(without_leaving_taints(cluster))
+    eligibility = decide_eligibility(cluster, with_unrest(policy), selection, schedulers.names)
     return [item.message for item in check_rest(cluster, plan, eligibility, schedulers.rules(cluster))]

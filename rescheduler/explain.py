@@ -12,14 +12,15 @@ import numpy as np
 from msgspec import UNSET
 
 from rescheduler.disruption.circumstances import Circumstances
+from rescheduler.disruption.debts import indebted, replicas_with_debts
 from rescheduler.disruption.eligibility import NOTHING_REMEMBERED
 from rescheduler.disruption.eligibility import explain_pod as objections_to
-from rescheduler.extension_points import ReschedulerError
+from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, ReschedulerError
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.disruption import Selection
 from rescheduler.model.node import Node
 from rescheduler.model.placement import Placement
-from rescheduler.model.plan import Plan, PlannedPlacement, PodReference, Refusal
+from rescheduler.model.plan import Move, Plan, PlannedPlacement, PodReference, Refusal
 from rescheduler.model.pod import Pod
 from rescheduler.model.printable import printable
 from rescheduler.policy.models import Policy
@@ -50,29 +51,27 @@ def find_node(cluster: Cluster, name: str) -> Node:
 
 
 def explain_pod(
-    cluster: Cluster, policy: Policy, selection: Selection, plan: Plan, pod: Pod, schedulers: Schedulers = DEFAULTS
+    cluster: Cluster,
+    policy: Policy,
+    selection: Selection,
+    plan: Plan,
+    pod: Pod,
+    schedulers: Schedulers = DEFAULTS,
+    earlier: LedgerReading = NOTHING_EARLIER,
 ) -> Explanation:
     """What the plan does with a pod; if nothing, which rules refuse it; and how the scheduler sees each node for it."""
     cluster = schedulers.configured(cluster)
     pod = cluster.pod_by_key[pod.key]
     moves = tuple(move for move in plan.moves if move.pod.key == pod.key)
     placements = tuple(place for place in plan.placements if place.pod.key == pod.key)
-    refusals = () if moves or placements else objections_to(_circumstances(cluster, policy, selection, schedulers), pod)
+    refusals = (
+        ()
+        if moves or placements
+        else objections_to(_circumstances(cluster, policy, selection, schedulers, earlier), pod)
+    )
     model = schedulers.model(cluster, is_for_planning=True)
     nodes = () if pod.is_finished or pod.is_terminating else _verdicts(model, pod)
-    if pod.is_finished or pod.is_terminating:
-        verdict, message = "Leaves", "has finished" if pod.is_finished else "is terminating; it is left alone"
-    elif moves:
-        move = moves[0]
-        verdict, message = "Moves", f"moves from {move.from_node} to {move.to_node} in wave {move.wave}: {move.reason}"
-    elif placements:
-        verdict, message = "GetsAPlace", _place_found(placements[0], plan)
-    elif refusals:
-        verdict, message = "Refused", f"is left alone ({_rules(refusals)})"
-    elif pod.is_pending:
-        verdict, message = "Waits", _waiting(model, pod, nodes, plan)
-    else:
-        verdict, message = "Stays", _not_needed(plan)
+    verdict, message = _verdict(pod, plan, moves, placements, refusals) or ("Waits", _waiting(model, pod, nodes, plan))
     return Explanation(
         verdict=verdict,
         message=message,
@@ -85,14 +84,40 @@ def explain_pod(
     )
 
 
+def _verdict(
+    pod: Pod,
+    plan: Plan,
+    moves: Sequence[Move],
+    placements: Sequence[PlannedPlacement],
+    refusals: Sequence[Refusal],
+) -> tuple[str, str] | None:
+    """What becomes of a pod, in a word and in words; None for a pending one that nothing is known of."""
+    if pod.is_finished or pod.is_terminating:
+        return "Leaves", "has finished" if pod.is_finished else "is terminating; it is left alone"
+    if moves:
+        move = moves[0]
+        return "Moves", f"moves from {move.from_node} to {move.to_node} in wave {move.wave}: {move.reason}"
+    if placements:
+        return "GetsAPlace", _place_found(placements[0], plan)
+    if refusals:
+        return "Refused", f"is left alone ({_rules(refusals)})"
+    return None if pod.is_pending else ("Stays", _not_needed(plan))
+
+
 def explain_node(
-    cluster: Cluster, policy: Policy, selection: Selection, plan: Plan, node: Node, schedulers: Schedulers = DEFAULTS
+    cluster: Cluster,
+    policy: Policy,
+    selection: Selection,
+    plan: Plan,
+    node: Node,
+    schedulers: Schedulers = DEFAULTS,
+    earlier: LedgerReading = NOTHING_EARLIER,
 ) -> Explanation:
     """Which pods leave a node and arrive on it, and which rule keeps each of the others where it is."""
     moves = tuple(move for move in plan.moves if node.name in (move.from_node, move.to_node))
     placements = tuple(place for place in plan.placements if place.node == node.name)
     cluster = schedulers.configured(cluster)
-    circumstances = _circumstances(cluster, policy, selection, schedulers)
+    circumstances = _circumstances(cluster, policy, selection, schedulers, earlier)
     pods = cluster.pods_by_node.get(node.name, ())
     moved = {move.pod.key for move in moves}
     objections = {pod.key: objections_to(circumstances, pod) for pod in pods if pod.key not in moved}
@@ -113,8 +138,18 @@ def explain_node(
     )
 
 
-def _circumstances(cluster: Cluster, policy: Policy, selection: Selection, schedulers: Schedulers) -> Circumstances:
-    return Circumstances(cluster, policy, selection, schedulers.names, NOTHING_REMEMBERED)
+def _circumstances(
+    cluster: Cluster, policy: Policy, selection: Selection, schedulers: Schedulers, earlier: LedgerReading
+) -> Circumstances:
+    return Circumstances(
+        indebted(cluster, earlier.ledger),
+        policy,
+        selection,
+        schedulers.names,
+        replicas_with_debts(NOTHING_REMEMBERED, earlier.ledger),
+        ledger=earlier.ledger,
+        stop=earlier.stop,
+    )
 
 
 def _verdicts(model: SchedulerModel, pod: Pod) -> tuple[NodeVerdict, ...]:

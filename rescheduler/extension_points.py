@@ -1,19 +1,29 @@
-"""Every place where a plugin or an adapter fits in, and the errors that cross it."""
+"""Every place where a plugin or an adapter fits in, and the errors that cross it.
+
+One file on purpose, however long: a newcomer learns on one page what may be swapped.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from rescheduler.model.account import Account, Right
+from rescheduler.model.capacity import CapacityRequest, StandingRequest
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import BoolArray, Columns, IntArray
 from rescheduler.model.constraints import HostPort, LabelSelector
+from rescheduler.model.lease import LeaseReading, LeaseRecord
+from rescheduler.model.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
 from rescheduler.model.node import Node
+from rescheduler.model.notices import Notice
+from rescheduler.model.occasions import Occasion, Sight
 from rescheduler.model.permit import Permit
 from rescheduler.model.placement import Placement
 from rescheduler.model.plan import Move, PlanResult, PodReference, Refusal
 from rescheduler.model.pod import Pod
 from rescheduler.model.resources import Resources
+from rescheduler.model.round_report import RoundReport
 from rescheduler.model.samples import MetricsSample, NodeSamples
 
 
@@ -29,12 +39,24 @@ class ClusterError(ReschedulerError):
     """The API server cannot be reached, refuses, or answers something unusable."""
 
 
+class NotSentError(ClusterError):
+    """A write that we refused ourselves, right before it would have been sent: nothing has happened."""
+
+
+class TaintLostError(ClusterError):
+    """Somebody took our own taint off a node that a plan keeps closed; it is not put back against him."""
+
+
 class MetricsError(ReschedulerError):
     """A metrics provider cannot be asked, refuses, or answers something unusable: names provider and address."""
 
 
+class LedgerDeniedError(ClusterError):
+    """We may not read or write the ledger on the cluster; it may be kept elsewhere instead."""
+
+
 class StoreError(ReschedulerError):
-    """The usage store cannot be written (a full disk, say) or opened."""
+    """A file of ours cannot be written (a full disk, say) or opened."""
 
 
 class ExecutionError(ReschedulerError):
@@ -189,6 +211,31 @@ class ExecutionTarget(Protocol):
     def nominate(self, pod: PodReference, node: str) -> bool:
         """Set nominatedNodeName of a pending pod; False if it is bound, gone or another by now."""
 
+    def can_gate(self) -> str | None:
+        """None if new pods can be held at a scheduling gate here, else the reason why not."""
+
+    def gate_replacements(self, owners: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """From now on, new pods of these owners (uids) get our scheduling gate; returns when that is in force.
+
+        Replaces the owners of an earlier call; none: nothing is gated any more. What is not renewed by the next call
+        ends by itself after the deadline. Raises ClusterError.
+        """
+
+    def ungate(self, pod: PodReference) -> bool:
+        """Take our scheduling gate off a pod; False if the pod is gone or another by now. Raises ClusterError."""
+
+    def can_taint(self) -> str | None:
+        """None if nodes can be tainted here, else the reason why not."""
+
+    def taint(self, nodes: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """Put our own NoSchedule taint, with its expiry, on nodes, or renew it; nodes that are gone are fine.
+
+        Raises TaintLostError for one that somebody took off meanwhile, ClusterError where another plan's stands.
+        """
+
+    def untaint(self, nodes: Sequence[str]) -> None:
+        """Take our own taint off nodes; nodes without it, or gone, are fine. Raises ClusterError."""
+
     def leftovers(self) -> Sequence[str]:
         """Names of placeholders of ours that still exist."""
 
@@ -196,17 +243,136 @@ class ExecutionTarget(Protocol):
         """Tell of an act by an Event on the pod; never raises."""
 
 
+class LedgerReading(NamedTuple):
+    """The ledger as it stands. ``version``: what ``LedgerStore.write`` has to be given; "" where none exists yet.
+
+    ``stop``: why nothing may be evicted any more, where somebody has marked the ledger so. ``approved``: the number of
+    the plan that somebody has approved by a mark on the ledger, "" where there is none.
+    """
+
+    ledger: Ledger
+    version: str
+    stop: str | None = None
+    approved: str = ""
+
+
+NOTHING_EARLIER = LedgerReading(EMPTY_LEDGER, "")
+"""What is known where nobody has written anything down."""
+
+
+class LedgerStore(Protocol):
+    """Where the ledger is kept: one object that several processes may want to change."""
+
+    def read(self) -> LedgerReading:
+        """A live read; an empty ledger where there is none yet. Raises ClusterError, also for one that is unreadable.
+
+        StoreError where it is kept in a file of ours.
+        """
+
+    def write(self, ledger: Ledger, version: str) -> str | None:
+        """Replace the ledger if it still is at ``version``; its new version, or None if somebody else was faster.
+
+        Raises ClusterError (OutcomeUnknownError among them: read again, the ledger itself tells).
+        """
+
+
+class LeaseStore(Protocol):
+    """Where the record of who leads is kept: one object that several processes want to change."""
+
+    def read(self) -> LeaseReading | None:
+        """A live read; None where there is none. Raises ClusterError, and never waits for long."""
+
+    def create(self, record: LeaseRecord) -> LeaseReading | None:
+        """Make the record; None if somebody else was faster. Raises ClusterError as ``update``."""
+
+    def update(self, record: LeaseRecord, version: str) -> LeaseReading | None:
+        """Replace the record if it still is at ``version``; None if it is not, or is gone.
+
+        Raises ClusterError; that it was not written is not said by it: read again, the record itself tells.
+        """
+
+
+class AuditLog(Protocol):
+    """A record of every eviction on the disk of the process that sends it."""
+
+    def note(self, entries: Sequence[LedgerEntry]) -> None:
+        """Write down entries as they stand now; on return they survive a kill. Raises StoreError.
+
+        Without entries: find out whether something could be written.
+        """
+
+
 class Gate(Protocol):
     """May these moves start now? Asked on a fresh snapshot right before the evictions of a wave."""
 
     def permit(
-        self, moves: Sequence[Move], cluster: Cluster, sent: Sequence[PodReference]
+        self,
+        moves: Sequence[Move],
+        cluster: Cluster,
+        sent: Sequence[PodReference],
+        ledger: Ledger = EMPTY_LEDGER,
     ) -> Sequence[Permit | Refusal]:
         """One answer for each move, in order.
 
-        ``cluster``: read just now. ``sent``: pods of this plan whose eviction was sent already, in whatever wave,
-        the outcome unknown included; each counts as missing until its workload is complete again.
+        ``cluster``: read just now; its ``taken_at`` is the time of every window. ``sent``: pods of this plan whose
+        eviction was sent already, in whatever wave, the outcome unknown included; each counts as missing until its
+        workload is complete again. ``ledger``: as it stands, with the debts of other plans and processes.
         """
+
+
+class AccessReviewer(Protocol):
+    """Who shows a token, and what he may do, as the cluster itself says; asked from many threads."""
+
+    def account_of(self, token: str) -> Account | None:
+        """Whose token it is; None where it is not accepted. Raises ClusterError where nobody can be asked."""
+
+    def allows(self, account: Account, right: Right) -> bool:
+        """Whether the account has a right. Raises ClusterError where nobody can be asked."""
+
+
+class CapacityTarget(Protocol):
+    """Where an autoscaler is asked for room, and nodes are offered to it. ``how``: as the policy names it."""
+
+    def cannot(self, how: str) -> str | None:
+        """Why a way is not to be had here (an API that is not served, a right that is missing); None if it is."""
+
+    def ask(self, request: CapacityRequest) -> None:
+        """Make a request; one of that name that stands already is fine. Raises ClusterError."""
+
+    def standing(self, how: str) -> Sequence[StandingRequest]:
+        """Every request of ours that stands, whichever process has made it. Raises ClusterError."""
+
+    def withdraw(self, how: str, names: Sequence[str]) -> None:
+        """Take requests back, with all that belongs to them; those that are gone are fine. Raises ClusterError."""
+
+    def offer(self, nodes: Sequence[str], how: str, until: float) -> None:
+        """Mark nodes as emptied, or renew the mark; nodes that are gone are fine. Raises ClusterError."""
+
+    def take_back(self, nodes: Sequence[str]) -> None:
+        """Take our marks of emptied nodes off; nodes without, or gone, are fine. Raises ClusterError."""
+
+
+class Trigger(Protocol):
+    """Is it time for a round? Triggers only ask: the gate decides what may be done. One file each, pure."""
+
+    name: str
+    """As the policy names it."""
+
+    def look(self, sight: Sight) -> Occasion | None:
+        """Whether a round is wanted now; asked whenever the cluster has changed, and at ``wake_at``."""
+
+    def wake_at(self, now: float) -> float | None:
+        """When it wants to be asked though nothing changes, seconds since the epoch; None: never."""
+
+    def answered(self, report: RoundReport) -> None:
+        """Hear what became of a round, whoever asked for it: for back-off."""
+
+
+class Listener(Protocol):
+    """Hears all that a daemon tells: a log, metrics, Events, an audit log."""
+
+    def hear(self, notice: Notice) -> None:
+        """Take a notice; never raises, and never waits for long."""
 
 
 class Progress(Protocol):

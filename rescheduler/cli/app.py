@@ -14,7 +14,9 @@ from rescheduler.cli.demo import demo
 from rescheduler.cli.explain import commands as explain
 from rescheduler.cli.failures import WRONG_USE
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
+from rescheduler.cli.history import history
 from rescheduler.cli.plan import plan
+from rescheduler.cli.run import run
 from rescheduler.cli.schedule import schedule
 from rescheduler.cli.score import score
 from rescheduler.cli.simulate import simulate
@@ -29,7 +31,7 @@ app = typer.Typer(
     name="rescheduler",
     cls=OrderedGroup,
     help="Move running pods to better nodes, when the gain is worth the disturbance.",
-    epilog="Every command but apply and clean only reads. rescheduler COMMAND --help tells more of one.",
+    epilog="Every command but apply, clean and run only reads. rescheduler COMMAND --help tells more of one.",
     rich_markup_mode=None,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
@@ -65,7 +67,9 @@ for command, short_help in (
     (schedule, "show where the scheduler would put each pending pod"),
     (snapshot, "record a cluster in a file"),
     (apply, "carry out one reviewed plan"),
+    (history, "show what was moved, why, and where it landed"),
     (clean, "remove what a killed process left behind"),
+    (run, "keep going: wait for triggers, plan, and carry out what the policy allows"),
     (watcher, "collect measured load and tell it over REST"),
 ):
     app.command(cls=GroupedCommand, short_help=short_help, context_settings=HELP_NAMES)(command)

@@ -61,7 +61,7 @@ def apply(options: ApplyFlags) -> int:
 
     _refuse_what_cannot_be(options)
     policy = policy_from(options)
-    reviewed = _reviewed_plan(options)
+    reviewed = _reviewed_plan(options, policy)
     with shown_progress() as progress:
         question = _Question(options, progress)
         try:
@@ -116,11 +116,21 @@ class _Question:
         self.cluster, self.warnings = cluster, frozenset(plan.warnings)
         self._progress.pause()
         warn(plan.warnings)
+        where = _unchosen(self._options) if plan.moves else None
+        if self._options.yes and where is not None:
+            say(f"acting on {where}; --context NAME says which one is meant")
         if self._options.yes or not plan.moves:
             return True
         show(plan_report(plan, cluster), to_stderr=True)
         count = "1 pod" if len(plan.moves) == 1 else f"{len(plan.moves)} pods"
-        return confirmed(f"Evict {count} as shown? [y/N] ")
+        return confirmed(f"Evict {count} as shown{'' if where is None else f', in {where}'}? [y/N] ")
+
+
+def _unchosen(options: ApplyFlags) -> str | None:
+    """The context, where there are several and nobody said which: acting on the wrong cluster is hard to take back."""
+    from rescheduler import wiring
+
+    return wiring.unchosen_context(wiring.ClusterOptions(kubeconfig=options.kubeconfig, context=options.context))
 
 
 def _refuse_what_cannot_be(options: ApplyFlags) -> None:
@@ -133,9 +143,18 @@ def _refuse_what_cannot_be(options: ApplyFlags) -> None:
         raise UsageError("--plan brings its own moves, --objective would plan others; give one of them")
 
 
-def _reviewed_plan(options: ApplyFlags) -> Plan | None:
+def _reviewed_plan(options: ApplyFlags, policy: Policy) -> Plan | None:
+    """The plan of the file. Raises UsageError for one that the policy's guidance cannot carry out."""
     if options.plan is None:
         return None
     from rescheduler.cli.plan_file import read_plan_file
+    from rescheduler.policy.models import Guidance
 
-    return read_plan_file(options.plan)
+    plan = read_plan_file(options.plan)
+    exchange = next((move for move in plan.moves if move.evict_first), None)
+    if exchange is not None and policy.guidance is not Guidance.GUIDE:
+        raise UsageError(
+            f"{options.plan}: the pods of wave {exchange.wave} leave before they arrive (evictFirst), which takes "
+            f"guidance: Guide; the policy has guidance: {policy.guidance}"
+        )
+    return plan

@@ -39,19 +39,19 @@ def check(
         for warning in configuration.read.warnings:
             say(f"warning: {_printable(warning)}")
     if found.policy is not None:
-        show(_about_policy(found.policy, found.policy_files))
+        show(_about_policy(found.policy, found.policy_files, found.openings))
     for configuration in found.configurations:
         show(_about_schedulers(configuration))
     return DONE
 
 
-def _about_policy(policy: Policy, files: Sequence[str]) -> Iterator[RenderableType]:
+def _about_policy(policy: Policy, files: Sequence[str], openings: Sequence[str]) -> Iterator[RenderableType]:
     from rescheduler.policy.summary import policy_sentences
     from rescheduler.report.cells import cell
 
     checked = f"{files[0]} is valid" if len(files) == 1 else f"the {len(files)} policies are valid together"
     yield cell(f"{checked}. Policy {policy.metadata.name}:", "bold")
-    for sentence in policy_sentences(policy):
+    for sentence in (*policy_sentences(policy), *openings):
         yield cell(f"- {sentence}")
     for source in policy.schedulers:
         if source.config_map is not None:

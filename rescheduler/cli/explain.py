@@ -11,13 +11,14 @@ from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, pod_key
 from rescheduler.cli.plan_output import print_document, print_page
-from rescheduler.cli.preparation import policy_from, read_world, selection_from
+from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, selection_from
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import show, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rescheduler.extension_points import LedgerReading
     from rescheduler.model.cluster import Cluster
     from rescheduler.model.disruption import Selection
     from rescheduler.model.plan import Plan
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from rescheduler.scheduling.schedulers import Schedulers
 
     Find = Callable[[Cluster, str], Any]
-    Explain = Callable[[Cluster, Policy, Selection, Plan, Any, Schedulers], Explanation]
+    Explain = Callable[[Cluster, Policy, Selection, Plan, Any, Schedulers, LedgerReading], Explanation]
 
 commands = typer.Typer(
     cls=OrderedGroup, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
@@ -68,10 +69,17 @@ def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int
     with shown_progress() as progress:
         cluster, schedulers = read_world(options, policy, progress)
         found = find(cluster, name)
+        earlier = earlier_evictions(options, policy, cluster)
         plan = wiring.plan(
-            cluster, policy, selection=selection, schedulers=schedulers, seed=options.seed, progress=progress
+            cluster,
+            policy,
+            selection=selection,
+            schedulers=schedulers,
+            seed=options.seed,
+            earlier=earlier,
+            progress=progress,
         )
-        answer = explain(cluster, policy, selection, plan, found, schedulers)
+        answer = explain(cluster, policy, selection, plan, found, schedulers, earlier)
     warn(schedulers.warnings(cluster))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(answer, options.output)

@@ -8,14 +8,17 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from rescheduler.cli.failures import DONE, INTERRUPTED, guarded
-from rescheduler.cli.streams import prepare_streams
+from rescheduler.cli.streams import prepare_streams, write
 
 PROGRAM = "rescheduler"
-STOPPED_BY_SIGTERM = frozenset({"watcher"})
+AS_PLUGIN = "kubectl-reschedule"
+"""The name under which kubectl finds us; people call that ``kubectl reschedule``."""
+STOPPED_BY_SIGTERM = frozenset({"run", "watcher"})
 """Commands that run until they are terminated, which is then no failure, however early it comes."""
 
 
@@ -32,10 +35,32 @@ def _run(arguments: list[str]) -> int:
 
     from rescheduler.cli.app import app
 
-    answer = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+    answer = typer.main.get_command(app).main(args=arguments, prog_name=_program(), standalone_mode=False)
     if answer == INTERRUPTED:  # typer has caught the interruption itself
         raise KeyboardInterrupt
     return answer if isinstance(answer, int) else DONE
+
+
+def _program() -> str:
+    """How we were called, as help should show it."""
+    return AS_PLUGIN.replace("-", " ") if Path(sys.argv[0]).name.startswith(AS_PLUGIN) else PROGRAM
+
+
+def complete(words: Sequence[str]) -> int:
+    """Write what may be typed next, in the form that kubectl reads; the exit code."""
+    prepare_streams()
+    return guarded(lambda: _complete(words))
+
+
+def _complete(words: Sequence[str]) -> int:
+    import typer
+
+    from rescheduler.cli.app import app
+    from rescheduler.cli.completion import suggestions
+
+    found = suggestions(typer.main.get_command(app), words)
+    write("".join(f"{line}\n" for line in (*found.lines, f":{found.directive}")))
+    return DONE
 
 
 @contextmanager

@@ -2,30 +2,110 @@
 
 from __future__ import annotations
 
-from rescheduler.cli.failures import DONE, NOT_EMPTY
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
+from rescheduler.cli.node_shape import MOST_ADDED, parse_node_shape
 from rescheduler.cli.options import PlanFlags, with_options
+from rescheduler.cli.parameters import parsed
 from rescheduler.cli.plan_output import print_plan
-from rescheduler.cli.preparation import policy_from, read_world, selection_from
+from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, selection_from
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import warn
+from rescheduler.model.what_if import NodeShape
+
+if TYPE_CHECKING:
+    from rescheduler.extension_points import Progress
+    from rescheduler.model.cluster import Cluster
+    from rescheduler.model.plan import Plan
+    from rescheduler.policy.models import Policy
+    from rescheduler.scheduling.schedulers import Schedulers
+
+
+@dataclass(frozen=True)
+class WhatIfFlags(PlanFlags):
+    """The options of every plan, and nodes that come or go in thought."""
+
+    remove_node: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Could this node go? Plan to empty it, in place of the policy's objectives; "
+            "repeatable",
+            show_default=False, rich_help_panel="What if",
+        ),
+    ] = None  # fmt: skip
+    add_node: Annotated[
+        list[NodeShape] | None,
+        typer.Option(
+            metavar="SHAPE", parser=parsed(parse_node_shape), help="Would one more of these help? Plan as if there was "
+            "a further node, such as cpu=16,memory=64Gi,nvidia.com/gpu=1, like:NODE or 2xlike:NODE; repeatable",
+            show_default=False, rich_help_panel="What if",
+        ),
+    ] = None  # fmt: skip
 
 
 @with_options
-def plan(options: PlanFlags) -> int:
+def plan(options: WhatIfFlags) -> int:
     """Propose moves for a live cluster or a recording; nothing is written.
 
     The answer says what gets better, at which price, how far it is from the proven best, and why what is left alone
     is left alone. An answer that nothing can help is an answer too: exit 0.
     """
-    from rescheduler import wiring
-
+    _refuse_what_cannot_be(options)
     policy = policy_from(options)
     with shown_progress() as progress:
         cluster, schedulers = read_world(options, policy, progress)
-        selection = selection_from(options)
-        proposed = wiring.plan(
-            cluster, policy, selection=selection, schedulers=schedulers, seed=options.seed, progress=progress
-        )
+        proposed, cluster = _proposed(options, policy, cluster, schedulers, progress)
     warn(proposed.warnings)
     print_plan(proposed, cluster, options.output)
     return NOT_EMPTY if options.exit_code and proposed.moves else DONE
+
+
+def _proposed(
+    options: WhatIfFlags, policy: Policy, cluster: Cluster, schedulers: Schedulers, progress: Progress
+) -> tuple[Plan, Cluster]:
+    """The plan, and the cluster that it is for: as it is, or as it is asked to be."""
+    from rescheduler import wiring
+
+    selection, earlier = selection_from(options), earlier_evictions(options, policy, cluster)
+    removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
+    if not removed and not added:
+        answer = wiring.plan(
+            cluster,
+            policy,
+            selection=selection,
+            schedulers=schedulers,
+            seed=options.seed,
+            earlier=earlier,
+            progress=progress,
+        )
+        return answer, cluster
+    return wiring.plan_what_if(
+        cluster,
+        policy,
+        wiring.Change(removed, added, keeps_objectives=bool(options.objective)),
+        selection=selection,
+        schedulers=schedulers,
+        seed=options.seed,
+        earlier=earlier,
+        progress=progress,
+    )
+
+
+def _refuse_what_cannot_be(options: WhatIfFlags) -> None:
+    """Raise UsageError, before anything is read, for what cannot be asked, or not together."""
+    removed, added = options.remove_node or (), options.add_node or ()
+    if "" in removed:
+        raise UsageError("--remove-node: an empty name; name a node")
+    if removed and options.objective:
+        raise UsageError("--remove-node asks whether nodes can be emptied, --objective asks for others; give one")
+    if sum(shape.count for shape in added) > MOST_ADDED:
+        raise UsageError(f"--add-node: more than {MOST_ADDED} nodes in all; ask for fewer")
+    same = sorted({shape.like for shape in added}.intersection(removed))
+    if same:
+        raise UsageError(
+            f"--add-node like:{same[0]} and --remove-node {same[0]} together change nothing; leave one out"
+        )

@@ -10,16 +10,14 @@ from typing import Any
 import msgspec
 import yaml
 
-from rescheduler.extension_points import ReschedulerError
+from rescheduler.cli.plan_file_errors import PlanFileError
+from rescheduler.cli.wave_marks import with_marks_of_waves
 from rescheduler.model.plan import API_VERSION, Plan
 from rescheduler.model.printable import printable
+from rescheduler.model.what_if import WhatIf
 
 MOST_BYTES = 64 * 1024 * 1024
 DEEPEST = 100
-
-
-class PlanFileError(ReschedulerError):
-    """A file is no plan that can be carried out: names the file and the field."""
 
 
 def read_plan_file(file: str) -> Plan:
@@ -57,7 +55,7 @@ def _plan_from(data: Any) -> Plan:
         raise PlanFileError(_field_first(str(error))) from None
     _refuse_unknown(data, msgspec.to_builtins(plan), "")
     _refuse_contradictions(plan)
-    return plan
+    return with_marks_of_waves(plan)
 
 
 def _data(raw: bytes) -> Any:
@@ -122,7 +120,14 @@ def _refuse_unknown(found: Any, read: Any, path: str) -> None:
 
 
 def _refuse_contradictions(plan: Plan) -> None:
-    """Raise for what no planner writes: pods without uid, moved twice or not at all, waves out of order."""
+    """Raise for what no planner writes: pods without uid, moved twice or not at all, waves out of order.
+
+    And for what nobody can carry out: a plan for nodes that do not exist.
+    """
+    if isinstance(plan.what_if, WhatIf) and plan.what_if.added_nodes:
+        name = _shown(plan.what_if.added_nodes[0].name)
+        raise PlanFileError(f"whatIf.addedNodes: {name} does not exist, so this plan cannot be carried out; plan "
+                            "again without --add-node once there is such a node")  # fmt: skip
     _refuse_doubles("moves", (move.pod.key for move in plan.moves))
     _refuse_doubles("placements", (place.pod.key for place in plan.placements))
     wave = 1

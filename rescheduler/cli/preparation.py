@@ -11,7 +11,7 @@ from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.streams import is_terminal, say, warn
 
 if TYPE_CHECKING:
-    from rescheduler.extension_points import Progress
+    from rescheduler.extension_points import LedgerReading, Progress
     from rescheduler.model.cluster import Cluster
     from rescheduler.model.disruption import Selection
     from rescheduler.policy.models import Policy
@@ -100,6 +100,13 @@ def read_cluster(options: ClusterFlags, progress: Progress, config_maps: tuple[s
     if isinstance(options, SelectionFlags):
         _warn_of_empty_selection(options, cluster)
     return cluster
+
+
+def earlier_evictions(options: SelectionFlags, policy: Policy, cluster: Cluster) -> LedgerReading:
+    """What is known of earlier evictions in the cluster that was read; says what cannot be known."""
+    from rescheduler import wiring
+
+    return wiring.earlier_evictions(cluster_options_from(options), policy, cluster, lambda text: warn([text]))
 
 
 def refuse_formats(output: OutputFormat, command: str, *refused: OutputFormat) -> None:

@@ -10,7 +10,7 @@ from rescheduler.cli.failures import DONE, FAILED, NOT_EMPTY
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, whole_number
 from rescheduler.cli.plan_output import print_document, print_plan
-from rescheduler.cli.preparation import policy_from, read_world, refuse_formats, selection_from
+from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, refuse_formats, selection_from
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import show, warn
 
@@ -51,6 +51,7 @@ def simulate(
             schedulers=schedulers,
             seed=options.seed,
             cycles=cycles,
+            earlier=earlier_evictions(options, policy, cluster),
             progress=progress,
         )
     warn(dict.fromkeys(warning for result in report.results for warning in result.warnings))

@@ -8,10 +8,11 @@ from typing import Final, Protocol
 
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.columns import columns_of
+from rescheduler.model.node_marks import node_mark
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.scheduler_rules import ArrivalRules, LoadLimit, SchedulerRules
 from rescheduler.model.usage import UsageWindows
-from rescheduler.plugins.filters import DEFAULT_FILTERS
+from rescheduler.plugins.filters import DEFAULT_FILTERS, MarkedNode
 from rescheduler.policy.foreign_metrics import offer_of
 from rescheduler.scheduling.configuration import (
     Configuration,
@@ -79,7 +80,7 @@ class Schedulers:
         """The predicted schedulers over a snapshot that is ``configured``.
 
         ``is_for_planning``: filters that a scheduler leaves out but kubelets apply hold too, since a pod that is sent
-        to a node must also be let in there.
+        to a node must also be let in there; and nodes that autoscalers take away are left out.
         """
         profiles = scheduling_profiles(
             self.configuration,
@@ -88,7 +89,8 @@ class Schedulers:
             node_count=len(cluster.nodes),
         )
         if is_for_planning:
-            profiles = {name: _with_admission(profile) for name, profile in profiles.items()}
+            is_marked = any(node_mark(node) for node in cluster.nodes)
+            profiles = {name: _for_planning(profile, is_marked=is_marked) for name, profile in profiles.items()}
         return SchedulerModel(columns_of(cluster), profiles, counts_nominated=counts_nominated)
 
     def rules(self, cluster: Cluster) -> ArrivalRules:
@@ -142,7 +144,8 @@ def _load_limits(profile: ConfiguredProfile) -> Iterator[LoadLimit]:
         yield LoadLimit(MEMORY, found.memory, found.period_seconds)
 
 
-def _with_admission(profile: Profile) -> Profile:
+def _for_planning(profile: Profile, *, is_marked: bool) -> Profile:
     present = {plugin.name for plugin in profile.filters}
     missing = tuple(plugin for plugin in DEFAULT_FILTERS if plugin.name in ADMISSION - present)
-    return replace(profile, filters=(*missing, *profile.filters)) if missing else profile
+    marked = (MarkedNode(),) if is_marked else ()
+    return replace(profile, filters=(*missing, *profile.filters, *marked)) if missing or marked else profile

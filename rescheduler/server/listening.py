@@ -7,13 +7,17 @@ import logging
 import socket
 import ssl
 import threading
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from rescheduler.extension_points import ReschedulerError
+from rescheduler.policy.api import ServerTls
+from rescheduler.policy.metrics_access import Tls
 from rescheduler.policy.usage import WatcherApi
+from rescheduler.server.certificate_renewal import RenewingServer
 from rescheduler.server.impatience import ImpatientProtocol
 from rescheduler.server.protection import LARGEST_HEAD, require_protection, require_tls_files
 
@@ -64,19 +68,42 @@ def bind(address: Address) -> socket.socket:
     return bound
 
 
+class Door(NamedTuple):
+    """How an application may be reached. ``field``: of the policy, for errors; ``largest_head``: bytes.
+
+    ``require``: raises PolicyError for an address, as written and as a number, that others reach without protection.
+    """
+
+    name: str
+    field: str = ""
+    tls: Tls | ServerTls | None = None
+    require: Callable[[str, str], None] = lambda _address, _host: None
+    largest_head: int = LARGEST_HEAD
+
+
+def watcher_door(api: WatcherApi) -> Door:
+    """The load watcher's: this machine only, or who shows a token or a certificate."""
+
+    def require(address: str, host: str) -> None:
+        require_protection(api, address, host)
+
+    return Door("watcher-api", "usage.api", api.tls, require)
+
+
 class Listener:
     """The server of one application. Connections are taken from the moment it exists, answered once it is started."""
 
-    def __init__(self, app: ASGIApp, address: str, api: WatcherApi) -> None:
+    def __init__(self, app: ASGIApp, address: str, api: WatcherApi | Door) -> None:
         """Raises ListenError, and PolicyError for an address that is open to others without protection."""
+        door = api if isinstance(api, Door) else watcher_door(api)
         where = resolve(address)
-        require_protection(api, address, where.host)
-        require_tls_files(api)
+        door.require(address, where.host)
+        require_tls_files(door.tls, f"{door.field}.tls")
         self._socket = bind(where)
-        self._server = uvicorn.Server(_config(app, api))
+        self._server = RenewingServer(_config(app, door), door.tls)
         self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="watcher-api", daemon=True)
-        scheme = "http" if api.tls is None else "https"
+        self._thread = threading.Thread(target=self._run, name=door.name, daemon=True)
+        scheme = "http" if door.tls is None else "https"
         host, port = self._socket.getsockname()[:2]
         self.url = f"{scheme}://[{host}]:{port}" if where.family == socket.AF_INET6 else f"{scheme}://{host}:{port}"
 
@@ -110,8 +137,8 @@ class Listener:
             self._failure = error
 
 
-def _config(app: ASGIApp, api: WatcherApi) -> uvicorn.Config:
-    tls = api.tls
+def _config(app: ASGIApp, door: Door) -> uvicorn.Config:
+    tls = door.tls
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # bad requests are counted, not logged one by one
     return uvicorn.Config(
         app,
@@ -124,7 +151,7 @@ def _config(app: ASGIApp, api: WatcherApi) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         limit_concurrency=MOST_CONNECTIONS,
-        h11_max_incomplete_event_size=LARGEST_HEAD,
+        h11_max_incomplete_event_size=door.largest_head,
         timeout_graceful_shutdown=STOP_SECONDS,
         ssl_certfile=None if tls is None else tls.cert_file,
         ssl_keyfile=None if tls is None else tls.key_file,

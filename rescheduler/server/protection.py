@@ -13,7 +13,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rescheduler.extension_points import ReschedulerError
+from rescheduler.policy.api import ServerTls
 from rescheduler.policy.errors import PolicyError, Problem
+from rescheduler.policy.metrics_access import Tls
 from rescheduler.policy.usage import WatcherApi
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/watcher/health"})
@@ -50,14 +52,13 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def require_tls_files(api: WatcherApi) -> None:
+def require_tls_files(tls: Tls | ServerTls | None, field: str = "usage.api.tls") -> None:
     """Raise PolicyError for TLS without our certificate, or with files that cannot be used."""
-    tls = api.tls
     if tls is None:
         return
     if tls.cert_file is None or tls.key_file is None:
         text = "missing; write certFile and keyFile: a server shows a certificate"
-        raise PolicyError([Problem("", 0, 0, "usage.api.tls", text)])
+        raise PolicyError([Problem("", 0, 0, field, text)])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     place = f"certFile {tls.cert_file}, keyFile {tls.key_file}"
     try:
@@ -67,7 +68,7 @@ def require_tls_files(api: WatcherApi) -> None:
             context.load_verify_locations(tls.ca_file)
     except (OSError, ValueError) as error:
         text = f"{place}: cannot be used: {getattr(error, 'strerror', None) or error}; wanted PEM files"
-        raise PolicyError([Problem("", 0, 0, "usage.api.tls", text)]) from None
+        raise PolicyError([Problem("", 0, 0, field, text)]) from None
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Protection:
             return await refusal(scope, receive, send)
         if scope["method"] != "HEAD":
             return await self.app(scope, receive, send)
-        return await self.app({**scope, "method": "GET"}, receive, _without_body(send))
+        return await self.app({**scope, "method": "GET"}, receive, without_body(send))
 
     def _token_refusal(self, path: str, headers: dict[bytes, bytes]) -> PlainTextResponse | None:
         if self.read_token is None or path in OPEN_PATHS:
@@ -122,7 +123,9 @@ def plain_text(status: int, text: str, headers: dict[str, str] | None = None) ->
     return PlainTextResponse(text + "\n", status, {"X-Content-Type-Options": "nosniff", **(headers or {})})
 
 
-def _without_body(send: Send) -> Send:
+def without_body(send: Send) -> Send:
+    """Sends the head of an answer alone, as HEAD wants it."""
+
     async def send_head(message: object) -> None:
         if isinstance(message, dict) and message["type"] == "http.response.body":
             message = {**message, "body": b""}

@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.scheduler_file import UnreadableFileError, read_text
+from rescheduler.disruption.openings import opening_sentences
+from rescheduler.extension_points import Clock
 from rescheduler.model.printable import printable
 from rescheduler.policy.errors import PolicyError, Problem, named
 from rescheduler.policy.loader import load_policy
 from rescheduler.policy.models import API_VERSION, Policy
 from rescheduler.scheduling.configuration import combined, configures_scheduler, read_configuration
 from rescheduler.wiring.metrics import check_providers
+from rescheduler.wiring.round_times import round_times
 from rescheduler.wiring.scheduler_sources import NamedConfiguration, named_configurations
 
 
 class Checked(NamedTuple):
-    """Valid files: the policy that ``policy_files`` make together (None: none was given), and configurations."""
+    """Valid files: the policy that ``policy_files`` make together (None: none was given), and configurations.
+
+    ``openings``: when the windows of its budgets open and its schedules ask for rounds next, in sentences.
+    """
 
     policy: Policy | None
     policy_files: tuple[str, ...]
     configurations: tuple[NamedConfiguration, ...]
+    openings: tuple[str, ...] = ()
 
 
-def check_files(files: Sequence[str]) -> Checked:
+def check_files(files: Sequence[str], clock: Clock | None = None) -> Checked:
     """Read files of both sorts. Raises PolicyError with everything that is wrong in any of them."""
     problems: list[Problem] = []
     policies: list[str] = []
@@ -47,7 +55,9 @@ def check_files(files: Sequence[str]) -> Checked:
             problems += error.problems
     if problems:
         raise PolicyError(problems)
-    return Checked(policy, tuple(policies), tuple(configurations))
+    now = (clock or SystemClock()).now()
+    times = () if policy is None else (*opening_sentences(policy.disruption.budgets, now), *round_times(policy, now))
+    return Checked(policy, tuple(policies), tuple(configurations), times)
 
 
 def _named_by(policy: Policy, files: Sequence[str]) -> list[NamedConfiguration]:

@@ -62,12 +62,32 @@ def clean(
     """Remove what earlier runs left behind, by name; None if ``confirm`` said no."""
     from rescheduler.adapters.kubernetes.cleaning import find_leftovers, remove_leftovers
 
-    progress("looking for placeholders")
+    progress("looking for what was left behind")
     leftovers = find_leftovers(connected(options, read_only=True), policy.hold.namespace)
     if leftovers and not confirm([leftover.text for leftover in leftovers]):
         return None
     removed = remove_leftovers(connected(options, read_only=False), leftovers)
     return tuple(leftover.text for leftover in removed)
+
+
+def clean_stale(
+    options: ClusterOptions, policy: Policy, progress: Progress = no_progress
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Remove what has run out and belongs to no plan that runs: what was removed, and what could not be, in words."""
+    from rescheduler.adapters.clock import SystemClock
+    from rescheduler.adapters.kubernetes.stale_leftovers import remove_stale
+
+    progress("looking for what has run out")
+    cleaned = remove_stale(connected(options, read_only=False), policy.hold.namespace, SystemClock().now)
+    return tuple(leftover.text for leftover in cleaned.removed), cleaned.failures
+
+
+def unchosen_context(options: ClusterOptions) -> str | None:
+    """The context that is used because it is the current one among several, for people; None if there is no choice."""
+    from rescheduler.adapters.kubernetes.whereabouts import whereabouts
+
+    found = None if options.context or options.filenames else whereabouts(options.kubeconfig)
+    return found.text if found is not None and found.contexts > 1 else None
 
 
 def connected(options: ClusterOptions, *, read_only: bool) -> Connection:

@@ -65,7 +65,7 @@ class ProviderLoad(MeasuredLoad):
             text = f"usage: the recording was taken {age} ago and providers tell of now, so {_IN_PLACE}"
             return (f"{text}; --usage FILE gives the load of that time",)
         collected = self._collector.collected
-        doubts = () if measured is None else _doubts(_assessment(measured))
+        doubts = () if measured is None else _doubts(shortest_assessment(measured))
         return (*self._told, *_complaints(collected), *doubts)
 
     def _measured(self, cluster: Cluster) -> UsageWindows | None:
@@ -116,9 +116,9 @@ def _rounded(seconds: float) -> str:
     return f"{seconds:.0f} seconds"
 
 
-def _assessment(windows: UsageWindows) -> Assessment:
+def shortest_assessment(windows: UsageWindows) -> Assessment:
     """Trust over the shortest window, which objects to the fewest nodes."""
-    found = windows.by_seconds[min(windows.by_seconds)].assessment
+    found = windows.by_seconds[min(windows.by_seconds)].assessment if windows.by_seconds else None
     return found if found is not None else Assessment(())
 
 

@@ -86,6 +86,11 @@ def predictions(
         with named(policy_files):
             asked = ProviderLoad(policy, where, SystemClock(), progress)
         load = recorded_answer(policy, where) or asked
+    return predictions_by(load, policy, policy_files)
+
+
+def predictions_by(load: MeasuredLoad, policy: Policy, policy_files: Sequence[str] = ()) -> Predictions:
+    """The same by load that somebody else measures. Raises PolicyError, ConfigurationError."""
     return Predictions(policy, tuple(_read_files(policy, policy_files)), load)
 
 

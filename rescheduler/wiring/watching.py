@@ -28,8 +28,12 @@ _ADVICE: Final = 'none; write where load comes from, such as providers: [{name: 
 class UsageWatch:
     """Collects at the policy's beat from ``start`` to ``stop``; ``collected`` may be read from any thread."""
 
-    def __init__(self, policy: Policy, options: ClusterOptions, clock: Clock, tell: Tell) -> None:
+    def __init__(
+        self, policy: Policy, options: ClusterOptions, clock: Clock, tell: Tell, *, observe: Observe | None = None
+    ) -> None:
         """Look at the cluster once. ``tell`` hears, from any thread, what goes wrong and what is well again.
+
+        ``observe``: how to look at the cluster; None: by reading it time and again.
 
         Raises PolicyError, SnapshotError and ClusterError.
         """
@@ -42,8 +46,8 @@ class UsageWatch:
             raise PolicyError([Problem("", 0, 0, "usage.providers", "none of them can be asked here")])
         check_store(policy.usage)
         self._store = make_store(policy.usage, clock, tell)
-        observe = observer(options, clock, policy.usage.pod_interval)
-        self._collector = Collector(providers, observe, policy.usage, store=self._store)
+        look = observe or observer(options, clock, policy.usage.pod_interval)
+        self._collector = Collector(providers, look, policy.usage, store=self._store)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 

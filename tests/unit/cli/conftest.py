@@ -13,6 +13,7 @@ import pytest
 
 from rescheduler import wiring
 from rescheduler.cli.main import main
+from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.plan import Plan, PlanResult
 from tests.unit.cli.desk import NODES, STANDING, Desk, waiting
@@ -36,6 +37,7 @@ class World:
     result: PlanResult = field(default_factory=small_result)
     error: BaseException | None = None
     left_behind: tuple[str, ...] = ()
+    not_removed: tuple[str, ...] = ()
     calls: dict[str, dict[str, Any]] = field(default_factory=dict)
     was_applied: bool = False
 
@@ -65,6 +67,10 @@ class World:
         self.was_applied = confirm(given["reviewed"] or self.plan, self.cluster)
         return self.result if self.was_applied else None
 
+    def earlier_evictions(self, *_arguments: Any) -> LedgerReading:
+        """None."""
+        return NOTHING_EARLIER
+
     def record(self, options: Any, file: str, **given: Any) -> str:
         """Say what was recorded."""
         self.calls["record"] = {"options": options, "file": file, **given}
@@ -77,6 +83,11 @@ class World:
             return ()
         return self.left_behind if confirm(self.left_behind) else None
 
+    def clean_stale(self, options: Any, policy: Any, progress: Any) -> tuple[Sequence[str], Sequence[str]]:
+        """Remove what has run out; what cannot be removed is told."""
+        self.calls["clean_stale"] = {"options": options, "policy": policy}
+        return self.left_behind, self.not_removed
+
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
@@ -84,7 +95,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     pretended = World()
     monkeypatch.setattr(wiring, "read_cluster", pretended.read_cluster)
     monkeypatch.setattr(wiring, "plan", pretended.make_plan)
-    for name in ("simulate", "apply", "record", "clean"):
+    for name in ("simulate", "apply", "record", "clean", "clean_stale", "earlier_evictions"):
         monkeypatch.setattr(wiring, name, getattr(pretended, name), raising=False)
     return pretended
 

@@ -41,7 +41,7 @@ class Desk:
     def document(self, *arguments: str) -> Any:
         """The JSON of a command that went well without a warning."""
         answer = self.run(*arguments, "-o", "json")
-        assert (answer.code, answer.err) == (0, "")
+        assert (answer.code, answer.err) == (0, ""), answer.err
         return json.loads(answer.out)
 
     def placed(self) -> dict[str, str | None]:

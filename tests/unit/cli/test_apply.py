@@ -12,6 +12,7 @@ from rescheduler.extension_points import ClusterError, ExecutionInterruptedError
 from rescheduler.model.plan import OutcomeKind
 from rescheduler.report.documents import to_json, to_yaml
 from tests.unit.cli.conftest import Answer, World
+from tests.unit.report.exchanges import exchange_plan
 from tests.unit.report.plans import small_plan, small_result
 
 Shell = Callable[..., Answer]
@@ -99,6 +100,24 @@ def test_a_broken_plan_file_fails_before_anything_is_done(world: World, shell: S
     answer = shell("apply", "--yes", "--plan", str(tmp_path / "plan.json"))
     assert (answer.code, answer.out, world.calls) == (1, "", {})
     assert "plan.json: moves[0].wave: found 0; wanted 1 or more" in answer.err
+
+
+@pytest.mark.parametrize(("guidance", "code"), [("Hold", 2), ("Predict", 2), ("Guide", 0)])
+def test_pods_leave_before_they_arrive_with_guide_only(
+    world: World, shell: Shell, tmp_path: Path, guidance: str, code: int
+) -> None:
+    """With other guidance such a plan is wrong use, named, before anything is read."""
+    (tmp_path / "plan.json").write_text(to_json(exchange_plan()))
+    (tmp_path / "policy.yaml").write_text(
+        f"apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\nguidance: {guidance}\n"
+    )
+    files = ("--plan", str(tmp_path / "plan.json"), "--policy", str(tmp_path / "policy.yaml"))
+    answer = shell("apply", "--yes", *files)
+    assert answer.code == code
+    assert ("apply" in world.calls) is (code == 0)
+    if code:
+        assert "plan.json: the pods of wave 2 leave before they arrive (evictFirst)" in answer.err
+        assert f"the policy has guidance: {guidance}" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,14 @@ def test_errors_cannot_play_with_the_terminal(world: World, shell: Shell) -> Non
 
 
 def run(code: str, **options: object) -> subprocess.Popen[bytes]:
-    """A process that runs the command line with some of it replaced."""
-    program = f"import sys, time\nfrom rescheduler import wiring\nfrom rescheduler.cli.main import main\n{code}"
+    """A process that runs the command line with some of it replaced.
+
+    It does not go by what whoever runs the tests has made of SIGHUP (nohup ignores it).
+    """
+    program = (
+        "import signal, sys, time\nfrom rescheduler import wiring\nfrom rescheduler.cli.main import main\n"
+        f"signal.signal(signal.SIGHUP, signal.SIG_DFL)\n{code}"
+    )
     return subprocess.Popen(
         [sys.executable, "-c", program],
         stdout=subprocess.PIPE,

@@ -21,7 +21,9 @@ COMMANDS = [
     "schedule",
     "snapshot",
     "apply",
+    "history",
     "clean",
+    "run",
     "watcher",
     "top",
 ]
@@ -39,14 +41,6 @@ def test_the_first_screen_says_what_it_is_and_lists_commands_in_the_order_of_lea
     assert answer.code == 0
     assert answer.out.startswith("Move running pods to better nodes, when the gain is worth the disturbance.\n")
     assert commands_on(answer.out) == COMMANDS
-
-
-@pytest.mark.parametrize("later", ["run", "history"])
-def test_commands_of_later_versions_are_not_there(shell: Shell, later: str) -> None:
-    """Neither listed nor reachable."""
-    answer = shell(later)
-    assert (answer.code, answer.out) == (2, "")
-    assert f"No such command '{later}'" in answer.err
 
 
 def test_without_arguments_the_help_is_wrong_use(shell: Shell) -> None:

@@ -63,7 +63,7 @@ def test_clean_asks_and_removes(world: World, shell: Shell) -> None:
     world.left_behind = ("Job holds/a", "Job holds/b")
     answer = shell("clean", typed="y\n")
     assert (answer.code, answer.out) == (0, "removed Job holds/a\nremoved Job holds/b\n")
-    assert "Remove 2 placeholders? [y/N]" in answer.err
+    assert "Remove 2 leftovers? [y/N]" in answer.err
     refused = shell("clean", typed="n\n")
     assert (refused.code, refused.out) == (1, "")
     assert shell("clean", "--yes").out == answer.out
@@ -73,6 +73,20 @@ def test_clean_off_a_terminal_needs_yes(world: World, shell: Shell) -> None:
     """As apply does; with nothing left behind it says so."""
     assert (shell("clean").code, world.calls) == (2, {})
     assert shell("clean", "--yes") == Answer(0, "nothing was left behind\n", "")
+
+
+def test_clean_stale_asks_nobody(world: World, shell: Shell) -> None:
+    """Fit for a CronJob: no terminal, no --yes; what could not be removed is told, and is a failure."""
+    assert shell("clean", "--stale") == Answer(0, "nothing was left behind\n", "")
+    world.left_behind = ("Job holds/a",)
+    assert shell("clean", "--stale") == Answer(0, "removed Job holds/a\n", "")
+    world.not_removed = ("Job holds/b could not be removed: forbidden",)
+    answer = shell("clean", "--stale")
+    assert (answer.code, answer.out) == (1, "removed Job holds/a\n")
+    assert "Job holds/b could not be removed" in answer.err
+    world.left_behind = ()
+    assert shell("clean", "--stale").out == ""
+    assert "clean" not in world.calls
 
 
 def test_check_tells_what_a_policy_does(shell: Shell, tmp_path: Path) -> None:

@@ -74,3 +74,11 @@ def test_the_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_bytes(b"{}")
     with pytest.raises(PlanFileError, match=r"plan.json: apiVersion"):
         read_plan_file(str(tmp_path / "plan.json"))
+
+
+def test_a_plan_for_nodes_that_do_not_exist_is_refused() -> None:
+    """It answers a question; one that only asked whether a node could go may be carried out."""
+    asked = {"removedNodes": [], "addedNodes": [{"name": "added-1", "allocatable": {"cpu": "4"}, "nodePods": 0}]}
+    with pytest.raises(PlanFileError, match="added-1 does not exist, so this plan cannot be carried out"):
+        parse_plan(edited("whatIf", asked))
+    assert parse_plan(edited("whatIf", {"removedNodes": ["n1"], "addedNodes": []})).what_if

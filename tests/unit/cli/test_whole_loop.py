@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from rescheduler import wiring
+from rescheduler.extension_points import NOTHING_EARLIER
 from rescheduler.model.cluster import Cluster
 from rescheduler.report.schema import plan_schema
 from rescheduler.simulation.scenarios import fragmented
@@ -24,6 +25,7 @@ def fragments(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     """A fragmented cluster stands where ``-f`` points."""
     found = fragmented(3)
     monkeypatch.setattr(wiring, "read_cluster", lambda _options, _progress: found)
+    monkeypatch.setattr(wiring, "earlier_evictions", lambda *_: NOTHING_EARLIER, raising=False)
     return found
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from starlette.types import ASGIApp
 
@@ -36,19 +37,29 @@ class Answer(NamedTuple):
         return self.body.decode()
 
 
-def ask(app: ASGIApp, target: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> Answer:
-    """The answer to one request; ``target``: path and query as they stand in the request line."""
+def ask(
+    app: ASGIApp,
+    target: str,
+    method: str = "GET",
+    headers: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
+    body: Sequence[bytes] = (b"",),
+) -> Answer:
+    """The answer to one request; ``target``: path and query as they stand in the request line; ``body``: its parts."""
     path, _, query = target.partition("?")
-    given = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
+    pairs = headers.items() if isinstance(headers, Mapping) else headers or ()
+    given = [(name.lower().encode(), value.encode("latin-1")) for name, value in pairs]
+    parts_to_come = list(body)
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
-        "path": path, "raw_path": path.encode(), "query_string": query.encode(), "root_path": "", "headers": given,
+        "path": unquote(path), "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
+        "headers": given,
         "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2020),
     }  # fmt: skip
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        part = parts_to_come.pop(0) if parts_to_come else b""
+        return {"type": "http.request", "body": part, "more_body": bool(parts_to_come)}
 
     async def send(message: Any) -> None:
         sent.append(message)

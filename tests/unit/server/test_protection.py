@@ -50,8 +50,8 @@ def test_tls_needs_files_that_can_be_used(tmp_path: Path) -> None:
     """Found out before anything else is started, with the file's name."""
     made = authority(tmp_path)
     certificate, key = made.issue("server")
-    require_tls_files(WatcherApi())
-    require_tls_files(WatcherApi(tls=Tls(cert_file=certificate, key_file=key, ca_file=made.file)))
+    require_tls_files(None)
+    require_tls_files(Tls(cert_file=certificate, key_file=key, ca_file=made.file))
     for tls, text in (
         (Tls(ca_file=made.file), "missing; write certFile and keyFile"),
         (Tls(cert_file="/none", key_file=key), "certFile /none"),
@@ -60,7 +60,7 @@ def test_tls_needs_files_that_can_be_used(tmp_path: Path) -> None:
         (Tls(cert_file=certificate, key_file=key, ca_file=key), f"caFile {key}: cannot be used"),
     ):
         with pytest.raises(PolicyError) as caught:
-            require_tls_files(WatcherApi(tls=tls))
+            require_tls_files(tls)
         assert text in str(caught.value), tls
 
 

@@ -1,0 +1,235 @@
+"""Puts a daemon together for a live cluster, starts its parts in order, and stops them in the opposite one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Final
+
+from rescheduler import __version__
+from rescheduler.adapters.telemetry.eviction_news import EvictionNews
+from rescheduler.adapters.telemetry.listeners import Listeners
+from rescheduler.daemon.cluster_access import ClusterAccess
+from rescheduler.daemon.controls import Controls
+from rescheduler.daemon.engine import Engine
+from rescheduler.daemon.engines import EngineParts, make_engine
+from rescheduler.daemon.leading import Leading
+from rescheduler.daemon.live_world import Ground
+from rescheduler.daemon.loop import Loop, Parts
+from rescheduler.daemon.objections import timed_objection
+from rescheduler.daemon.once import Once
+from rescheduler.daemon.policy_files import PolicyFiles
+from rescheduler.daemon.policy_in_force import PolicyInForce
+from rescheduler.daemon.steering_errors import ObjectionError
+from rescheduler.daemon.stopping import Orders
+from rescheduler.extension_points import Clock, ClusterError, Listener, Progress, ReschedulerError
+from rescheduler.model.ledger import Ledger
+from rescheduler.model.notices import Fault, Notice, Started, Stopping
+from rescheduler.model.occasions import Occasion, RoundRequest
+from rescheduler.model.plan import Plan
+from rescheduler.policy.errors import PolicyError
+from rescheduler.policy.loader import load_policy
+from rescheduler.policy.models import Policy
+from rescheduler.wiring.cluster_source import ClusterOptions
+from rescheduler.wiring.daemon_load import DaemonLoad
+
+SYNC_SECONDS: Final = 2.0
+"""How often it is asked, at the start, whether the cluster is known yet."""
+
+
+@dataclass(frozen=True)
+class DaemonOptions:
+    """What the command line says. ``is_once``: one round at once, and no more."""
+
+    where: ClusterOptions
+    policy_files: tuple[str, ...] = ()
+    seed: int = 0
+    is_once: bool = False
+
+
+class Daemon:
+    """All parts, made but not started. Raises PolicyError for the policy, ClusterError for a cluster without a name."""
+
+    def __init__(self, options: DaemonOptions, clock: Clock, *, beat: Callable[[], None], progress: Progress) -> None:
+        """``beat`` is called by the loop wherever it shows that it lives, ``progress`` in long work."""
+        self.options = options
+        self.clock = clock
+        self._beat = beat
+        self._progress = progress
+        self._listeners: Listener = Listeners(())
+        self._tells: set[str] = set()
+        self._news = EvictionNews(self.hear, clock)
+        self._once = Once(clock, is_once=options.is_once)
+        self.orders = Orders(clock)
+        self.policies = PolicyInForce(PolicyFiles(options.policy_files, load_policy, clock), clock, self.hear)
+        self.leading = Leading(options.where, self.policy, clock, self.hear)
+        self.access = ClusterAccess(
+            options.where, clock, self.hear, changed=self.orders.wake.set, fence=self.leading.fence
+        )
+        self.controls = Controls(
+            clock,
+            self.hear,
+            expires=lambda: self.policy.approval.expires,
+            read_mark=lambda: self.access.approval_mark(self.policy),
+            objection=self._objection,
+            acknowledge=self.policies.acknowledge,
+            is_elected=self.leading.is_elected,
+        )
+        self.loop: Loop | None = None
+        self._load: DaemonLoad | None = None
+
+    @property
+    def policy(self) -> Policy:
+        """What is in force."""
+        return self.policies.reading.policy
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """As last read."""
+        return None if self.loop is None else self.loop.engine.rounds.ledger
+
+    def listen(self, listeners: Sequence[Listener]) -> None:
+        """From now on these hear what is told, after our own."""
+        self._listeners = Listeners((self.controls, self._news, *listeners))
+
+    def hear(self, notice: Notice) -> None:
+        """Tell everybody."""
+        self._listeners.hear(notice)
+        load = self._load
+        if load is not None:
+            load.own_moves.hear(notice)
+
+    def run(self) -> str:
+        """Start everything, work until asked to stop, stop everything; why it ended.
+
+        Raises ReschedulerError or PolicyError where the start fails for good, or the one round that was asked for.
+        """
+        with ExitStack() as stack:
+            stack.callback(self.orders.install())
+            self.access.start(stack)
+            self._wait_until_synced()
+            if self.orders.stopping is not None:
+                return self._ended(self.orders.stopping)
+            self._check_rights(self.policy)
+            self.leading.start()
+            stack.callback(self.leading.stop)
+            reading = self.policies.reading
+            self.hear(Started(self.clock.now(), __version__, reading.policy.mode.value, reading.policy_id))
+            engine = make_engine(self._engine_parts(), reading.policy, reading.policy_id)
+            stack.callback(lambda: None if self._load is None else self._load.stop())
+            self.loop = Loop(self._loop_parts(), engine, only=self._only())
+            reason = self._ended(self.loop.run())
+            self._once.judge(self.loop.last)
+            return reason
+
+    def usage_age(self) -> float | None:
+        """Seconds since load was last collected; None where it never was."""
+        return None if self._load is None else self._load.age_seconds(self.clock.now())
+
+    def _ended(self, reason: str) -> str:
+        self.hear(Stopping(self.clock.now(), reason))
+        return reason
+
+    def _only(self) -> Occasion | None:
+        if not self.options.is_once:
+            return None
+        return Occasion("OnDemand", "asked for by --once", self.clock.now())
+
+    def _check_rights(self, policy: Policy) -> None:
+        for warning in self.access.rights_warnings(policy):
+            self._tell(warning)
+
+    def _wait_until_synced(self) -> None:
+        while self.orders.stopping is None and not self.access.mirror.wait_synced(SYNC_SECONDS):
+            self._beat()
+            self._once.check(self.access.mirror.kinds_out_of_sync)
+
+    def _stopping(self) -> str | None:
+        if self.loop is not None and self.loop.last is None:
+            self._once.check(self.access.mirror.kinds_out_of_sync, leads=self.leading.is_leader)
+        return self.orders.stopping
+
+    def _engine_parts(self) -> EngineParts:
+        access = self.access
+        ground = Ground(
+            where=self.options.where,
+            clock=self.clock,
+            connection_for=lambda is_dry: access.connection(is_dry=is_dry),
+            snapshot=access.snapshot,
+            signals=access.signals,
+            fence=self.leading.fence,
+            stopped=lambda: self.orders.stopping or self.controls.paused(),
+            ending=lambda: self.orders.stopping,
+            news=self._news,
+            tell=self._tell,
+            progress=self._progress,
+        )
+        return EngineParts(
+            ground=ground,
+            policy_files=self.options.policy_files,
+            seed=self.options.seed,
+            tell=self.hear,
+            read_config_maps=access.config_maps,
+            use_load=self._use_load,
+            use_schedulers=access.watch_schedulers,
+            capacity=access.capacity,
+        )
+
+    def _loop_parts(self) -> Parts:
+        return Parts(
+            kept=self.access.mirror,
+            steering=self.controls,
+            listener=self,
+            clock=self.clock,
+            stopping=self._stopping,
+            wait=self._wait,
+            beat=self._beat,
+            leads=lambda: self.leading.is_leader,
+            requests=self._requests,
+            notices=self.access.autoscaler.take,
+            changed=self._changed,
+        )
+
+    def _wait(self, seconds: float) -> None:
+        self.orders.wake.wait(seconds)
+        self.orders.wake.clear()
+
+    def _requests(self) -> tuple[RoundRequest, ...]:
+        return (*self.orders.take_requests(), *self.controls.take_requests())
+
+    def _changed(self, engine: Engine) -> Engine | None:
+        """An engine under another policy, where one has come in force and can be used."""
+        found = self.policies.poll(
+            self.access.known, schedulers=engine.schedulers.names, at_once=self.orders.take_reload()
+        )
+        if found is None:
+            return None
+        try:
+            self._check_rights(found.policy)
+            self.leading.under(found.policy)
+            return make_engine(self._engine_parts(), found.policy, found.policy_id, engine)
+        except (ReschedulerError, PolicyError, ValueError) as error:
+            self.leading.under(engine.policy)
+            self.policies.revert(str(error), try_again=isinstance(error, ClusterError))
+            return None
+
+    def _objection(self, plan: Plan) -> ObjectionError | None:
+        """What forbids carrying a plan out now."""
+        if self.loop is None:
+            return ObjectionError("the daemon is starting")
+        rounds, cluster = self.loop.engine.rounds, self.access.snapshot()
+        timed = timed_objection(plan, self.policy, cluster, rounds.ledger)
+        if timed is not None:
+            return timed
+        reason = rounds.objection_to(plan, cluster)
+        return None if reason is None else ObjectionError(reason)
+
+    def _use_load(self, load: DaemonLoad | None) -> None:
+        self._load = load
+
+    def _tell(self, text: str) -> None:
+        """What goes wrong beside rounds; the same words once."""
+        if text not in self._tells:
+            self._tells.add(text)
+            self.hear(Fault(self.clock.now(), "surroundings", text))

@@ -1,0 +1,111 @@
+"""The daemon's ways to its cluster: what is watched, what is observed beside, and the connections that may write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Final
+
+from rescheduler.adapters.kubernetes.autoscaler_notices import AutoscalerNotices
+from rescheduler.adapters.kubernetes.capacity_target import KubernetesCapacity
+from rescheduler.adapters.kubernetes.config_maps import read_config_maps
+from rescheduler.adapters.kubernetes.connection import Connection, connect
+from rescheduler.adapters.kubernetes.request_limits import RequestLimits
+from rescheduler.adapters.kubernetes.request_record import RequestRecord
+from rescheduler.adapters.kubernetes.traffic import Traffic
+from rescheduler.adapters.kubernetes.watching.mirror import Mirror
+from rescheduler.daemon.scheduler_watch import SchedulerWatch
+from rescheduler.daemon.signals import signals_of
+from rescheduler.disruption.health import Signals
+from rescheduler.extension_points import Clock, ClusterError
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.notices import Notice
+from rescheduler.policy.models import Mode, Policy
+from rescheduler.wiring.cluster_source import ClusterOptions, connected
+from rescheduler.wiring.ledgers import config_map_ledger
+from rescheduler.wiring.standing_rights import checked_daemon_rights
+
+STOP_SECONDS: Final = 2.0
+"""How long the end waits for watches that nobody needs any more."""
+
+
+class ClusterAccess:
+    """Nothing is sent before ``start``. ``fence`` is asked right before each write and says why it may not be sent."""
+
+    def __init__(
+        self,
+        where: ClusterOptions,
+        clock: Clock,
+        hear: Callable[[Notice], None],
+        *,
+        changed: Callable[[], None],
+        fence: Callable[[], str | None],
+    ) -> None:
+        """``changed`` is called when an autoscaler has said something. Raises ClusterError for no usable kubeconfig."""
+        self.where = where
+        self.record = RequestRecord(clock)
+        self._clock = clock
+        self._fence = fence
+        self._traffic = Traffic(self.record, RequestLimits(clock), clock)
+        self._reading = self.connection(is_dry=True)
+        self.mirror = Mirror(self._reading, clock, hear=hear)
+        self.autoscaler = AutoscalerNotices(self._reading, clock, hear=hear, changed=changed)
+        self._schedulers = SchedulerWatch(())
+
+    def start(self, stack: ExitStack) -> None:
+        """Begin to watch, until the stack is closed."""
+        self.mirror.start()
+        stack.callback(self.mirror.stop)
+        self.autoscaler.start()
+        stack.callback(self.autoscaler.stop, STOP_SECONDS)
+
+    def connection(self, *, is_dry: bool) -> Connection:
+        """A dry one refuses every write, the other one where the fence says so."""
+        where = self.where
+        return connect(where.kubeconfig, where.context, read_only=is_dry, traffic=self._traffic, may_write=self._fence)
+
+    def without_credentials(self, text: str) -> str:
+        """The text without the token that we send."""
+        return self._reading.without_credentials(text)
+
+    def snapshot(self) -> Cluster:
+        """The cluster as last heard. Raises ClusterError where it is not known well enough."""
+        return self.mirror.snapshot()
+
+    def known(self) -> Cluster | None:
+        """The same, None where it is not known well enough."""
+        try:
+            return self.snapshot()
+        except ClusterError:
+            return None
+
+    def config_maps(self, names: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+        """The data of ConfigMaps by NAMESPACE/NAME. Raises ClusterError."""
+        return read_config_maps(self._reading, tuple(names))
+
+    def rights_warnings(self, policy: Policy) -> tuple[str, ...]:
+        """Rights that are missing, or beyond need. Raises ClusterError where the mode's own are missing.
+
+        A dry run needs none that reading does not show, and asks for nothing that would be logged as a write.
+        """
+        if policy.mode is Mode.DRY_RUN:
+            return ()
+        return checked_daemon_rights(connected(self.where, read_only=False), policy)
+
+    def approval_mark(self, policy: Policy) -> str:
+        """The plan that somebody has approved by an annotation of the ledger, "" for none. Raises ClusterError."""
+        return config_map_ledger(self._reading, policy).read().approved
+
+    def capacity(self, policy: Policy) -> KubernetesCapacity | None:
+        """What asks an autoscaler for room; None where nothing may be written."""
+        if policy.mode is not Mode.EXECUTE:
+            return None
+        return KubernetesCapacity(self.connection(is_dry=False), policy.hold.namespace, self._clock)
+
+    def signals(self, cluster: Cluster) -> Signals:
+        """What is observed beside a snapshot."""
+        return signals_of(self.record, self.mirror.age_seconds, self._schedulers, cluster)
+
+    def watch_schedulers(self, watch: SchedulerWatch) -> None:
+        """From now on these schedulers are listened for."""
+        self._schedulers = watch

@@ -1,0 +1,51 @@
+"""What a round does with the ledger before it plans: debts that are over are closed, the breaker is judged."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from rescheduler.daemon.world import World
+from rescheduler.disruption.breaker import judge_breaker
+from rescheduler.disruption.ramp_up import remembering
+from rescheduler.disruption.workload_budgets import bereft_workloads
+from rescheduler.execution.books import BookRules
+from rescheduler.execution.debts import settled
+from rescheduler.execution.ledger_writing import LedgerWriter
+from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.ledger import Ledger
+from rescheduler.policy.models import Mode, Policy
+
+
+def settled_ledger(world: World, policy: Policy, rules: BookRules, cluster: Cluster) -> Ledger:
+    """The ledger with what the snapshot proves, kept so, but for a dry run, which keeps nothing.
+
+    Raises as LedgerWriter, and PlanStoppedError where somebody has marked the ledger.
+    """
+
+    def change(ledger: Ledger) -> Ledger | None:
+        _refuse_when_stopped(writer.stop)
+        new = _settled(world, policy, ledger, cluster)
+        return None if new == ledger else new
+
+    if policy.mode is Mode.DRY_RUN:
+        reading = world.ledger.read()
+        _refuse_when_stopped(reading.stop)
+        return _settled(world, policy, reading.ledger, cluster)
+    writer = LedgerWriter(
+        world.ledger, world.clock, keep_seconds=rules.keep_seconds, counted_seconds=rules.counted_seconds
+    )
+    writer.update(change, lambda _: False, cluster.taken_at)
+    return writer.ledger
+
+
+def _settled(world: World, policy: Policy, ledger: Ledger, cluster: Cluster) -> Ledger:
+    disruption, now = policy.disruption, cluster.taken_at
+    new = settled(ledger, cluster, lambda pod: world.target.read_pod(pod.namespace, pod.name))
+    new = structs.replace(new, breaker=judge_breaker(new, disruption.breaker, now, bereft_workloads(cluster)))
+    return new if policy.mode is Mode.DRY_RUN else remembering(new, disruption.ramp_up, now)
+
+
+def _refuse_when_stopped(mark: str | None) -> None:
+    if mark is not None:
+        raise PlanStoppedError(f"stopped by the mark on the ledger: {mark}")

@@ -1,0 +1,412 @@
+"""The daemon's loop: when a round runs, who hears of it, and what it survives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rescheduler.cycle import CycleOptions, make_plan
+from rescheduler.daemon.engine import Engine
+from rescheduler.daemon.loop import FIRST_PATIENCE_SECONDS, Loop, Parts
+from rescheduler.daemon.rounds import Rounds
+from rescheduler.daemon.world import World as Surroundings
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.notices import Fault, Notice, PolicyLoaded, RoundEnded, TriggerFired
+from rescheduler.model.occasions import AutoscalerNotice, Occasion, RoundRequest, Sight
+from rescheduler.model.plan import Plan
+from rescheduler.model.round_report import RoundReport
+from rescheduler.model.usage import UsageWindows
+from rescheduler.policy.models import Mode, Policy
+from rescheduler.scheduling.schedulers import DEFAULTS
+from rescheduler.simulation.ledger_object import SimulatedLedger
+from tests.builders import node
+from tests.unit.execution.worlds import World, fragmented
+
+
+@dataclass
+class Asker:
+    """Asks for a round once for each reason it is given; ``due``: when it wants to be woken."""
+
+    reasons: list[str] = field(default_factory=list)
+    due: float | None = None
+    place: int = 0
+    sights: list[Sight] = field(default_factory=list)
+    reports: list[RoundReport] = field(default_factory=list)
+
+    def look(self, sight: Sight, now: float | None = None) -> Sequence[Occasion]:
+        """The next reason."""
+        self.sights.append(sight)
+        if not self.reasons:
+            return []
+        return [Occasion("Schedule", self.reasons.pop(0), sight.cluster.taken_at, place=self.place)]
+
+    def wake_at(self, now: float) -> float | None:
+        """As given."""
+        return self.due
+
+    def answered(self, report: RoundReport) -> None:
+        """Keep the report."""
+        self.reports.append(report)
+
+
+class Handed:
+    """Counts rounds that were handed over."""
+
+    def __init__(self) -> None:
+        self.after_rounds: list[int] = []
+        self.looks = 0
+
+    def look(self, cluster: Cluster, notices: Sequence[AutoscalerNotice] = ()) -> None:
+        """Count."""
+        self.looks += 1
+
+    def after(self, report: RoundReport, cluster: Cluster) -> None:
+        """Count."""
+        self.after_rounds.append(report.number)
+
+
+class NoLoad:
+    """Measures nothing."""
+
+    def windows(self, cluster: Cluster) -> UsageWindows | None:
+        """Nothing."""
+        return None
+
+    def stop(self) -> None:
+        """Nothing to stop."""
+
+
+class Stage:
+    """A loop over the simulated cluster, with everything around it in the test's hand."""
+
+    def __init__(self, **policy: Any) -> None:
+        self.world = World(fragmented())
+        self.asker = Asker()
+        self.handed = Handed()
+        self.heard: list[Notice] = []
+        self.proposed: list[tuple[str, Plan]] = []
+        self.approved: tuple[str, Plan, str] | None = None
+        self.published: list[Cluster] = []
+        self.requests: list[RoundRequest] = []
+        self.generation = 1
+        self.is_leader = True
+        self.stopping: str | None = None
+        self.snapshot: Callable[[], Cluster] = self.world.read
+        self.next_engine: Engine | None = None
+        self.waits: list[float] = []
+        self.loop = Loop(self._parts(), self.engine(**policy))
+
+    def engine(self, **policy: Any) -> Engine:
+        """What a policy makes of it."""
+        found = Policy.model_validate({"mode": Mode.EXECUTE, **policy})
+        around = Surroundings(self.world, SimulatedLedger(self.world.clock), self.world.clock)
+        rounds = Rounds(around, found, lambda cluster, *_: make_plan(cluster, found, CycleOptions(self.world.clock)))
+        return Engine(found, "abc", DEFAULTS, rounds, self.asker, self.handed, NoLoad(), self._values)
+
+    def _values(self, cluster: Cluster) -> Mapping[str, float]:
+        return {"MakeRoom": float(len(cluster.pending_pods))}
+
+    def _parts(self) -> Parts:
+        return Parts(
+            kept=self,
+            steering=self,
+            listener=self,
+            clock=self.world.clock,
+            stopping=lambda: self.stopping,
+            wait=self._wait,
+            beat=lambda: None,
+            leads=lambda: self.is_leader,
+            requests=self._taken,
+            notices=lambda: (),
+            changed=lambda _: self._changed(),
+        )
+
+    def _wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.world.clock.sleep(seconds)
+
+    def _taken(self) -> tuple[RoundRequest, ...]:
+        taken, self.requests = tuple(self.requests), []
+        return taken
+
+    def _changed(self) -> Engine | None:
+        found, self.next_engine = self.next_engine, None
+        return found
+
+    def hear(self, notice: Notice) -> None:
+        """Remember."""
+        self.heard.append(notice)
+
+    def publish(self, cluster: Cluster) -> None:
+        """Remember."""
+        self.published.append(cluster)
+
+    def propose(self, plan_id: str, plan: Plan, now: float) -> None:
+        """Remember."""
+        self.proposed.append((plan_id, plan))
+
+    def approved_plan(self) -> tuple[str, Plan, str] | None:
+        """Once."""
+        found, self.approved = self.approved, None
+        return found
+
+    def rounds(self) -> list[RoundReport]:
+        """Reports of all rounds so far."""
+        return [notice.report for notice in self.heard if isinstance(notice, RoundEnded)]
+
+
+def test_nodes_that_vanish_between_two_rounds_keep_the_next_one_from_acting() -> None:
+    """One snapshot shows nodes that came, but none that went: the loop remembers them, leader or not."""
+    stage = Stage(health={"settle": "5m", "headRoom": "0%"})
+    stage.is_leader = False
+    before = stage.world.read()
+    stage.snapshot = lambda: replace(before, nodes=(*before.nodes, *(node(f"gone-{number}") for number in range(3))))
+    stage.loop.step()
+    stage.snapshot = stage.world.read
+    stage.world.clock.sleep(60.0)
+    stage.is_leader, stage.generation, stage.asker.reasons = True, 2, ["every 5m"]
+    stage.loop.step()
+    (report,) = stage.rounds()
+    assert "came or went within the last 5m" in report.reason
+    assert report.is_held
+
+
+def test_no_trigger_no_round() -> None:
+    """Looking alone changes nothing."""
+    stage = Stage()
+    stage.loop.step()
+    assert stage.published
+    assert stage.rounds() == []
+    assert stage.world.evicted == []
+
+
+def test_a_trigger_makes_a_round_that_says_which_one_fired() -> None:
+    """The pending pod gets its room; trigger, listeners and the autoscaler's side hear of the same report."""
+    stage = Stage()
+    stage.asker.reasons = ["every 5m"]
+    stage.loop.step()
+    (report,) = stage.rounds()
+    assert [occasion.reason for occasion in report.occasions] == ["every 5m"]
+    assert report.result is not None
+    assert report.reason == ""
+    assert set(report.seconds) == {"look", "plan", "carryOut"}
+    assert stage.world.pod("big-0").node_name is not None
+    assert stage.asker.reports == [report]
+    assert stage.handed.after_rounds == [1]
+    assert any(isinstance(notice, TriggerFired) for notice in stage.heard)
+
+
+def test_two_triggers_of_one_name_are_both_told_of() -> None:
+    """A nightly and an hourly schedule, say; one that asks twice before its round counts once."""
+    stage = Stage()
+    stage.is_leader = False
+    for place, reason in ((0, "hourly"), (1, "nightly"), (0, "hourly, again")):
+        stage.asker.reasons, stage.asker.place = [reason], place
+        stage.generation += 1
+        stage.loop.step()
+    stage.is_leader = True
+    stage.loop.step()
+    (report,) = stage.rounds()
+    assert [occasion.reason for occasion in report.occasions] == ["hourly, again", "nightly"]
+
+
+def test_an_unchanged_cluster_is_not_looked_at_again() -> None:
+    """Until a trigger wants to be woken, somebody asks, or something changes."""
+    stage = Stage()
+    for _ in range(3):
+        stage.loop.step()
+    assert len(stage.asker.sights) == 1
+    stage.generation += 1
+    stage.loop.step()
+    assert len(stage.asker.sights) == 2
+    stage.asker.due = stage.world.clock.now() - 1
+    stage.loop.step()
+    assert len(stage.asker.sights) == 3
+    stage.asker.due = None
+    stage.requests = [RoundRequest(0.0, "REST", "alice")]
+    stage.loop.step()
+    assert [request.who for request in stage.asker.sights[-1].requests] == ["alice"]
+
+
+def test_a_follower_runs_no_round_and_does_not_forget_why() -> None:
+    """What was asked for while somebody else led is done, once, by whoever leads then."""
+    stage = Stage()
+    stage.is_leader = False
+    stage.asker.reasons = ["first", "second"]
+    stage.loop.step()
+    stage.generation += 1
+    stage.loop.step()
+    assert stage.rounds() == []
+    assert not any(isinstance(notice, TriggerFired) for notice in stage.heard)
+    stage.is_leader = True
+    stage.loop.step()
+    (report,) = stage.rounds()
+    assert [occasion.reason for occasion in report.occasions] == ["second"]
+    told = [notice.occasion.reason for notice in stage.heard if isinstance(notice, TriggerFired)]
+    assert told == ["second"], "told once, by whoever runs it"
+
+
+def test_a_freeze_holds_the_round_and_it_is_tried_again() -> None:
+    """What was asked for is done once the cause is gone, without being asked again."""
+    stage = Stage()
+    for number in range(3):
+        stage.world.put(node(f"down-{number}", "4", is_ready=False))
+    stage.asker.reasons = ["once"]
+    stage.loop.step()
+    assert stage.rounds()[-1].is_held
+    stage.loop.step()
+    assert len(stage.rounds()) == 1  # not at once
+    for number in range(3):
+        stage.world.put(node(f"down-{number}", "1m"))
+    for _ in range(20):
+        stage.world.clock.sleep(120)
+        stage.loop.step()
+    assert stage.rounds()[-1].reason == ""
+    assert stage.world.pod("big-0").node_name is not None
+    count = len(stage.rounds())
+    stage.world.clock.sleep(1200)
+    stage.loop.step()
+    assert len(stage.rounds()) == count
+
+
+def test_the_wait_for_a_freeze_grows() -> None:
+    """A frozen cluster is not planned for every second."""
+    stage = Stage()
+    for number in range(3):
+        stage.world.put(node(f"down-{number}", "4", is_ready=False))
+    stage.asker.reasons = ["once"]
+    for _ in range(int(20 * FIRST_PATIENCE_SECONDS)):
+        stage.loop.step()
+        stage.world.clock.sleep(1)
+    assert 4 <= len(stage.rounds()) <= 8
+
+
+def test_dry_run_reports_and_writes_nothing() -> None:
+    """The report carries the plan, and says that it was a dry run."""
+    stage = Stage(mode=Mode.DRY_RUN)
+    stage.asker.reasons = ["once"]
+    stage.loop.step()
+    (report,) = stage.rounds()
+    assert report.is_dry_run
+    assert report.plan is not None
+    assert report.plan.moves
+    assert not report.is_held
+    assert list(stage.world.writes) == []
+    assert stage.proposed == []
+
+
+def test_under_approve_the_plan_waits_and_is_carried_out_once_approved() -> None:
+    """Nothing is evicted before a person says yes; then exactly that plan is carried out, and the report names him."""
+    stage = Stage(mode=Mode.APPROVE)
+    stage.asker.reasons = ["once"]
+    stage.loop.step()
+    assert stage.world.evicted == []
+    ((plan_id, plan),) = stage.proposed
+    stage.approved = (plan_id, plan, "alice")
+    stage.loop.step()
+    report = stage.rounds()[-1]
+    assert (report.plan_id, report.approved_by) == (plan_id, "alice")
+    assert report.reason == ""
+    assert stage.world.evicted == [move.pod.name for move in plan.moves]
+    assert len(stage.proposed) == 1
+
+
+def test_a_cluster_that_cannot_be_read_is_told_once() -> None:
+    """And looked at again, until it can be."""
+    stage = Stage()
+
+    def broken() -> Cluster:
+        raise ClusterError("watches have stopped")
+
+    stage.snapshot = broken
+    for _ in range(3):
+        stage.loop.step()
+    assert [notice.message for notice in stage.heard if isinstance(notice, Fault)] == ["watches have stopped"]
+    stage.snapshot = stage.world.read
+    stage.asker.reasons = ["once"]
+    stage.loop.step()
+    assert stage.rounds()
+
+
+def test_a_fault_does_not_end_the_loop() -> None:
+    """It is told, and the loop goes on a little later, until it is asked to stop."""
+    stage = Stage()
+    calls = []
+
+    def failing(sight: Sight, now: float | None = None) -> Sequence[Occasion]:
+        calls.append(sight)
+        stage.generation += 1
+        if len(calls) == 3:
+            stage.stopping = "SIGTERM"
+        raise RuntimeError("by accident")
+
+    stage.asker.look = failing  # type: ignore[method-assign]
+    assert stage.loop.run() == "SIGTERM"
+    assert len(calls) == 3
+    faults = [notice.message for notice in stage.heard if isinstance(notice, Fault)]
+    assert len(faults) == 3
+    assert all(fault.startswith("RuntimeError in ") and fault.endswith(": by accident") for fault in faults)
+
+
+def test_another_policy_takes_over_between_rounds() -> None:
+    """It is told of, and the next round runs under it."""
+    stage = Stage()
+    stage.next_engine = stage.engine(mode=Mode.DRY_RUN)
+    stage.asker.reasons = ["once"]
+    stage.loop.step()
+    assert stage.rounds()[-1].is_dry_run
+    assert stage.world.evicted == []
+    assert [notice.mode for notice in stage.heard if isinstance(notice, PolicyLoaded)] == ["DryRun"]
+
+
+def test_a_single_round_runs_at_once_and_ends() -> None:
+    """For a job: whatever the triggers say."""
+    stage = Stage()
+    loop = Loop(stage._parts(), stage.engine(), only=Occasion("OnDemand", "asked for", 0.0))
+    assert loop.run() == "done"
+    (report,) = stage.rounds()
+    assert [occasion.reason for occasion in report.occasions] == ["asked for"]
+    assert stage.world.pod("big-0").node_name is not None
+
+
+def test_a_long_round_does_not_make_it_look_less_often() -> None:
+    """Only looking counts; a plan that took minutes to carry out is followed by the next look at once."""
+    stage = Stage()
+    stage.asker.reasons = ["once"]
+    run_once = stage.loop.engine.rounds.run_once
+
+    def slow() -> Any:
+        stage.world.clock.sleep(300)
+        return run_once()
+
+    stage.loop.engine.rounds.run_once = slow  # type: ignore[method-assign]
+    waits: list[float] = []
+    wait = stage.loop._parts.wait
+
+    def stopping(seconds: float) -> None:
+        waits.append(seconds)
+        stage.stopping = "SIGTERM"
+        wait(seconds)
+
+    object.__setattr__(stage.loop._parts, "wait", stopping)
+    stage.loop.run()
+    assert stage.rounds()
+    assert waits == [1.0]
+
+
+def test_looking_takes_a_small_share_of_the_time() -> None:
+    """A large cluster whose snapshot takes two seconds is looked at every twenty."""
+    stage = Stage()
+
+    def slow() -> Cluster:
+        stage.world.clock.sleep(2)
+        stage.generation += 1
+        if len(stage.waits) == 3:
+            stage.stopping = "SIGTERM"
+        return stage.world.read()
+
+    stage.snapshot = slow
+    stage.loop.run()
+    assert all(wait >= 19 for wait in stage.waits)
