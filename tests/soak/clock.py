@@ -1,0 +1,115 @@
+"""True time, on which any number of processes live in one thread, and each process's own idea of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import greenlet
+
+from rescheduler.extension_points import Clock
+from rescheduler.simulation.clock import SimulatedClock
+
+
+class Killed(BaseException):
+    """The process is dead: nothing that it still tries has any effect."""
+
+
+class WorldClock(SimulatedClock):
+    """True time. Called from a process, ``sleep`` lets all others live until it is over."""
+
+    def __init__(self, start: float) -> None:
+        super().__init__(start)
+        self._main = greenlet.getcurrent()
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass; what falls due meanwhile happens at its own time, other processes among it."""
+        current = greenlet.getcurrent()
+        if current is self._main:
+            if not self._is_running:  # a request that takes effect by itself waits for nothing
+                super().sleep(seconds)
+            return
+        is_over = False
+
+        def wake() -> None:
+            nonlocal is_over
+            is_over = True
+            current.switch()
+
+        self.after(seconds, lambda: None if is_over or current.dead else wake())
+        # Not an assertion about time: whoever switches here without that alarm has come to kill (Thread.kill).
+        self._main.switch()
+
+    @property
+    def is_in_process(self) -> bool:
+        """Whether a process is running right now, rather than the world."""
+        return greenlet.getcurrent() is not self._main
+
+
+class Thread:
+    """The one thread of a simulated process: it runs on the world's clock from its start to its end or death."""
+
+    def __init__(
+        self, clock: WorldClock, body: Callable[[], None], on_end: Callable[[BaseException | None], None]
+    ) -> None:
+        """``on_end`` is told what got out of ``body``: None, or an exception; ``Killed`` is not told."""
+        self._clock = clock
+        self._on_end = on_end
+        self._greenlet = greenlet.greenlet(lambda: self._run(body))
+        clock.after(0.0, self._begin)
+
+    def _begin(self) -> None:
+        if not self._greenlet.dead:
+            self._greenlet.switch()
+
+    def _run(self, body: Callable[[], None]) -> None:
+        error: BaseException | None = None
+        try:
+            body()
+        except (Killed, greenlet.GreenletExit):
+            return
+        except BaseException as found:  # noqa: BLE001 - whatever it is, the checkers want to know of it
+            error = found
+        self._on_end(error)
+
+    def kill(self) -> None:
+        """Unwind it at once, wherever it is; called from outside of it."""
+        if not self._greenlet.dead:
+            self._greenlet.throw(Killed)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended or died."""
+        return bool(self._greenlet.dead)
+
+
+class ProcessClock(Clock):
+    """What one process believes of time: its wall clock may be wrong and may jump, its monotonic clock never does.
+
+    ``is_dead`` is asked at every look, so that a dead process notices at once.
+    """
+
+    def __init__(self, world: WorldClock, is_dead: Callable[[], bool], offset: float = 0.0) -> None:
+        self.offset = offset
+        self._world = world
+        self._is_dead = is_dead
+        self._started = world.monotonic()
+
+    def now(self) -> float:
+        """Seconds since the epoch, as this machine has it."""
+        self._check()
+        return self._world.now() + self.offset
+
+    def monotonic(self) -> float:
+        """Seconds since the process began."""
+        self._check()
+        return self._world.monotonic() - self._started
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; others live meanwhile."""
+        self._check()
+        self._world.sleep(seconds)
+        self._check()
+
+    def _check(self) -> None:
+        if self._is_dead():
+            raise Killed

@@ -1,0 +1,86 @@
+"""I7: no eviction is sent on what was true a while ago."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rescheduler.model.pod import Pod
+from tests.soak.invariants.checker import Checker
+from tests.soak.invariants.debts import Send
+from tests.soak.trace import Event, Request, Violation
+from tests.soak.truth import Truth
+
+SNAPSHOT_SECONDS = 10.0
+LIVE_SECONDS = 2.0
+VERDICT_SECONDS = 1.0
+ROUNDING_SECONDS = 0.01
+
+
+class Freshness(Checker):
+    """I7. Ages are counted from when we asked, since the answer may be as old as the question."""
+
+    name = "I7"
+    sentence = (
+        "At send: snapshot <= 10 s old; a live GET <= 2 s old equals the plan in UID, node, Ready and has no deletion "
+        "mark; the target node in the snapshot is Ready and schedulable; the eviction carries uid and resourceVersion "
+        "of that GET; verdict to socket write <= 1 s."
+    )
+    interests = (Request,)
+
+    def on_event(self, event: Event, truth: Truth) -> Sequence[Violation]:
+        """Each eviction as it is sent."""
+        if not isinstance(event, Request) or not event.is_eviction:
+            return ()
+        send = self.history.send_of(event)
+        if send.in_gap:
+            return ()
+        self.bites()
+        whys = [*self._snapshot(send), *self._live(send), *_verdict(send)]
+        return [found for why in whys for found in self.violated(send.t, f"{send.key} was sent {why}")]
+
+    def _snapshot(self, send: Send) -> Iterator[str]:
+        snapshot = self.history.snapshots.get(send.request.process)
+        if snapshot is None:
+            yield "without a snapshot"
+            return
+        age = send.t - snapshot.asked_at
+        if age > SNAPSHOT_SECONDS + ROUNDING_SECONDS:
+            yield f"on a snapshot that was asked for {age:.1f} s before"
+        node = snapshot.shown.node_by_name.get(send.to_node)
+        if send.to_node and (node is None or not node.is_ready or node.is_unschedulable):
+            yield f"to {send.to_node}, which the snapshot shows as gone, not Ready or cordoned"
+
+    def _live(self, send: Send) -> Iterator[str]:
+        answer = self.history.live.get((send.request.process, send.key))
+        if answer is None:
+            yield "without a live read of the pod"
+            return
+        if send.t - answer.t > LIVE_SECONDS + ROUNDING_SECONDS:
+            yield f"{send.t - answer.t:.1f} s after the last live read of the pod"
+        live = answer.shown
+        if not isinstance(live, Pod) or live.uid != send.request.uid:
+            yield "though the live read showed another pod, or none"
+            return
+        move = self.history.moves.get((send.request.process, send.request.uid))
+        if live.is_terminating:
+            yield "though the live read showed it as terminating"
+        if not live.is_ready and self._was_ready(send):
+            yield "as Ready, though the live read showed it as not Ready"
+        if move is not None and live.node_name != move.from_node:
+            yield f"though the live read showed it on {live.node_name}, not on {move.from_node}"
+        if not send.request.uid or send.request.resource_version != live.resource_version:
+            yield "without the uid and resourceVersion of the live read as preconditions"
+
+    def _was_ready(self, send: Send) -> bool:
+        """Whether the plan takes the pod for Ready: one that is not may be moved, and takes nothing away."""
+        snapshot = self.history.snapshots.get(send.request.process)
+        shown = None if snapshot is None else snapshot.shown.pod_by_key.get(send.key)
+        return shown is None or shown.is_ready
+
+
+def _verdict(send: Send) -> Iterator[str]:
+    gate_at = send.request.gate_at
+    if gate_at is None:
+        yield "though the gate was never asked"
+    elif send.t - gate_at > VERDICT_SECONDS + ROUNDING_SECONDS:
+        yield f"{send.t - gate_at:.1f} s after the gate's verdict"

@@ -1,0 +1,69 @@
+"""Policies that runs are made under: careful ones, each a little different by its seed."""
+
+from __future__ import annotations
+
+from random import Random
+
+from rescheduler.policy.loader import parse_policy
+from rescheduler.policy.models import Policy
+
+HEALTH = (
+    "{settle: 5m, headRoom: 5%}",
+    "{settle: 1m, pendingRising: 5m, calm: 2m}",
+    "{settle: 0s, pendingRising: 0s, calm: 0s, headRoom: 0%}",
+    "{settle: 0s, pendingRising: 0s, calm: 1m, changedNodes: 0%}",
+)
+"""Without the waits nearly everything would be refused for the cluster's health, and no other question be asked."""
+
+
+def policy_text(random: Random, guidance: str | None = None) -> str:
+    """A careful policy: the usual limits, or stricter ones, with the rest drawn. ``guidance`` None: drawn too."""
+    at_once = random.choice((10, 5, 3))
+    per_hour = random.choice((20, 20, 10))
+    drawn = random.choices(("Predict", "Hold", "Guide", "Taint"), (30, 45, 15, 10))[0]
+    guidance = guidance or drawn
+    return f"""\
+apiVersion: rescheduler/v1alpha1
+kind: ReschedulerPolicy
+metadata: {{name: soak}}
+mode: Execute
+objectives:
+- name: MakeRoom
+{random.choice(("", "- name: EmptyNodes", "- name: SchedulerScore"))}
+scope:
+  namespaces: {{exclude: [kube-system]}}
+  minimumAge: {random.choice(("10m", "5m", "1m"))}
+limits:
+  maxEvictions: {random.choice((20, 10, 5))}
+  deadline: 10s
+disruption:
+  workloads: {{maxUnavailable: {random.choice(("10%", "10%", "1", "25%"))}}}
+  unsettled: Deny
+  quiet: 5m
+  budgets:
+  - {{name: at once, maxMoving: {at_once}, rate: {{maxEvictions: {per_hour}, window: 1h}}}}
+  - {{name: a day, rate: {{maxEvictions: 100, window: 24h}}}}
+  - {{name: workload, per: Workload, rate: {{maxEvictions: 2, window: 1h}}}}
+  - {{name: node, per: Node, maxMoving: 2}}
+  - {{name: namespace, per: Namespace, maxMoving: 5}}
+{_zone_budget(random)}
+  breaker: {{failures: {random.choice((2, 2, 8))}, of: 10, repayWithin: 5m, oldest: 15m, rest: 1h}}
+  backOff: {{first: 1h, longest: 24h, rest: {random.choice(("6h", "1h", "10m"))}}}
+{_ramp_up(random)}
+health: {random.choice(HEALTH)}
+guidance: {guidance}
+hold: {{deadline: {random.choice(("60s", "120s"))}}}
+"""
+
+
+def _zone_budget(random: Random) -> str:
+    return random.choice(("", "  - {name: shop, labelSelector: {matchLabels: {app: a1}}, maxMoving: 1}"))
+
+
+def _ramp_up(random: Random) -> str:
+    return random.choice(("", "", "", "", "  rampUp: {start: 5, window: 1h, doubleEvery: 24h}"))
+
+
+def policy_of(text: str) -> Policy:
+    """The policy that a text means."""
+    return parse_policy(text, "soak.yaml")

@@ -1,0 +1,174 @@
+"""The processes under test: each lives, is killed and started anew, and believes that it leads."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from greenlet import getcurrent
+
+from rescheduler.cycle import CycleOptions, make_plan
+from rescheduler.daemon.rounds import MakePlan, Rounds
+from rescheduler.daemon.world import World as Surroundings
+from rescheduler.disruption.quiet import Wanted
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.ledger import Ledger, LedgerEntry
+from rescheduler.model.plan import Plan, SnapshotSummary
+from rescheduler.policy.models import Policy
+from rescheduler.simulation.ledger_object import SimulatedLedger
+from tests.soak.adversary import Adversary
+from tests.soak.clock import ProcessClock, Thread
+from tests.soak.faults import Faults
+from tests.soak.own_records import ProcessAudit, ProcessLedger
+from tests.soak.run_settings import RunSettings
+from tests.soak.target import ProcessTarget
+from tests.soak.trace import PlanEvent, PolicyEvent, ProcessEvent, RoundEvent, Trace
+from tests.soak.views import Past
+from tests.soak.wire import Wire
+from tests.soak.world import World
+
+RESTART_SECONDS = (1.0, 120.0)
+BROKEN_SHARE = 0.02
+
+
+class Process:
+    """One machine that runs the daemon: its disk and its clock outlive the processes on it."""
+
+    def __init__(
+        self, name: str, run: RunSettings, policy: Policy, world: World, ledger: SimulatedLedger, past: Past,
+        faults: Faults, trace: Trace,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.random = Random(f"process/{run.seed}/{name}")
+        self.stopped: str | None = None
+        self.lines: list[LedgerEntry] = []
+        self.wire: Wire | None = None
+        self.wall_offset = 0.0
+        self.rounds = 0
+        self.is_retired = False
+        self._run, self._policy, self._world, self._ledger = run, policy, world, ledger
+        self._past, self._faults, self._trace = past, faults, trace
+        self._adversary = Adversary(Random(f"adversary/{run.seed}/{name}"), run.malice)
+        self._thread: Thread | None = None
+        self._clock: ProcessClock | None = None
+        self._starts = 0
+        self.start()
+
+    def start(self) -> None:
+        """A new process on this machine, with nothing but its disk."""
+        if self.is_retired:
+            return
+        self._starts += 1
+        wire = self.wire = Wire(self.name, self._world, self._past, self._faults, self.random, self._trace)
+        wire.on_death = self._start_later
+        clock = self._clock = ProcessClock(wire.clock, lambda: wire.is_dead, self.wall_offset)
+        wire.wall = lambda: wire.clock.now() + clock.offset
+        self._tell("start", f"number {self._starts}")
+        self._trace.tell(PolicyEvent(wire.clock.monotonic(), self.name, self._policy))
+        self._thread = Thread(wire.clock, lambda: self._live(wire, clock), self._ended)
+        self._world.clock.after(0.0, lambda: None)
+
+    def kill(self) -> None:
+        """kill -9, at any moment but in a call (those die there)."""
+        if self.wire is not None and not self.wire.is_dead:
+            self.wire.is_dead = True
+            self._tell("kill", "at any moment")
+            assert self._thread is not None
+            self._thread.kill()
+            self._start_later()
+
+    def retire(self) -> None:
+        """It ends by itself after the round that it is in, and no other comes."""
+        self.is_retired = True
+
+    def stop(self, reason: str) -> None:
+        """The kill switch on this machine, or SIGTERM."""
+        self.stopped = reason
+        self._tell("stop", reason)
+
+    def go_on(self) -> None:
+        """The switch is taken back."""
+        self.stopped = None
+        self._tell("go on")
+
+    def jump(self, seconds: float) -> None:
+        """The wall clock jumps."""
+        self.wall_offset += seconds
+        if self._clock is not None:
+            self._clock.offset = self.wall_offset
+        self._tell("wall-clock", f"{seconds:+.0f} s")
+
+    def _tell(self, kind: str, detail: str = "") -> None:
+        self._trace.tell(ProcessEvent(self._world.clock.monotonic(), self.name, kind, detail))
+
+    def _start_later(self) -> None:
+        self._world.clock.after(self.random.uniform(*RESTART_SECONDS), self.start, is_background=True)
+
+    def _ended(self, error: BaseException | None) -> None:
+        self._tell("end" if error is None else "crash", "" if error is None else _told(error))
+        if self.wire is not None and error is not None:
+            self.wire.is_dead = True
+            self._start_later()
+
+    def _live(self, wire: Wire, clock: ProcessClock) -> None:
+        wire.greenlet = getcurrent()
+        surroundings = Surroundings(
+            target=ProcessTarget(wire),
+            ledger=ProcessLedger(wire, self._ledger),
+            clock=clock,
+            audit=ProcessAudit(wire, self.lines),
+            stopped=lambda: self.stopped,
+            signals=wire.signals,
+            holder=self.name,
+        )
+        rounds = Rounds(surroundings, self._policy, self._planner(wire, clock))
+        begin = getattr(rounds, "start", None)
+        if begin is not None:
+            begin()
+        while not self.is_retired:
+            found = rounds.run_once()
+            self.rounds += 1
+            self._trace.tell(RoundEvent(wire.clock.monotonic(), self.name, found.result, found.reason))
+            clock.sleep(self._run.round_seconds * (0.9 + 0.2 * self.random.random()))
+
+    def _planner(self, wire: Wire, clock: ProcessClock) -> MakePlan:
+        run = self._run
+        options = CycleOptions(clock, seed=run.seed % 1000, is_daemon=True)
+
+        def propose(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
+            wire.check()
+            kind = run.planner
+            if run.is_faulted and self.random.random() < BROKEN_SHARE:
+                kind = "broken"
+            if kind == "broken":
+                plan = self._broken(cluster)
+            elif kind == "real":
+                plan = make_plan(cluster, self._policy, replace(options, ledger=ledger, wanted=wanted))
+            else:
+                plan = self._adversary.plan(cluster, ledger)
+            self._trace.tell(PlanEvent(wire.clock.monotonic(), self.name, kind, plan, cluster))
+            return plan
+
+        return propose
+
+    def _broken(self, cluster: Cluster) -> Plan:
+        """A solver that fails in its ways: an exception, no memory, or an answer of another cluster."""
+        kind = self.random.randrange(4)
+        if kind == 0:
+            raise ValueError("the solver answers nonsense")
+        if kind == 1:
+            raise MemoryError
+        if kind == 2:
+            raise RuntimeError("the solver died")
+        when, old = self._past.at(600.0)
+        return self._adversary.plan(old, self._ledger.ledger) if when else Plan(SnapshotSummary(None, 0, 0, 0, ""))
+
+
+def _told(error: BaseException) -> str:
+    """An exception with the places that it came through last."""
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    places = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
+    return f"{type(error).__name__}: {error} at {places}"

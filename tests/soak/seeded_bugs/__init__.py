@@ -1,0 +1,1 @@
+"""More than forty deliberate bugs, each of which the simulated runs have to find: who checks the checkers."""

@@ -1,0 +1,168 @@
+"""Bugs between the last look and the answer: preconditions, freshness, patience, the switch, the fence, the books."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, Final
+
+from msgspec import structs
+
+from rescheduler.daemon import rounds
+from rescheduler.execution import books, evicting
+from rescheduler.execution.bookkeeping import Bookkeeper
+from rescheduler.execution.books import Books
+from rescheduler.execution.evicting import Evictor
+from rescheduler.extension_points import EvictionAnswer, StoreError
+from rescheduler.model import ledger_changes
+from rescheduler.model.ledger import Ledger
+from rescheduler.policy.models import Mode
+from tests.soak.seeded_bugs.seams import SeededBug, always, becomes, changed, changed_everywhere, together
+
+CALM: Final = {"fault_rate": 0.0, "episodes": 0.0, "kills": 0.0, "malice": 0.1}
+LOST: Final = (
+    tuple(("evict", f"{what} {when}") for what in ("5xx", "timeout", "reset") for when in ("before", "after")) * 5
+)
+BUSY_SERVER: Final = (("dry run", "429 of overload"), ("dry run", "429 of a budget")) * 40
+
+
+def _aiming(**lost: Any) -> Any:
+    """Evictions leave without a precondition."""
+
+    def make(original: Any) -> Any:
+        def send(self: Evictor, move: Any, live: Any) -> EvictionAnswer:
+            if "uid" in lost:
+                self.in_flight = move
+                answer = self._target.evict(structs.replace(move.pod, uid=""), live.resource_version, dry_run=False)
+                self._books.answered(move, answer)
+                return answer
+            return original(self, move, structs.replace(live, resource_version=""))  # type: ignore[no-any-return]
+
+        return send
+
+    return changed(Evictor, "_send", make)
+
+
+def _reading_nothing(original: Any) -> Any:
+    def evict(self: Evictor, move: Any, expected: Any, *asked: Any) -> Any:
+        real = self._target
+        self._target = SimpleNamespace(read_pod=lambda *_: expected, evict=real.evict)
+        try:
+            return original(self, move, expected, *asked)
+        finally:
+            self._target = real
+
+    return evict
+
+
+def _answering(kinds: tuple[str, ...], taken_as: str) -> Any:
+    def make(original: Any) -> Any:
+        def answered(self: Bookkeeper, move: Any, answer: EvictionAnswer) -> None:
+            original(self, move, answer._replace(kind=taken_as) if answer.kind in kinds else answer)
+
+        return answered
+
+    return changed(Bookkeeper, "answered", make)
+
+
+def _announcing_late(original: Any) -> Any:
+    def announce(self: Bookkeeper, move: Any, pod: Any, ask: Any) -> str | None:
+        entry = self._intents.entry(move, pod, self._plan or 0, self._fresh)
+        self._intents.put(entry)
+        self._unsent = entry, self._clock.monotonic()
+        return None
+
+    return announce
+
+
+def _noting(original: Any) -> Any:
+    def note(self: Books, entries: Any) -> None:
+        try:
+            if self.audit is not None:
+                self.audit.note(entries)
+        except StoreError:
+            return
+
+    return note
+
+
+def _pausing_briefly(self: Evictor, *_asked: Any) -> None:
+    self._waiter.pause(1.0)
+
+
+def _without_switch(original: Any) -> Any:
+    def init(self: rounds.Rounds, world: rounds.World, *rest: Any, **named: Any) -> None:
+        original(self, replace(world, stopped=lambda: None), *rest, **named)
+
+    return init
+
+
+def _confirmed(original: Any) -> Any:
+    return lambda *given, **named: original(*given, **{**named, "is_confirmed": True})
+
+
+def _same_number(_: Any) -> Any:
+    def plan_begun(ledger: Ledger, holder: str) -> Ledger:
+        return structs.replace(ledger, plan=max(1, ledger.plan), holder=holder)
+
+    return plan_begun
+
+
+BUGS: Final = (
+    SeededBug(
+        "no uid", "the eviction carries no uid precondition", ("I7", "I20"), _aiming(uid=None),
+    ),
+    SeededBug(
+        "no resource version", "the eviction carries no resourceVersion precondition", ("I7",), _aiming(version=None),
+    ),
+    SeededBug(
+        "no live read", "the pod is taken from the snapshot in place of a live read", ("I7",),
+        changed(Evictor, "evict", _reading_nothing),
+    ),
+    SeededBug(
+        "504 is a refusal", "a lost answer (504, timeout, reset) is taken for a refusal", ("I1",),
+        _answering(("Failed",), "Forbidden"), settings={**CALM, "forced": LOST},
+    ),
+    SeededBug(
+        "accepted is repaid", "an accepted eviction is noted as refused, so that it is no debt", ("I1",),
+        _answering(("Accepted",), "Forbidden"),
+    ),
+    SeededBug(
+        "no patience", "after a 429 the pod is asked for again at once", ("I26",),
+        changed(Evictor, "_back_off", becomes(_pausing_briefly)),
+        settings={**CALM, "forced": BUSY_SERVER},
+    ),
+    SeededBug(
+        "endless tries", "one pod is asked for without end", ("I26",), changed(evicting, "ATTEMPTS", becomes(50)),
+        settings={**CALM, "forced": BUSY_SERVER},
+    ),
+    SeededBug(
+        "switch ignored", "the kill switch on the machine is not asked", ("I19",),
+        changed(rounds.Rounds, "__init__", _without_switch), settings={"malice": 0.0, "kills": 0.0},
+    ),
+    SeededBug(
+        "fence asked once", "a plan goes on though a newer one has begun", ("I8",),
+        changed_everywhere(books, "check_fence", always(None)),
+        settings={"processes": 3, "malice": 0.0},
+    ),
+    SeededBug(
+        "one number for all", "a new plan does not raise the number", ("I8",),
+        changed_everywhere(ledger_changes, "plan_begun", _same_number), settings={"processes": 2},
+    ),
+    SeededBug(
+        "intent afterwards", "the intent is not written before the eviction is sent", ("I20",),
+        changed(Bookkeeper, "announce", _announcing_late),
+    ),
+    SeededBug(
+        "audit may fail", "evictions go on when the audit log cannot be written", ("I31",),
+        changed(Books, "note", _noting), settings={"episodes": 4.0, "malice": 0.1},
+    ),
+    SeededBug(
+        "dry run acts", "a policy with mode DryRun is carried out", ("I24",),
+        together(
+            changed(rounds, "Mode", lambda _: SimpleNamespace(EXECUTE=Mode.DRY_RUN)),
+            changed(rounds, "PolicyGate", _confirmed),
+        ),
+        top="mode: DryRun",
+    ),
+)  # fmt: skip

@@ -1,0 +1,210 @@
+"""The cluster as a process under test reaches it: through its wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from rescheduler.adapters.kubernetes.connection import Response
+from rescheduler.adapters.kubernetes.evictor import classify
+from rescheduler.adapters.kubernetes.failures import OutcomeUnknownError
+from rescheduler.extension_points import (
+    ClusterError,
+    EvictionAnswer,
+    ExecutionTarget,
+    HoldRequest,
+)
+from rescheduler.model.cluster import Cluster
+from rescheduler.model.constraints import LabelSelector
+from rescheduler.model.plan import PodReference
+from rescheduler.model.pod import Pod
+from rescheduler.simulation.taints import NodeTaints
+from tests.soak.faults import Fault
+from tests.soak.trace import Request
+from tests.soak.wire import Struck, Wire
+
+T = TypeVar("T")
+BUDGET_BODY = json.dumps({"message": "Cannot evict pod", "details": {"causes": [{"reason": "DisruptionBudget"}]}})
+
+
+class ProcessTarget(ExecutionTarget):
+    """One process's connection to the cluster."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._taints = NodeTaints(wire.world.store, wire.world.settings)
+        wire.judge = self._answer
+
+    def _call(self, site: str, verb: str, resource: str, act: Callable[[], T], **fields: Any) -> T:
+        """Any call but an eviction: what goes wrong is a ClusterError, for a write maybe one of unknown outcome."""
+        request = Request(0.0, 0, self._wire.name, verb, resource, **fields)
+        try:
+            return self._wire.call(site, request, act)
+        except Struck as struck:
+            if struck.is_known or not request.is_write:
+                raise ClusterError(f"{struck.fault.kind} ({struck.fault.status})") from None
+            raise OutcomeUnknownError(f"{struck.fault.kind}", is_timeout="timeout" in struck.fault.kind) from None
+
+    def _read(self, site: str, request: Request, truth: Callable[[], T], views: dict[str, Callable[[float], Any]]) -> T:
+        """A read that may be shown something else than the truth."""
+        wire = self._wire
+        holder: list[float] = []
+
+        def look() -> T:
+            kind, seconds = request.fault, wire.random.uniform(1.0, 600.0)
+            if kind in views:
+                when, shown = views[kind](seconds)
+                holder.append(when)
+                return shown  # type: ignore[no-any-return]
+            if kind == "expired list":
+                raise ClusterError("the list expired between two pages (410 Gone)")
+            return truth()
+
+        try:
+            return wire.call(site, request, look, holder)
+        except Struck as struck:
+            raise ClusterError(f"{struck.fault.kind} ({struck.fault.status})") from None
+
+    def read(self) -> Cluster:
+        """A snapshot; ``taken_at`` is the API server's time, as a reader takes it from the answer."""
+        past, now = self._wire.past, self._wire.clock.now
+        request = Request(0.0, 0, self._wire.name, "list", "cluster")
+        return self._read(
+            "read", request, lambda: replace(self._wire.world.store.snapshot(), taken_at=now()),
+            {"stale": lambda ago: past.stale(ago, now()),
+             "mixed": lambda ago: past.mixed(ago, now(), self._wire.random)},
+        )  # fmt: skip
+
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """One pod."""
+        key = f"{namespace}/{name}"
+        request = Request(0.0, 0, self._wire.name, "get", "pods", namespace, name)
+        return self._read(
+            "get pod", request, lambda: self._wire.world.store.pods.get(key),
+            {"stale": lambda ago: self._wire.past.pod(key, ago)},
+        )  # fmt: skip
+
+    def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
+        """Pods of a namespace."""
+        request = Request(0.0, 0, self._wire.name, "list", "pods", namespace, body=selector)
+        return self._read("list pods", request, lambda: self._wire.world.read_pods(namespace, selector), {})
+
+    def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        """An eviction; faults answer as the API server, or the network, would."""
+        name = self._wire.name
+        request = Request(
+            0.0, 0, name, "create", "pods/eviction", pod.namespace, pod.name, pod.uid, resource_version, dry_run
+        )
+        try:
+            return self._wire.call(
+                "dry run" if dry_run else "evict", request,
+                lambda: self._wire.world.evict_now(pod, resource_version, dry_run=dry_run),
+            )  # fmt: skip
+        except Struck as struck:
+            return struck.answer or EvictionAnswer("Failed", struck.fault.kind)
+
+    def _answer(self, fault: Fault) -> EvictionAnswer:
+        random = self._wire.random
+        if fault.kind == "unreachable":
+            return EvictionAnswer("TooManyRequests", "it was never sent")
+        if fault.kind == "429 of a budget":
+            return classify(Response(429, random.choice([{}, {"retry-after": "10"}]), BUDGET_BODY.encode()))
+        if fault.kind == "429 of overload":
+            return classify(Response(429, {"retry-after": "1"}, b"Too many requests, please try again later."))
+        if fault.kind == "webhook":
+            return classify(Response(random.choice((400, 403, 418, 451, 500)), {}, b'{"message":"webhook says no"}'))
+        if fault.kind == "refused":
+            return classify(Response(fault.status, {}, b"<html>no</html>"))
+        if "5xx" in fault.kind or fault.kind == "garbled":
+            return classify(Response(random.choice((500, 502, 503, 504)), {}, b'{"mess'))
+        return EvictionAnswer("Failed", fault.kind)
+
+    def hold(self, requests: Sequence[HoldRequest]) -> None:
+        """Placeholders; a fault may strike half-way."""
+        self._many("hold", "create", "jobs", self._wire.world.hold, requests)
+
+    def release(self, names: Sequence[str]) -> None:
+        """Placeholders away."""
+        self._many("release", "delete", "jobs", self._wire.world.release, names)
+
+    def taint(self, nodes: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """Taints on."""
+        self._many("taint", "patch", "nodes", lambda some: self._taints.put(some, plan_id, deadline_seconds), nodes)
+
+    def untaint(self, nodes: Sequence[str]) -> None:
+        """Taints off."""
+        self._many("untaint", "patch", "nodes", self._taints.take_off, nodes)
+
+    def _many(self, site: str, verb: str, resource: str, act: Callable[[Sequence[Any]], None], items: Any) -> None:
+        request = Request(0.0, 0, self._wire.name, verb, resource, body=tuple(items))
+
+        def do() -> bool:
+            is_half = request.fault == "half done"
+            act(tuple(items)[: len(items) // 2] if is_half else items)
+            return is_half
+
+        try:
+            if self._wire.call(site, request, do):
+                raise ClusterError("half of it was done")
+        except Struck as struck:
+            if struck.is_known:
+                raise ClusterError(struck.fault.kind) from None
+            raise OutcomeUnknownError(struck.fault.kind) from None
+
+    def renew(self, requests: Sequence[HoldRequest]) -> Sequence[str]:
+        """Placeholders for longer."""
+        return self._call("renew", "patch", "jobs", lambda: self._wire.world.renew(requests), body=tuple(requests))
+
+    def can_hold(self) -> str | None:
+        """Whether there can be placeholders."""
+        return self._call("can hold", "get", "resources", self._wire.world.can_hold)
+
+    def nominate(self, pod: PodReference, node: str) -> bool:
+        """Lead a pod to a node."""
+        return self._call(
+            "nominate", "patch", "pods/status", lambda: self._wire.world.nominate(pod, node), namespace=pod.namespace,
+            name=pod.name, uid=pod.uid, body=node,
+        )  # fmt: skip
+
+    def can_gate(self) -> str | None:
+        """Whether pods can be gated."""
+        return self._call("can gate", "get", "resources", self._wire.world.can_gate)
+
+    def gate_replacements(self, owners: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """Gate new pods of these owners."""
+        world = self._wire.world
+        self._call(
+            "gate", "update", "configmaps", lambda: world.gate_replacements(owners, plan_id, deadline_seconds),
+            body=tuple(owners),
+        )  # fmt: skip
+
+    def ungate(self, pod: PodReference) -> bool:
+        """Take our gate off."""
+        return self._call(
+            "ungate", "patch", "pods", lambda: self._wire.world.ungate(pod), namespace=pod.namespace, name=pod.name,
+            uid=pod.uid,
+        )  # fmt: skip
+
+    def can_taint(self) -> str | None:
+        """Whether nodes can be tainted."""
+        return self._call("can taint", "get", "resources", self._wire.world.can_taint)
+
+    def leftovers(self) -> Sequence[str]:
+        """Placeholders that stand."""
+        return self._call("leftovers", "list", "jobs", self._wire.world.leftovers)
+
+    def record(self, pod: PodReference, reason: str, message: str) -> None:
+        """An Event; it never fails, since nobody waits for it."""
+        with suppress(ClusterError):
+            self._call(
+                "event", "create", "events", lambda: self._wire.world.record(pod, reason, message),
+                namespace=pod.namespace, name=pod.name, uid=pod.uid, body=(reason, message),
+            )  # fmt: skip
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the product may ask of a target is answered by the world, without faults."""
+        self._wire.check()
+        return getattr(self._wire.world, name)

@@ -1,0 +1,1 @@
+"""The checkers of the simulated runs are checked themselves."""
