@@ -74,10 +74,11 @@ class Api:
         items: list[Manifest] = answer["items"]
         return items
 
-    def create(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
-        """Create an object where its kind and namespace say."""
+    def create(self, manifest: Manifest, *, dry_run: bool = False, strict: bool = False) -> Manifest:
+        """Create an object where its kind and namespace say; ``strict``: refused with a field that nobody knows."""
         path = self._path_of(manifest)
-        return self.request("POST", path, manifest, query={"dryRun": "All" if dry_run else ""})
+        query = {"dryRun": "All" if dry_run else "", "fieldValidation": "Strict" if strict else ""}
+        return self.request("POST", path, manifest, query=query)
 
     def apply(self, manifest: Manifest) -> Manifest:
         """Create an object or bring it to the given shape (server-side apply)."""

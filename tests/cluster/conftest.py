@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 
 from .clean_slate import CleanSlate
 from .cluster import Cluster
 from .control_plane import ControlPlane
+from .fault_proxy import FaultProxy, fault_proxy
+from .tool import Tool
 
 SECONDS_PER_TEST = 300
 
@@ -53,6 +56,26 @@ def cluster(control_plane: ControlPlane, clean_slate: CleanSlate) -> Iterator[Cl
     yield Cluster(control_plane)
     control_plane.settle()
     clean_slate.restore()
+
+
+@pytest.fixture
+def tool(cluster: Cluster, tmp_path: Path) -> Tool:
+    """The rescheduler as a user of this cluster."""
+    return Tool(cluster, tmp_path)
+
+
+@pytest.fixture
+def proxy(tool: Tool, tmp_path: Path) -> Iterator[FaultProxy]:
+    """A way to the API server in which a test can meddle; who goes through it is the test's choice."""
+    with fault_proxy(tool.kubeconfig, tmp_path) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def proxied(tool: Tool, proxy: FaultProxy) -> FaultProxy:
+    """The same, with everything that the rescheduler asks going through it."""
+    tool.kubeconfig = proxy.kubeconfig
+    return proxy
 
 
 @pytest.hookimpl(wrapper=True)

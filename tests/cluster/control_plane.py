@@ -155,7 +155,8 @@ class ControlPlane:
         binaries = self.binaries
         data = self.root / "etcd"
         command = etcd_command(binaries["etcd"], etcd_port, peer_port, data)
-        self._add("etcd", command, f"http://127.0.0.1:{etcd_port}/health")
+        self.etcd = f"http://127.0.0.1:{etcd_port}"
+        self._add("etcd", command, f"{self.etcd}/health")
         command = api_server_command(
             binaries["kube-apiserver"], self._port, etcd_port, pki, policy, self.root / "audit.log"
         )

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from .cluster import Cluster
 from .scenes import add_pending, fragmented, put
 from .shapes import deployment, stateful_set
 from .tool import Tool
-
-
-@pytest.fixture
-def tool(cluster: Cluster, tmp_path: Path) -> Tool:
-    """The rescheduler as a user of this cluster."""
-    return Tool(cluster, tmp_path)
 
 
 def test_a_plan_applied_twice_does_nothing_the_second_time(cluster: Cluster, tool: Tool) -> None:

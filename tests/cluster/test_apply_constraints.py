@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from .cluster import Cluster
 from .scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, put
 from .shapes import deployment, node, replica_set
 from .tool import Tool, crowd
 
 ZONE = "topology.kubernetes.io/zone"
-
-
-@pytest.fixture
-def tool(cluster: Cluster, tmp_path: Path) -> Tool:
-    """The rescheduler as a user of this cluster."""
-    return Tool(cluster, tmp_path)
 
 
 def apply(tool: Tool) -> dict[str, tuple[str, str | None]]:

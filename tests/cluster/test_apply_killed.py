@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
@@ -17,12 +16,6 @@ from .waiting import wait_until
 
 DEADLINE_SECONDS = 6
 LABEL = "app.kubernetes.io/managed-by=rescheduler"
-
-
-@pytest.fixture
-def tool(cluster: Cluster, tmp_path: Path) -> Tool:
-    """The rescheduler as a user of this cluster."""
-    return Tool(cluster, tmp_path)
 
 
 def scene(cluster: Cluster, *, gone_after: str) -> str:

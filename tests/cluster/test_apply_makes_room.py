@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from .cluster import Cluster
@@ -12,12 +10,6 @@ from .shapes import deployment, disruption_budget, priority_class, replica_set
 from .tool import Tool, crowd
 
 ENDED = ("Landed", "LandedElsewhere")
-
-
-@pytest.fixture
-def tool(cluster: Cluster, tmp_path: Path) -> Tool:
-    """The rescheduler as a user of this cluster."""
-    return Tool(cluster, tmp_path)
 
 
 @pytest.mark.timeout(900)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import signal
-from pathlib import Path
-
-import pytest
 
 from .cluster import Cluster
 from .scenes import fragmented
@@ -14,12 +11,6 @@ from .tool import HOLDS, Tool
 from .waiting import wait_until
 
 LABEL = "app.kubernetes.io/managed-by=rescheduler"
-
-
-@pytest.fixture
-def tool(cluster: Cluster, tmp_path: Path) -> Tool:
-    """The rescheduler as a user of this cluster."""
-    return Tool(cluster, tmp_path)
 
 
 def test_clean_removes_the_placeholders_of_a_killed_run(cluster: Cluster, tool: Tool) -> None:
@@ -44,3 +35,28 @@ def test_clean_removes_the_placeholders_of_a_killed_run(cluster: Cluster, tool: 
     )
     assert [item["metadata"]["name"] for item in cluster.api.list("jobs")] == ["foreign"]
     assert "nothing" in tool.run("clean", "--yes").output
+
+
+def test_stale_leaves_a_plan_that_runs_alone(cluster: Cluster, tool: Tool) -> None:
+    """It asks nobody; placeholders that are renewed stay, and one that has run out goes."""
+    fragmented(cluster)
+    cluster.control_plane.pause("kwok")
+    process = tool.start("apply", "--yes")
+    try:
+        wait_until(lambda: bool(cluster.api.list("pods", HOLDS, labels=LABEL)), "a placeholder")
+        standing = {item["metadata"]["name"] for item in cluster.api.list("jobs", HOLDS)}
+        old = job("hold-old")
+        old["metadata"]["namespace"] = HOLDS
+        old["metadata"]["labels"] = {
+            "app.kubernetes.io/managed-by": "rescheduler", "rescheduler.dev/hold": "old", "rescheduler.dev/plan": "old",
+        }  # fmt: skip
+        old["metadata"]["annotations"] = {"rescheduler.dev/expires": "2020-01-01T00:00:00Z"}
+        old["spec"]["suspend"] = True
+        cluster.create(old)
+        assert tool.run("clean", "--stale").output.strip() == f"removed Job {HOLDS}/hold-old"
+        assert standing <= {item["metadata"]["name"] for item in cluster.api.list("jobs", HOLDS)}
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        cluster.control_plane.resume("kwok")
+    tool.run("clean", "--yes")

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from .cluster import Cluster
 from .scenes import fragmented
 from .tool import Tool
-
-
-@pytest.fixture
-def tool(cluster: Cluster, tmp_path: Path) -> Tool:
-    """The rescheduler as a user of this cluster."""
-    return Tool(cluster, tmp_path)
 
 
 def test_looking_commands_write_nothing(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:

@@ -21,12 +21,6 @@ SIZES = ("250m", "500m", "1", "1500m", "750m", "2")
 LABEL = "app.kubernetes.io/managed-by=rescheduler"
 
 
-@pytest.fixture
-def tool(cluster: Cluster, tmp_path: Path) -> Tool:
-    """The rescheduler as a user of this cluster."""
-    return Tool(cluster, tmp_path)
-
-
 def spread_out(cluster: Cluster, nodes: int, replicas: Iterable[int]) -> int:
     """Nodes of 8 CPU with Deployments of several sizes, each with a budget, as the scheduler spreads them."""
     cluster.add_nodes(nodes, prefix="n", cpu="8", memory="32Gi")
@@ -69,7 +63,7 @@ def test_nodes_that_are_emptied_are_empty_and_stay_so(cluster: Cluster, tool: To
     assert sorted(evicted) == sorted(move["pod"]["name"] for move in result["moves"])
     assert refusals == 0
     assert {move["outcome"] for move in result["moves"]} == {"Landed"}, answer.errors
-    assert (result["message"], result["warnings"]) == ("", [])
+    assert (result["message"], answer.warnings) == ("", [])
     cluster.wait_pods_running(pods)
     assert len(before) - len(in_use(cluster)) == promised
     tool.assert_nothing_left()

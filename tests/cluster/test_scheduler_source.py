@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 import yaml
@@ -41,12 +40,6 @@ CONFIGURATION = {
     ],
 }
 POLICY = "schedulers: [{configMap: kube-system/pool-scheduler}]"
-
-
-@pytest.fixture
-def tool(cluster: Cluster, tmp_path: Path) -> Tool:
-    """The rescheduler as a user of this cluster."""
-    return Tool(cluster, tmp_path)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from tests.unit.execution.target_contract import TargetContract
 from tests.unit.execution.target_contract import app as of_app
 
 from .cluster import Cluster, condition
+from .guided_scenes import install
 from .scenes import add_node
 from .shapes import disruption_budget, replica_set
 from .waiting import wait_until
@@ -25,10 +26,15 @@ class RealStage:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        install(cluster)
         add_node(cluster, "n0", cpu="4")
-        connection = connect(str(cluster.control_plane.kubeconfig), read_only=False)
         self.clock = SystemClock()
-        self.target = KubernetesTarget(
+        self.target = self.another()
+
+    def another(self) -> KubernetesTarget:
+        """The cluster as a further process sees it."""
+        connection = connect(str(self._cluster.control_plane.kubeconfig), read_only=False)
+        return KubernetesTarget(
             connection, LiveReader(connection), clock=self.clock, hold_namespace="rescheduler-holds"
         )
 

@@ -15,6 +15,7 @@ from .cluster import Cluster
 
 USER = "rescheduler-under-test"
 HOLDS = "rescheduler-holds"
+LEASES = "rescheduler-system"
 ALLOWED_BESIDE_EVICTIONS = {
     ("create", "jobs", "", HOLDS),
     ("patch", "jobs", "", HOLDS),
@@ -22,6 +23,12 @@ ALLOWED_BESIDE_EVICTIONS = {
     ("patch", "pods", "status", HOLDS),
     ("create", "namespaces", "", ""),
     ("create", "selfsubjectaccessreviews", "", ""),
+    ("create", "selfsubjectrulesreviews", "", ""),
+    ("create", "selfsubjectreviews", "", ""),
+    ("create", "configmaps", "", HOLDS),
+    ("update", "configmaps", "", HOLDS),
+    ("create", "leases", "", LEASES),
+    ("update", "leases", "", LEASES),
 }
 """What docs/what-we-write.md lists, but for Events and the nominations of pods in their own namespaces."""
 
@@ -38,6 +45,11 @@ class Answer(NamedTuple):
         """Standard output as JSON."""
         found: dict[str, Any] = json.loads(self.output)
         return found
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of a plan, but for what the daemon would wait for: test clusters are minutes old."""
+        return [text for text in self.document["warnings"] if not text.startswith("run would ")]
 
     def outcomes(self) -> dict[str, tuple[str, str | None]]:
         """Outcome and node of each move and placement, by pod name."""
@@ -69,11 +81,11 @@ class Tool:
         assert "Traceback" not in answer.errors, answer.errors
         return answer
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a command and let it run."""
+    def start(self, *arguments: str, process_group: int | None = None) -> subprocess.Popen[str]:
+        """Start a command and let it run; ``process_group``: 0 for one of its own."""
         return subprocess.Popen(
             self._command(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, env=self._environment(),
+            text=True, env=self._environment(), process_group=process_group,
         )  # fmt: skip
 
     def policy(self, text: str) -> str:
@@ -115,7 +127,8 @@ class Tool:
         return [sys.executable, "-m", "rescheduler", *arguments, "--kubeconfig", str(self.kubeconfig)]
 
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
+        state = str(self._folder / "state")
+        return {**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "XDG_STATE_HOME": state}
 
 
 def is_known(write: Write) -> bool:

@@ -15,7 +15,7 @@ from rescheduler.adapters.metrics_providers.prometheus import PrometheusProvider
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.node import Node
 from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import DISK, NETWORK, MetricsSample
+from rescheduler.model.samples import CPU_PRESSURE, DISK, NETWORK, MetricsSample
 from tests.builders import node
 
 from .exporters import counted, new_rules, node_exporter
@@ -154,6 +154,16 @@ def test_network_and_disk(tmp_path: Path, now: float) -> None:
     found = sampled(tmp_path, points, now).nodes
     assert found.values[NETWORK][0] == pytest.approx([1500.0, np.nan], rel=1e-3, nan_ok=True)
     assert found.values[DISK][0] == pytest.approx([0.75, np.nan], rel=1e-3, nan_ok=True)
+
+
+def test_cpu_pressure(tmp_path: Path, now: float) -> None:
+    """The share of time in which some task waited for a cpu; unknown where the kernel does not tell."""
+    points = list(node_exporter(scene(now, n1=0.25, n2=0.5), NODES))
+    name = series("node_pressure_cpu_waiting_seconds_total", {"instance": "n1:9100", "job": "node"})
+    points += [Point(name, at, value) for at, value in counted((at, 0.3) for at in times(now))]
+    found = sampled(tmp_path, points, now).nodes
+    assert found.values[CPU_PRESSURE][0] == pytest.approx([0.3, np.nan], rel=1e-3, nan_ok=True)
+    assert found.values[CPU][0] == pytest.approx([0.25, 0.5], rel=1e-3)
 
 
 def test_own_queries(tmp_path: Path, now: float) -> None:

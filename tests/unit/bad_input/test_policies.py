@@ -12,6 +12,8 @@ from tests.unit.policy.policies import HEAD
 PROVIDER = "usage: {providers: [{name: Prometheus, args: {address: 'http://h:1', %s}}]}"
 ADDRESS = "usage: {providers: [{name: Prometheus, args: {address: '%s'}}]}"
 LABELS = "scope: {labelSelector: {%s}}"
+BUDGET = "disruption: {budgets: [{%s}]}"
+WINDOW = "disruption: {budgets: [{schedule: '%s', duration: %s, timeZone: %s}]}"
 DEADLINE = "limits: {deadline: %s}"
 NO_DURATION = "is not a duration; write it like 90s, 5m or 1h30m"
 
@@ -34,6 +36,8 @@ FILES = [
     ("P2-utf16", "kind: x".encode("utf-16"), "not UTF-8 at byte 0"),
     ("P3-syntax", b"kind: {a: ]\n", "p.yaml:1:11: not YAML"),
     ("P3-tab", b"limits:\n\tdeadline: 5s\n", "p.yaml:2:1: not YAML: a tab stands where YAML wants spaces"),
+    ("P25-not-quoted", b"schedule: */5 * * * *\n", 'that begins with * or @ in quotes, such as "*/5 * * * *"'),
+    ("P25-name-not-quoted", b"- schedule: @daily\n", "put a text that begins with * or @ in quotes"),
     ("P4-two-documents", f"{HEAD}---\n{HEAD}".encode(), "only one document is allowed; a second one starts at line 3"),
     ("P7-bytes", b"x" * (10 * 2**20), "larger than 1024 KiB"),
     ("P7-depth", b"x: " + b"[" * 200, "nested deeper than 20 levels"),
@@ -75,6 +79,7 @@ BODIES = [
     ("P15", "scope: {namespaces: {include: []}}", "selects nothing, so nothing would ever be moved; leave it out to"),
     ("P16", "scope: {namespaces: {include: ['*']}}", "patterns are not read here: name each namespace"),
     ("P17", "scope: {namespaces: {include: [a], exclude: [a]}}", "a is both included (line 3) and excluded (line 3)"),
+    ("P15-budget", BUDGET % "namespaces: [], maxMoving: 1", "selects nothing; leave it out to mean all namespaces"),
     ("P19-operator", LABELS % "matchExpressions: [{key: a, operator: Equals}]", "there are In, NotIn, Exists, Does"),
     ("P19-in", LABELS % "matchExpressions: [{key: a, operator: In}]", "In needs values"),
     ("P19-exists", LABELS % "matchExpressions: [{key: a, operator: Exists, values: [b]}]", "Exists takes no values"),
@@ -84,6 +89,7 @@ BODIES = [
     ("P19-no-value-of-rule", LABELS % "matchExpressions: [{key: a, operator: NotIn, values: ['-']}]", "has the value"),
     ("P19-left-empty", LABELS % "matchLabels: {tier: }", "matchLabels.tier: found nothing; wanted a text"),
     ("P19-left-empty-nodes", "scope: {nodeSelector: {pool: }}", "nodeSelector.pool: found nothing; wanted a text"),
+    ("P19-budget", BUDGET % "labelSelector: {}, maxMoving: 1", "selects nothing; leave it out to mean all pods"),
     ("P20-high", "disruption: {workloads: {maxUnavailable: 150%}}", "or a share such as 10%"),
     ("P20-negative", "disruption: {workloads: {maxUnavailable: -5%}}", "or a share such as 10%"),
     ("P20-space", "disruption: {workloads: {maxUnavailable: 10 %}}", "found '10 %'; write a whole number of pods"),
@@ -91,6 +97,8 @@ BODIES = [
     ("P20-quoted", "disruption: {workloads: {maxUnavailable: '10'}}", "found '10'; write a whole number of pods"),
     ("P20-boolean", "disruption: {workloads: {maxUnavailable: yes}}", "found true; write a whole number of pods"),
     ("P21", "disruption: {workloads: {maxUnavailable: 100%}}", "would allow a whole workload to be down at once"),
+    ("P20-budget", BUDGET % "maxUnavailable: 150%", "found '150%'; write a whole number of pods"),
+    ("P21-budget", BUDGET % "maxMoving: 100%", "would allow a whole workload to be down at once"),
     ("P22-nan", "objectives: [{weight: .nan}]", ".nan is no finite number"),
     ("P22-inf", "limits: {maxEvictions: .inf}", ".inf is no finite number"),
     ("P23-number", DEADLINE % "5", f"5 {NO_DURATION}"),
@@ -104,6 +112,14 @@ BODIES = [
     ("P23-list", DEADLINE % "[5s]", f"a list {NO_DURATION}"),
     ("P23-boolean", DEADLINE % "on", f"true {NO_DURATION}"),
     ("P23-ages", DEADLINE % "99999999999999h", "is longer than ten years"),
+    ("P23-rate", BUDGET % "rate: {maxEvictions: 1, window: 5mins}", f"'5mins' {NO_DURATION}"),
+    ("P23-short-rate", BUDGET % "rate: {maxEvictions: 1, window: 1s}", "a rate is counted over 1m to 168h"),
+    ("P25-cron", WINDOW % ("0 25 * * *", "1h", "UTC"), "is not a schedule (bad hour); write five fields"),
+    ("P25-zone", WINDOW % ("0 22 * * *", "1h", "CEST"), "found 'CEST'; wanted a name of the IANA time zone database"),
+    ("P25-no-zone", WINDOW % ("0 22 * * *", "1h", ""), "has schedule and duration, but no timeZone"),
+    ("P25-period", WINDOW % ("0 22 * * *", "24h", "UTC"), "never closes: the next one opens before it ends"),
+    ("P25-never", WINDOW % ("0 0 30 2 *", "1h", "UTC"), "never opens: no such day is in those months"),
+    ("P25-no-limit", BUDGET % "per: Node", "limits nothing; write maxUnavailable, maxMoving, rate or windows"),
     ("P27-file", ADDRESS % "file:///etc/passwd", "wanted an http:// or https:// address"),
     ("P27-link-local", ADDRESS % "http://169.254.169.254/latest", "a link-local address, where clouds serve"),
     ("P27-mapped", ADDRESS % "http://[::ffff:169.254.169.254]:80", "a link-local address, where clouds serve"),
@@ -113,6 +129,9 @@ BODIES = [
     ("P30-matcher-left-empty", PROVIDER % "matchers: {cluster: }", "matchers.cluster: found nothing; wanted a text"),
     ("P31", "objectives: [{weight: -1}]", "found -1; wanted more than 0"),
     ("P31-zero", "objectives: [{weight: 0}]", "found 0; wanted more than 0"),
+    ("P22-telemetry", 'telemetry: {address: "h:99999"}', "telemetry.address: found 'h:99999'; wanted a port of"),
+    ("P22-telemetry-token", "telemetry: {bearerToken: abc}", "telemetry.bearerToken: unknown field"),
+    ("P22-audit", "audit: {file: {}}", "audit.file: found a map; wanted a text"),
 ]  # fmt: skip
 
 
@@ -146,6 +165,8 @@ STOPS = [
     ("limits: {maxEvictionsPerNamespace: 0}", "limits.maxEvictionsPerNamespace is 0"),
     ("disruption: {workloads: {maxUnavailable: 0}}", "disruption.workloads.maxUnavailable is 0"),
     ("disruption: {workloads: {maxUnavailable: 0%}}", "disruption.workloads.maxUnavailable is 0%"),
+    (BUDGET % "maxMoving: 0", "maxMoving of budget 1 is 0"),
+    (BUDGET % "rate: {maxEvictions: 0, window: 1h}", "rate.maxEvictions of budget 1 is 0"),
 ]
 
 

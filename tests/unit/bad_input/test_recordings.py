@@ -132,7 +132,9 @@ def test_a_node_that_cannot_be_used_is_a_warning_and_no_target(
     shell: Any, tmp_path: Path, node: Object, text: str
 ) -> None:
     """The rest is planned as if it were not there, although it looks empty."""
-    answer = shell("plan", "-f", recording(tmp_path, node), "-o", "json")
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\nhealth: {headRoom: 0%}\n")
+    answer = shell("plan", "-f", recording(tmp_path, node), "--policy", str(policy), "-o", "json")
     plan = json.loads(answer.out)
     (warning,) = answer.err.splitlines()
     assert answer.code == 0

@@ -1,0 +1,174 @@
+"""Which rights the chart binds: what mode and guidance need, as docs/rights.md lists it, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.chart import CHART, Manifest, Values, of_kind, render
+from tests.chart_matrix import FORMS, matrix
+
+DEPLOY = CHART.parents[1]
+READING = {"get", "list", "watch"}
+LOOKING = {"observe", "ledger-reader"}
+KEEPING = {"observe", "execute", "ledger", "nominate", "events", "hold"}
+HEARING = {"autoscaler-observe", "autoscaler-status"}
+
+
+def parts(objects: Iterable[Manifest]) -> set[str]:
+    """The parts whose roles are bound."""
+    bindings = of_kind(list(objects), "RoleBinding", "ClusterRoleBinding")
+    return {item["roleRef"]["name"].removeprefix("rescheduler-") for item in bindings}
+
+
+def writes(objects: Iterable[Manifest]) -> set[tuple[str, str]]:
+    """Verb and resource of everything that some role lets us write."""
+    return {
+        (verb, resource)
+        for role in of_kind(list(objects), "Role", "ClusterRole")
+        for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"] if verb not in READING
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FORMS["kind"])
+@pytest.mark.parametrize("guidance", FORMS["guidance"])
+def test_a_dry_run_may_write_nothing(kind: str, guidance: str) -> None:
+    """No role has a write verb, whatever else the values ask for."""
+    everything = {"replicas": 2, "leaderElection": {"enabled": True}, "executeNamespaces": ["shop"]}
+    found = render({"kind": kind, "mode": "DryRun", "guidance": guidance, **everything})
+    assert writes(found) == set()
+    assert "execute" not in parts(found)
+
+
+@pytest.mark.parametrize("values", [pytest.param(values, id=name) for name, values in matrix()])
+def test_no_role_in_any_form_grants_what_is_never_needed(values: Values) -> None:
+    """No secrets, no wildcards, no deletion of pods outside of the hold namespace, no impersonation."""
+    found = render(values)
+    holds = values.get("holds", {}).get("namespace", "rescheduler-holds")
+    for role in of_kind(found, "Role", "ClusterRole"):
+        for rule in role["rules"]:
+            assert not {"secrets", "*", "pods/exec", "serviceaccounts/token"} & set(rule["resources"]), role
+            assert not {"*", "impersonate", "bind", "escalate", "deletecollection"} & set(rule["verbs"]), role
+            assert "*" not in rule["apiGroups"], role
+            if "pods" in rule["resources"] and {"delete", "create"} & set(rule["verbs"]):
+                assert role["metadata"].get("namespace") == holds, role
+            if "nodes" in rule["resources"]:
+                assert not {"delete", "update", "create"} & set(rule["verbs"]), role
+    if values["mode"] == "DryRun":
+        assert writes(found) == set()
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ({"mode": "DryRun"}, LOOKING),
+        ({"mode": "DryRun", "guidance": "Guide"}, LOOKING),
+        ({"mode": "Execute", "guidance": "Predict"}, {*LOOKING, "execute"}),
+        ({"mode": "Execute", "guidance": "Predict", "replicas": 2}, {*LOOKING, "execute", "lease"}),
+        ({"mode": "Execute"}, {*KEEPING, "lease"}),
+        ({"mode": "Approve"}, {*KEEPING, "lease"}),
+        ({"mode": "Execute", "guidance": "Guide"}, {*KEEPING, "lease", "guide"}),
+        ({"mode": "Execute", "guidance": "Taint"}, {*KEEPING, "lease", "taint"}),
+        ({"mode": "Execute", "leaderElection": {"enabled": False}}, KEEPING),
+        ({"mode": "Execute", "kind": "CronJob"}, {*KEEPING, "lease"}),
+        ({"mode": "DryRun", "kind": "Job"}, LOOKING),
+        (
+            {"mode": "Execute", "autoscaler": {"scaleUp": "CapacityBuffer", "scaleDown": "Taint"}},
+            {*KEEPING, "lease", "capacity-buffer", "mark-nodes"},
+        ),
+        ({"mode": "Execute", "autoscaler": {"scaleUp": "Placeholders"}}, {*KEEPING, "lease"}),
+        ({"mode": "DryRun", "autoscaler": {"scaleUp": "ProvisioningRequest", "scaleDown": "Taint"}}, LOOKING),
+        ({"mode": "DryRun", "api": {"enabled": True}}, {*LOOKING, "system:auth-delegator"}),
+    ],
+)
+def test_each_mode_has_its_parts(values: Values, wanted: set[str]) -> None:
+    """As docs/rights.md lists them; a lease for a daemon that writes, the reviews for one with an API."""
+    assert parts(render(values)) - HEARING == wanted
+
+
+def test_an_autoscaler_is_heard_unless_that_is_switched_off() -> None:
+    """By the daemon, which alone listens; and no right to hear is one to write."""
+    assert parts(render({})) >= HEARING
+    assert not parts(render({"autoscaler": {"watch": False}})) & HEARING
+    assert not parts(render({"kind": "CronJob"})) & HEARING
+
+
+def test_placeholders_for_an_autoscaler_have_their_priority_class() -> None:
+    """With the name that the program asks for, whatever the release is called."""
+    values = {"mode": "Execute", "fullnameOverride": "mover", "autoscaler": {"scaleUp": "Placeholders"}}
+    [found] = of_kind(render(values), "PriorityClass")
+    assert (found["metadata"]["name"], found["value"]) == ("rescheduler-placeholder", -10)
+    assert of_kind(render({"mode": "Execute"}), "PriorityClass") == []
+
+
+def test_rules_are_those_of_the_files() -> None:
+    """Each role of the chart has the rules of the role in deploy/ that has its name."""
+    known = {
+        (item["kind"], item["metadata"]["name"]): item["rules"]
+        for file in (CHART / "files").glob("*.yaml")
+        for item in yaml.safe_load_all(file.read_text())
+        if item and item.get("kind") in ("Role", "ClusterRole")
+    }
+    for guidance in FORMS["guidance"]:
+        for role in of_kind(render({"mode": "Execute", "guidance": guidance}), "Role", "ClusterRole"):
+            assert role["rules"] == known[role["kind"], role["metadata"]["name"]]
+
+
+def test_renamed_objects_are_renamed_in_the_rules() -> None:
+    """Ledger and lease are named in the roles that may change them; another name moves the right along."""
+    values = {"mode": "Execute", "ledgerName": "book", "fullnameOverride": "mover", "holds": {"namespace": "rooms"}}
+    found = {role["metadata"]["name"]: role for role in of_kind(render(values), "Role")}
+    assert found["mover-ledger"]["rules"][1]["resourceNames"] == ["book"]
+    assert found["mover-lease"]["rules"][1]["resourceNames"] == ["mover"]
+    assert found["mover-hold"]["metadata"]["namespace"] == "rooms"
+
+
+def test_evictions_may_be_bound_to_namespaces() -> None:
+    """One RoleBinding in each, none for the cluster, and the policy's scope is the same list."""
+    found = render({"mode": "Execute", "executeNamespaces": ["shop", "web"]})
+    bound = [item for item in of_kind(found, "RoleBinding") if item["roleRef"]["name"] == "rescheduler-execute"]
+    assert [item["metadata"]["namespace"] for item in bound] == ["shop", "web"]
+    assert "rescheduler-execute" not in [item["metadata"]["name"] for item in of_kind(found, "ClusterRoleBinding")]
+
+
+def test_rights_for_what_a_policy_reads_follow_the_policy() -> None:
+    """Metrics APIs and schedulers' ConfigMaps that it names, and none else."""
+    policy: dict[str, Any] = {
+        "usage": {"providers": [{"name": "MetricsServer"}, {"name": "CustomMetrics", "args": {"nodeCpu": "busy"}}]},
+        "schedulers": [{"configMap": "kube-system/a"}, {"configMap": "volcano/b"}, {"file": "c"}],
+    }
+    found = render({"policy": policy})
+    rules = {role["metadata"]["name"]: role for role in of_kind(found, "Role", "ClusterRole")}
+    assert "rescheduler-metrics" in rules
+    metrics = rules["rescheduler-custom-metrics"]["rules"][0]["resources"]
+    assert metrics == ["nodes/busy", "nodes/node_memory_usage_avg"]
+    read = [(rules[name]["metadata"]["namespace"], rules[name]["rules"][0]["resourceNames"])
+            for name in ("rescheduler-scheduler-0", "rescheduler-scheduler-1")]  # fmt: skip
+    assert read == [("kube-system", ["a"]), ("volcano", ["b"])]
+    assert not {"metrics", "custom-metrics"} & parts(render({}))
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ({}, set()),
+        ({"mode": "Execute"}, {"rescheduler-eviction-guard"}),
+        ({"mode": "Execute", "guidance": "Guide"}, {"rescheduler-eviction-guard", "rescheduler-guide"}),
+        ({"mode": "Execute", "guidance": "Taint"}, {"rescheduler-eviction-guard", "rescheduler-node-guard"}),
+        (
+            {"mode": "Execute", "autoscaler": {"scaleDown": "Taint"}},
+            {"rescheduler-eviction-guard", "rescheduler-node-guard"},
+        ),
+        ({"mode": "Execute", "guidance": "Taint", "evictionGuard": {"create": False}}, {"rescheduler-node-guard"}),
+    ],
+)
+def test_guards_come_with_what_they_guard(values: Values, wanted: set[str]) -> None:
+    """The admission policies of deploy/, each with its binding."""
+    found = render(values)
+    policies = of_kind(found, "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
+    bindings = of_kind(found, "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding")
+    assert {item["metadata"]["name"] for item in policies} == wanted
+    assert {item["spec"]["policyName"] for item in bindings} == wanted

@@ -1,0 +1,145 @@
+"""What a daemon asks for at its start, and what the chart and deploy/ let it do, are the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rescheduler.adapters.kubernetes.daemon_rights import daemon_rights
+from rescheduler.extension_points import ClusterError
+from rescheduler.policy.loader import load_policy
+from rescheduler.policy.models import Policy
+from rescheduler.wiring.standing_rights import checked_daemon_rights
+from tests.chart import CHART, Manifest, Values, of_kind, pod_of, render
+from tests.chart_matrix import matrix
+from tests.unit.deploy.rbac import RbacServer
+from tests.unit.policy.policies import policy
+
+DEPLOY = CHART.parents[1]
+WITH_RIGHTS = [
+    pytest.param(values, id=name)
+    for name, values in matrix()
+    if values.get("rbac") is None and "existingPolicy" not in values
+]
+EXECUTE = "mode: Execute"
+
+
+def policy_of(objects: list[Manifest], folder: Path) -> Policy:
+    """What the ConfigMap of a release says."""
+    [config] = [item for item in of_kind(objects, "ConfigMap") if "chart.yaml" in item["data"]]
+    for name, text in config["data"].items():
+        (folder / name).write_text(text)
+    return load_policy([str(folder / name) for name in ("policy.yaml", "chart.yaml")])
+
+
+@pytest.mark.parametrize("values", WITH_RIGHTS)
+def test_a_release_has_the_rights_that_its_policy_needs_and_no_other(values: Values, tmp_path: Path) -> None:
+    """Over the whole matrix: nothing is missing, nothing is too much."""
+    found = render(values)
+    account = pod_of(found)["spec"]["serviceAccountName"]
+    asked = policy_of(found, tmp_path)
+    assert daemon_rights(RbacServer(found, account), asked) == ((), ())  # type: ignore[arg-type]
+
+
+def manifests(*names: str) -> list[Manifest]:
+    """The objects in files of deploy/."""
+    return [item for name in names for item in yaml.safe_load_all((DEPLOY / name).read_text()) if item]
+
+
+@pytest.mark.parametrize(
+    ("body", "files", "account"),
+    [
+        ("mode: DryRun", ["rbac.yaml"], "rescheduler-observer"),
+        (EXECUTE, ["rbac.yaml", "overlays/execute/lease.yaml"], "rescheduler"),
+        (
+            f"{EXECUTE}\nguidance: Guide",
+            ["rbac.yaml", "overlays/execute/lease.yaml", "guide-binding.yaml"],
+            "rescheduler",
+        ),
+        (f"{EXECUTE}\nguidance: Taint", ["rbac.yaml", "overlays/execute/lease.yaml", "taint.yaml"], "rescheduler"),
+        (
+            "schedulers: [{configMap: kube-system/my-scheduler-config}]",
+            ["rbac.yaml", "scheduler-configuration.yaml"],
+            "rescheduler-observer",
+        ),
+    ],
+)
+def test_the_manifests_grant_what_their_policy_needs_and_no_more(body: str, files: list[str], account: str) -> None:
+    """The same of the plain files, under their two accounts."""
+    server = RbacServer(manifests(*files), account)
+    assert daemon_rights(server, policy(body)) == ((), ())  # type: ignore[arg-type]
+
+
+def test_the_parts_for_an_autoscaler_grant_what_each_choice_needs() -> None:
+    """Nothing is missing; what is for another choice is told of, so that it can be deleted."""
+    server = RbacServer(manifests("rbac.yaml", "overlays/execute/lease.yaml", "autoscaler.yaml"), "rescheduler")
+    asked = policy(f"{EXECUTE}\nautoscaler: {{scaleUp: CapacityBuffer, scaleDown: Taint}}")
+    missing, excess = daemon_rights(server, asked)  # type: ignore[arg-type]
+    assert missing == ()
+    assert excess == ("create/delete provisioningrequests (autoscaling.x-k8s.io) in rescheduler-holds",)
+
+
+def test_a_daemon_that_evicts_refuses_to_begin_without_its_rights() -> None:
+    """A table of verb, resource and namespace, each line once."""
+    server = RbacServer(manifests("rbac.yaml"), "rescheduler-observer")
+    with pytest.raises(ClusterError) as refused:
+        checked_daemon_rights(server, policy(EXECUTE))  # type: ignore[arg-type]
+    lines = str(refused.value).splitlines()
+    assert "mode: Execute with guidance: Hold needs" in lines[0]
+    assert "  create  pods/eviction  (all)" in lines
+    assert "  update  leases         rescheduler-system" in lines
+    assert len(lines) == len(set(lines))
+    assert not any("events" in line for line in lines)
+
+
+def test_a_daemon_that_only_shows_its_plans_begins_and_tells_what_it_may_not_see() -> None:
+    """Watching says what fails; a crash loop would say less."""
+    [warning] = checked_daemon_rights(RbacServer([], "nobody"), policy("mode: DryRun"))  # type: ignore[arg-type]
+    assert "  watch  pods" in warning
+    assert "create" not in warning
+
+
+def test_what_can_be_done_without_is_a_warning() -> None:
+    """Events are not worth a refusal."""
+    found = [item for item in manifests("rbac.yaml", "overlays/execute/lease.yaml")
+             if item["metadata"]["name"] != "rescheduler-events"]  # fmt: skip
+    [warning] = checked_daemon_rights(RbacServer(found, "rescheduler"), policy(EXECUTE))  # type: ignore[arg-type]
+    assert "create  events" in warning
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("mode: DryRun", ["create pods/eviction", "patch pods/status", "create events (events.k8s.io)",
+                          "create configmaps in rescheduler-holds", "update leases (coordination.k8s.io)"]),
+        (f"{EXECUTE}\nguidance: Predict", ["patch pods/status", "create/patch/delete jobs (batch) in rescheduler"]),
+    ],
+)  # fmt: skip
+def test_rights_that_the_mode_does_not_need_are_told(body: str, words: list[str]) -> None:
+    """The executing account under a policy that executes less."""
+    server = RbacServer(manifests("rbac.yaml", "overlays/execute/lease.yaml"), "rescheduler")
+    excess = daemon_rights(server, policy(body)).excess  # type: ignore[arg-type]
+    for word in words:
+        assert any(word in text for text in excess), (word, excess)
+
+
+def test_a_right_to_any_object_is_more_than_one_to_a_single_object() -> None:
+    """Updating every ConfigMap of the hold namespace is too much, though updating the ledger is needed."""
+    found = manifests("rbac.yaml", "overlays/execute/lease.yaml")
+    ledger = next(item for item in found if item["kind"] == "Role" and item["metadata"]["name"] == "rescheduler-ledger")
+    del ledger["rules"][1]["resourceNames"]
+    excess = daemon_rights(RbacServer(found, "rescheduler"), policy(EXECUTE)).excess  # type: ignore[arg-type]
+    assert excess == ("update configmaps in rescheduler-holds",)
+
+
+def test_secrets_are_never_harmless() -> None:
+    """Reading is not told of, but for what is secret."""
+    rule = {"apiGroups": ["", "apps"], "resources": ["secrets", "deployments"], "verbs": ["get", "list"]}
+    role = {"kind": "ClusterRole", "metadata": {"name": "more"}, "rules": [rule]}
+    bound = {"kind": "ClusterRoleBinding", "metadata": {"name": "more"}, "subjects": [{"name": "rescheduler-observer"}],
+             "roleRef": {"kind": "ClusterRole", "name": "more"}}  # fmt: skip
+    server = RbacServer([*manifests("rbac.yaml"), role, bound], "rescheduler-observer")
+    excess = daemon_rights(server, policy("mode: DryRun")).excess  # type: ignore[arg-type]
+    assert excess[0] == "get/list secrets"
