@@ -39,9 +39,9 @@ def answer(options: argparse.Namespace, read: Callable[[Path], Instance], run: C
     return 0
 
 
-def write_result(result: Result, output: Path | None) -> None:
+def write_result(result: Result, output: Path | None, *, indent: int | None = None) -> None:
     """One JSON object, to a file or to standard output."""
-    text = json.dumps(result)
+    text = json.dumps(result, indent=indent)
     if output is None:
         print(text)
     else:

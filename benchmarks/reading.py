@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command_line import write_result
 from benchmarks.machine import describe_machine
 
 PAGE = 500
@@ -28,16 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measured = _measure("recording", str(options.data))
         report = _report(options.data.name, measured, {})
     else:
-        with _served(options.pods, options.nodes, options.seed) as (server, served_bytes):
+        with served(options.pods, options.nodes, options.seed) as (server, served_bytes):
             measured = _measure("live", server, "0")
             others = {} if options.alone else _beside(server, options.pods)
         others["megabytesServed"] = round(served_bytes / 1e6, 1)
         report = _report(f"{options.pods} pods, {options.nodes} nodes, seed {options.seed}", measured, others)
-    text = json.dumps(report)
-    if options.output is None:
-        print(text)
-    else:
-        options.output.write_text(text + "\n")
+    write_result(report, options.output)
     return 0
 
 
@@ -77,7 +74,7 @@ def _measure(*arguments: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _served(pods: int, nodes: int, seed: int) -> Iterator[tuple[str, int]]:
+def served(pods: int, nodes: int, seed: int) -> Iterator[tuple[str, int]]:
     """The server's address and how many bytes it holds."""
     command = [sys.executable, "-m", "benchmarks.reading_server", "--pods", str(pods), "--nodes", str(nodes)]
     with subprocess.Popen([*command, "--seed", str(seed)], stdout=subprocess.PIPE, text=True) as server:

@@ -15,23 +15,33 @@ CLUSTER_DEFAULTS = (
 )
 
 
-def pod_pages(pods: int, nodes: int, seed: int, limit: int = 500) -> Iterator[bytes]:
-    """Pages of a PodList: deployments of 15 replicas each, a tenth of the pods from daemon sets and stateful sets."""
+def pod_objects(pods: int, nodes: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Pods of deployments of 15 replicas each, a tenth of them from daemon sets and stateful sets."""
     chance = random.Random(seed)
+    return (_pod(number, nodes, chance) for number in range(pods))
+
+
+def node_objects(nodes: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Nodes, 50 images on each."""
+    chance = random.Random(seed)
+    return (_node(number, chance) for number in range(nodes))
+
+
+def pod_pages(pods: int, nodes: int, seed: int, limit: int = 500) -> Iterator[bytes]:
+    """Pages of a PodList of `pod_objects`."""
     batch: list[str] = []
-    for number in range(pods):
-        batch.append(json.dumps(_pod(number, nodes, chance), separators=(",", ":")))
+    for number, found in enumerate(pod_objects(pods, nodes, seed)):
+        batch.append(json.dumps(found, separators=(",", ":")))
         if len(batch) == limit or number == pods - 1:
             yield _page("PodList", batch, number + 1, pods)
             batch = []
 
 
 def node_pages(nodes: int, seed: int, limit: int = 500) -> Iterator[bytes]:
-    """Pages of a NodeList, 50 images on each node."""
-    chance = random.Random(seed)
+    """Pages of a NodeList of `node_objects`."""
     batch: list[str] = []
-    for number in range(nodes):
-        batch.append(json.dumps(_node(number, chance), separators=(",", ":")))
+    for number, found in enumerate(node_objects(nodes, seed)):
+        batch.append(json.dumps(found, separators=(",", ":")))
         if len(batch) == limit or number == nodes - 1:
             yield _page("NodeList", batch, number + 1, nodes)
             batch = []

@@ -99,18 +99,22 @@ def _all_pages(connection: Connection) -> Iterator[bytes]:
 
 def _connection(server: str) -> Connection:
     with tempfile.TemporaryDirectory() as folder:
-        kubeconfig = Path(folder) / "config"
-        kubeconfig.write_text(
-            json.dumps(
-                {
-                    "clusters": [{"name": "c", "cluster": {"server": server}}],
-                    "users": [{"name": "u", "user": {}}],
-                    "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-                    "current-context": "c",
-                }
-            )
+        return connect(str(write_kubeconfig(Path(folder) / "config", server)), read_only=True)
+
+
+def write_kubeconfig(path: Path, server: str) -> Path:
+    """A kubeconfig of a server that asks nobody who he is."""
+    path.write_text(
+        json.dumps(
+            {
+                "clusters": [{"name": "c", "cluster": {"server": server}}],
+                "users": [{"name": "u", "user": {}}],
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                "current-context": "c",
+            }
         )
-        return connect(str(kubeconfig), read_only=True)
+    )
+    return path
 
 
 def main() -> None:

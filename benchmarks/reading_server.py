@@ -20,10 +20,14 @@ class Pages(BaseHTTPRequestHandler):
     pages: ClassVar[dict[str, dict[str, bytes]]] = {}
 
     def do_GET(self) -> None:
-        """One page, the version, or an empty list for every other kind."""
+        """One page, the version, or an empty list for every other kind; a watch of any kind tells nothing."""
         asked = urlsplit(self.path)
+        query = parse_qs(asked.query)
+        if "watch" in query:
+            self._watch(is_streamed_list="sendInitialEvents" in query)
+            return
         body = b'{"gitVersion":"v1.36.3"}' if asked.path == "/version" else _EMPTY
-        token = parse_qs(asked.query).get("continue", [""])[0]
+        token = query.get("continue", [""])[0]
         if asked.path in self.pages:
             body = self.pages[asked.path][token]
         self.send_response(200)
@@ -31,6 +35,17 @@ class Pages(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def _watch(self, *, is_streamed_list: bool) -> None:
+        """Lists are not streamed here; a watch goes on until the client has enough of it."""
+        self.send_response(422 if is_streamed_list else 200)
+        self.send_header("Content-Length", "2" if is_streamed_list else "1000000")
+        self.end_headers()
+        if is_streamed_list:
+            self.wfile.write(b"{}")
+        else:
+            self.close_connection = True
+            self.rfile.read(1)
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command_line import write_result
 from benchmarks.machine import describe_machine
 
 INTERVAL, POD_INTERVAL = 15.0, 60.0
@@ -27,11 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         report = _report(options, Path(folder))
-    text = json.dumps(report, indent=1)
-    if options.output is None:
-        print(text)
-    else:
-        options.output.write_text(text + "\n")
+    write_result(report, options.output, indent=1)
     return 0
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import http.client
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from benchmarks.command_line import write_result
 from benchmarks.machine import MonotonicClock, describe_machine, peak_megabytes
 from rescheduler.model.node import Node
 from rescheduler.model.resources import CPU, MEMORY
@@ -81,11 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "isReached": worst <= GOAL_MILLISECONDS,
         "peakMegabytes": peak_megabytes(),
     }
-    text = json.dumps(report)
-    if options.output is None:
-        print(text)
-    else:
-        options.output.write_text(text + "\n")
+    write_result(report, options.output)
     return 0
 
 

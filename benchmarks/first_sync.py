@@ -1,0 +1,120 @@
+"""Benchmark: the first sync of a mirror with a large cluster on a real API server, and what it costs from then on.
+
+``python -m benchmarks.first_sync --nodes 5000 --pods 150000 -o RESULT.json``. Scheduler, controllers and kwok are
+stopped, etcd's quota is raised, and objects are written straight into etcd, with their status, before the measurement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.command_line import write_result
+from benchmarks.first_sync_store import PENDING, cluster_of, write
+from benchmarks.machine import describe_machine
+from benchmarks.reading import served
+from benchmarks.reading_measurements import write_kubeconfig
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.waiting import wait_until
+
+QUOTA_BYTES = 8 * 2**30
+STOPPED = ("kwok", "kube-scheduler", "kube-controller-manager")
+POLICY = Path(__file__).parent.parent / "policies" / "pending-only.yaml"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    report = _pretended(options) if options.pretended else _real(options)
+    write_result(report, options.output, indent=1)
+    return 0
+
+
+def _pretended(options: argparse.Namespace) -> dict[str, Any]:
+    """Our own part alone: a server that has all pages ready, and tells of no change."""
+    with served(options.pods, options.nodes, 0) as (server, _), tempfile.TemporaryDirectory() as folder:
+        kubeconfig = write_kubeconfig(Path(folder) / "config", server)
+        asked = {"kubeconfig": str(kubeconfig), "touch": 0, "policy": str(POLICY), "is_streaming": True,
+                 "is_pretended": True}  # fmt: skip
+        found = _measure(asked)
+    return _told(options, found, options.pods, {"pretended": found})
+
+
+def _real(options: argparse.Namespace) -> dict[str, Any]:
+    """A real API server and etcd."""
+    os.environ["ETCD_QUOTA_BACKEND_BYTES"] = str(QUOTA_BYTES)
+    with ControlPlane() as plane:
+        for name in STOPPED:
+            plane.kill(name)
+        started = time.perf_counter()
+        count = write(plane.etcd, cluster_of(options.pods, options.nodes))
+        seconds = round(time.perf_counter() - started, 1)
+        print(f"{count} objects written in {seconds} s", file=sys.stderr)
+        wanted = options.pods + PENDING
+        wait_until(lambda: _pods(plane) == wanted, lambda: f"{wanted} pods; there are {_pods(plane)}",
+                   timeout_seconds=900.0)  # fmt: skip
+        return _report(options, plane, seconds)
+
+
+def _report(options: argparse.Namespace, plane: ControlPlane, writing_seconds: float) -> dict[str, Any]:
+    asked = {
+        "kubeconfig": str(plane.kubeconfig), "etcd": plane.etcd, "pods": options.pods, "nodes": options.nodes,
+        "touch": options.touch, "policy": str(POLICY), "is_streaming": True,
+    }  # fmt: skip
+    streamed = _measure(asked)
+    found = {"streamed": streamed}
+    if options.compare:
+        found["paged"] = _measure({**asked, "touch": 0, "is_streaming": False})
+        found["readOnce"] = _measure({**asked, "is_reading": True})
+    return _told(options, streamed, options.pods + PENDING, {"writingSeconds": writing_seconds, **found})
+
+
+def _told(options: argparse.Namespace, measured: dict[str, Any], pods: int, result: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "instance": f"{options.pods} pods, {options.nodes} nodes",
+        "seconds": measured["syncSeconds"],
+        "peakMegabytes": measured["syncPeakMegabytes"],
+        "value": measured["pods"],
+        "bound": pods,
+        "result": result,
+        "machine": describe_machine(),
+    }
+
+
+def _measure(asked: dict[str, Any]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.first_sync_measurements", json.dumps(asked)]
+    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    print(json.dumps(found), file=sys.stderr)
+    return found
+
+
+def _pods(plane: ControlPlane) -> int:
+    """How many the API server says that there are."""
+    found = plane.api.request("GET", "/api/v1/pods?limit=1")
+    return len(found["items"]) + int(found["metadata"].get("remainingItemCount", 0))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.first_sync", description=__doc__)
+    parser.add_argument("--nodes", type=int, default=5_000)
+    parser.add_argument("--pods", type=int, default=150_000)
+    parser.add_argument("--touch", type=int, default=20_000, help="pods that change at once; 0: none")
+    parser.add_argument("--pretended", action="store_true", help="no API server: pages that are ready to be sent")
+    parser.add_argument("--compare", action="store_true", help="also by pages instead of a stream, and read only once")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="accepted for the common form; the cluster is always the same"
+    )
+    parser.add_argument("-o", "--output", type=Path, help="where the result is written (default: standard output)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
