@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test e2e test-packages lint bench bench-reading bench-fidelity bench-scheduling bench-side-by-side cluster control-plane lock clean
+.PHONY: help install demo test test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -20,6 +20,13 @@ $(STAMP): pyproject.toml requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $(STAMP)
 
+# What renders the chart and builds the site: large, and needed for nothing else.
+DEPLOY_STAMP := $(VENV)/.deploy-installed
+
+$(DEPLOY_STAMP): $(STAMP) requirements-deploy.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-deploy.lock
+	@touch $(DEPLOY_STAMP)
+
 demo: $(STAMP) ## a pending pod gets its room, in the embedded cluster
 	$(BIN)/rescheduler demo
 
@@ -29,8 +36,32 @@ test: $(STAMP) ## fast tests, without a cluster
 # The floor only rises.
 COVERAGE_FLOOR := 92
 
-e2e: $(STAMP) control-plane test-packages ## tests on a real control plane (built once, about 10 minutes), real metrics servers and a browser
-	$(BIN)/pytest -m e2e tests/cluster tests/metrics tests/browser -p no:randomly --timeout=900
+test-deploy: $(DEPLOY_STAMP) test-packages ## fast tests that need Helm, kubectl, promtool, mkdocs or OpenTelemetry
+	$(BIN)/pytest -m "not e2e" tests/unit/deploy tests/unit/docs tests/unit/adapters/telemetry -n 2
+
+e2e: $(DEPLOY_STAMP) control-plane test-packages ## tests on a real control plane (built once, about 10 minutes), real metrics servers and a browser
+	$(BIN)/pytest -m e2e tests/cluster tests/metrics tests/browser -n 2 --dist loadfile -p no:randomly --timeout=900
+
+soak-share: $(STAMP) ## 200 simulated cluster-hours with all faults, 1,200 kill points, 10 seeded bugs
+	$(BIN)/python -m tests.soak --hours 200 --seeds 66 --processes 2
+	$(BIN)/python -m tests.soak --kill-points 1200 --processes 2
+	$(BIN)/pytest -m e2e tests/soak/test_seeded_bugs.py tests/soak/test_small_model.py -n 2 --timeout=900
+
+soak: $(STAMP) ## 10,000 simulated cluster-hours, every kill point, all seeded bugs: hours
+	$(BIN)/python -m tests.soak --hours 10000 --seeds 3000 --processes 2 --table
+	$(BIN)/python -m tests.soak --kill-points --processes 2
+	$(BIN)/python -m tests.soak.seeded_bugs
+
+soak-daemon: $(STAMP) control-plane test-packages ## the daemon for 30 minutes on a real cluster that changes under it
+	$(BIN)/python -m tests.cluster.daemon_soak --minutes 30
+
+mutation: $(STAMP) ## the gate's branches, and faults put into the gate and what it counts
+	$(BIN)/pytest tests/unit/disruption/test_gate.py tests/unit/disruption/test_spent.py tests/unit/disruption/test_usage_trust.py -n0 \
+	  --cov=rescheduler.disruption.gate --cov-branch --cov-fail-under=100
+	$(BIN)/python -m tests.mutation
+
+kill-points: $(STAMP) control-plane ## kill -9 at 51 requests of a real run
+	KILL_POINTS=51 $(BIN)/pytest -m e2e tests/cluster/test_kill_points.py -p no:randomly
 
 test-packages: ## install Prometheus, InfluxDB, Chromium and others that tests run against (Debian packages)
 	@tests/install_packages.sh
@@ -55,6 +86,15 @@ bench: $(STAMP) ## planner benchmarks: families at 50, 500 and 5,000 nodes besid
 bench-side-by-side: $(STAMP) control-plane ## ours and kubernetes-sigs/descheduler on the same clusters
 	$(BIN)/python -m benchmarks.side_by_side
 
+bench-latency: $(STAMP) control-plane ## from a pending pod to a running one at 100 nodes, 50 times
+	$(BIN)/python -m benchmarks.latency
+
+bench-sync: $(STAMP) control-plane ## first sync of the daemon's watches: 5,000 nodes, 150,000 pods
+	$(BIN)/python -m benchmarks.first_sync
+
+bench-swaps: $(STAMP) control-plane ## pods of two full nodes change places: share of successes by mode
+	$(BIN)/python -m benchmarks.swaps
+
 bench-reading: $(STAMP) ## reading benchmark: 150,000 pods over loopback
 	$(BIN)/python -m benchmarks.reading
 
@@ -64,9 +104,21 @@ bench-scheduling: $(STAMP) ## scheduling benchmark: 5,000 nodes, one pod and 10,
 bench-fidelity: $(STAMP) control-plane ## our predictions beside the real kube-scheduler's choices
 	$(BIN)/python -m benchmarks.fidelity
 
-lock: ## write requirements.lock anew from pyproject.toml
+docs: $(DEPLOY_STAMP) ## build the documentation as a site, in build/site
+	$(BIN)/python -m docs.build
+
+CHART_FILES := deploy/chart/rescheduler/files
+
+chart-files: ## copy what the chart installs, as it stands in deploy/, into the chart's own folder
+	@for copy in $(CHART_FILES)/*; do \
+	  cp "$$(find deploy -name "$$(basename "$$copy")" -not -path "deploy/chart/*")" "$$copy"; \
+	done
+
+lock: ## write requirements.lock and requirements-deploy.lock anew from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --group test --group lint --extra fast pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --group test --group lint --group deploy --group docs --extra fast --extra otel pyproject.toml -o requirements-deploy.lock
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* .import_linter_cache
