@@ -1,4 +1,4 @@
-"""What the API server was asked to change, by whom: its audit policy and a reader of its audit log."""
+"""What the API server was asked to change, by whom, and what accounts were refused: audit policy and audit log."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from .api import Api
 from .waiting import wait_until
 
 WRITE_VERBS = ("create", "update", "patch", "delete", "deletecollection")
+READ_VERBS = ("get", "list", "watch")
 MARK_PATH = "/version"
+OUR_ACCOUNT = "system:serviceaccount:rescheduler-system:rescheduler"
+"""The chart's account: of it alone reads are logged as well, since a policy cannot ask for refused ones only."""
 
 
 @dataclass(frozen=True)
-class Write:
-    """One request that could change something, with the answer it got."""
+class Request:
+    """One request, with the answer it got."""
 
     verb: str
     resource: str
@@ -35,7 +38,10 @@ class Write:
 
 
 def write_audit_policy(path: Path) -> Path:
-    """Write a policy that logs each finished write once; bodies are kept where dry-run hides in them."""
+    """Write a policy that logs each finished write once, and what the chart's account reads.
+
+    Bodies are kept where dry-run hides in them.
+    """
     writes = list(WRITE_VERBS)
     pods = {"group": "", "resources": ["pods", "pods/eviction"]}
     rules: list[dict[str, Any]] = [
@@ -43,6 +49,7 @@ def write_audit_policy(path: Path) -> Path:
         {"level": "Request", "verbs": ["delete", "deletecollection"], "resources": [pods]},
         {"level": "Metadata", "verbs": writes},
         {"level": "Metadata", "verbs": ["get"], "nonResourceURLs": [MARK_PATH]},
+        {"level": "Metadata", "verbs": list(READ_VERBS), "users": [OUR_ACCOUNT]},
         {"level": "None"},
     ]
     stages = ["RequestReceived", "ResponseStarted", "Panic"]
@@ -76,30 +83,37 @@ class AuditLog:
         wait_until(is_written, f"{wanted!r} in {self._path}", timeout_seconds=10)
         return after
 
-    def writes_since(self, mark: int, *, user: str | None = None, user_agent: str | None = None) -> list[Write]:
+    def writes_since(self, mark: int, *, user: str | None = None, user_agent: str | None = None) -> list[Request]:
         """Return the writes after a mark, in order; `user` is exact, `user_agent` the beginning of one."""
+        writes = [request for request in self._requests_since(mark) if request.verb in WRITE_VERBS]
+        return list(_matching(writes, user, user_agent))
+
+    def reads_since(self, mark: int) -> list[Request]:
+        """Return what the chart's account has read after a mark, or tried to; a watch is told of when it ends."""
+        reads = [request for request in self._requests_since(mark) if request.verb in READ_VERBS]
+        return list(_matching(reads, OUR_ACCOUNT, None))
+
+    def _requests_since(self, mark: int) -> list[Request]:
         end = self.mark()
         with self._path.open("rb") as log:
             log.seek(mark)
-            lines = log.read(end - mark).splitlines()
-        writes = [_write(event) for event in map(json.loads, lines) if event["verb"] in WRITE_VERBS]
-        return list(_matching(writes, user, user_agent))
+            return [_request(json.loads(line)) for line in log.read(end - mark).splitlines()]
 
 
-def _matching(writes: list[Write], user: str | None, user_agent: str | None) -> Iterator[Write]:
-    """Leave out what others wrote."""
-    for write in writes:
-        if user is not None and write.user != user:
+def _matching(requests: list[Request], user: str | None, user_agent: str | None) -> Iterator[Request]:
+    """Leave out those of others."""
+    for request in requests:
+        if user is not None and request.user != user:
             continue
-        if user_agent is not None and not write.user_agent.startswith(user_agent):
+        if user_agent is not None and not request.user_agent.startswith(user_agent):
             continue
-        yield write
+        yield request
 
 
-def _write(event: dict[str, Any]) -> Write:
+def _request(event: dict[str, Any]) -> Request:
     """Read one audit event."""
     target = event.get("objectRef", {})
-    return Write(
+    return Request(
         verb=event["verb"],
         resource=target.get("resource", ""),
         subresource=target.get("subresource", ""),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from .audit import Write
+from .audit import Request
 from .cluster import Cluster
 from .daemon_process import AT_ONCE, STRAYS, DaemonProcess, daemon
 from .kwok import READY_AFTER
@@ -46,7 +46,7 @@ class Side(NamedTuple):
     tool: Tool
     process: DaemonProcess
 
-    def writes(self) -> list[Write]:
+    def writes(self) -> list[Request]:
         """What it has asked to be changed since the last call, questions about rights left out."""
         return [write for write in self.tool.writes() if not write.resource.endswith("reviews")]
 

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .audit import Write
+from .audit import Request
 from .cluster import Cluster
 
 USER = "rescheduler-under-test"
@@ -100,12 +100,18 @@ class Tool:
         path.write_text(self.run("plan", "-o", "json", *arguments).output)
         return str(path)
 
-    def writes(self) -> list[Write]:
+    def writes(self) -> list[Request]:
         """Everything that was asked to be changed since the last call."""
         audit = self._cluster.control_plane.audit
         found = audit.writes_since(self._mark, user=self.user)
         self._mark = audit.mark()
         return found
+
+    def refused_reads(self) -> list[Request]:
+        """What the chart's account has been forbidden to read since the last call of ``writes``."""
+        found = self._cluster.control_plane.audit.reads_since(self._mark)
+        assert found, "the audit log knows of no read at all"
+        return [read for read in found if read.code in (401, 403)]
 
     def evictions(self) -> list[str]:
         """Names of the pods that were evicted in earnest since the last call; every other write must be a known one."""
@@ -131,7 +137,7 @@ class Tool:
         return {**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "XDG_STATE_HOME": state}
 
 
-def is_known(write: Write) -> bool:
+def is_known(write: Request) -> bool:
     """Whether a write is one that the documentation lists."""
     if write.resource == "pods" and write.subresource in ("eviction", "status"):
         return write.verb == ("create" if write.subresource == "eviction" else "patch")
