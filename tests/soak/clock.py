@@ -9,6 +9,10 @@ import greenlet
 from rescheduler.extension_points import Clock
 from rescheduler.simulation.clock import SimulatedClock
 
+MOST_LOOKS = 1000
+"""Of a plan; most take a few hundred."""
+HOURS_LATER = 36_000.0
+
 
 class Killed(BaseException):
     """The process is dead: nothing that it still tries has any effect."""
@@ -113,3 +117,29 @@ class ProcessClock(Clock):
     def _check(self) -> None:
         if self._is_dead():
             raise Killed
+
+
+class PlanningClock(Clock):
+    """A process's clock for one plan, on which a search ends: after so many looks at it, hours have passed.
+
+    The clock that it stands on rests while a process computes, so a search that is never done would never see its
+    deadline. Looks are counted, not seconds, and until then no time passes: so a run can be repeated, also on
+    another machine.
+    """
+
+    def __init__(self, clock: ProcessClock) -> None:
+        self._clock = clock
+        self._looks = 0
+
+    def now(self) -> float:
+        """Seconds since the epoch, as this machine has it; plans are dated by it."""
+        return self._clock.now()
+
+    def monotonic(self) -> float:
+        """Seconds since the process began, until too many looks were taken."""
+        self._looks += 1
+        return self._clock.monotonic() + (HOURS_LATER if self._looks > MOST_LOOKS else 0.0)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; others live meanwhile."""
+        self._clock.sleep(seconds)

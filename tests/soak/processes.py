@@ -20,7 +20,7 @@ from rescheduler.model.plan import Plan, SnapshotSummary
 from rescheduler.policy.models import Policy
 from rescheduler.simulation.ledger_object import SimulatedLedger
 from tests.soak.adversary import Adversary
-from tests.soak.clock import ProcessClock, Thread
+from tests.soak.clock import PlanningClock, ProcessClock, Thread
 from tests.soak.faults import Faults
 from tests.soak.own_records import ProcessAudit, ProcessLedger
 from tests.soak.run_settings import RunSettings
@@ -146,7 +146,8 @@ class Process:
             if kind == "broken":
                 plan = self._broken(cluster)
             elif kind == "real":
-                plan = make_plan(cluster, self._policy, replace(options, ledger=ledger, wanted=wanted))
+                asked = replace(options, clock=PlanningClock(clock), ledger=ledger, wanted=wanted)
+                plan = make_plan(cluster, self._policy, asked)
             else:
                 plan = self._adversary.plan(cluster, ledger)
             self._trace.tell(PlanEvent(wire.clock.monotonic(), self.name, kind, plan, cluster))
