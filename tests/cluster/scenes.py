@@ -26,9 +26,28 @@ def add_node(cluster: Cluster, name: str, **shape: Any) -> None:
 
 def fill(cluster: Cluster, nodes: int) -> None:
     """The pods of ``fragmented``, on nodes that are there."""
-    cluster.create(deployment("web", replicas=3 * nodes, cpu="1"))
-    cluster.wait_pods_running(3 * nodes, labels="app=web")
+    spread(cluster, deployment("web", replicas=3 * nodes, cpu="1"))
     add_pending(cluster, deployment("big", cpu="2500m"))
+
+
+def spread(cluster: Cluster, manifest: Manifest) -> None:
+    """Create a deployment that stands on all nodes alike.
+
+    A scheduler may place pods before it has heard of every node; then they go, and it is asked again.
+    """
+    name, replicas = manifest["metadata"]["name"], manifest["spec"]["replicas"]
+
+    def is_even() -> bool:
+        cluster.create(manifest)
+        cluster.wait_pods_running(replicas, labels=f"app={name}")
+        on_nodes = cluster.pods_by_node("default", labels=f"app={name}").values()
+        if len(on_nodes) == len(cluster.api.list("nodes")) and len(set(map(len, on_nodes))) == 1:
+            return True
+        cluster.api.delete("deployments", name, "default")
+        wait_until(lambda: not cluster.api.list("pods", "default", labels=f"app={name}"), f"{name} to be gone")
+        return False
+
+    wait_until(is_even, f"{replicas} pods of {name} on all nodes alike")
 
 
 def empty(cluster: Cluster) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from .cluster import Cluster
 from .kwok import GONE_AFTER
-from .scenes import add_pending
+from .scenes import add_pending, spread
 from .shapes import deployment
 from .tool import HOLDS, Tool
 from .waiting import wait_until
@@ -22,8 +22,7 @@ def scene(cluster: Cluster, *, gone_after: str) -> str:
     """The fragmented cluster, with pods that take their time to go; returns the pending pod."""
     cluster.add_nodes(4, cpu="4")
     annotations = {GONE_AFTER: gone_after}
-    cluster.create(deployment("web", replicas=12, cpu="1", annotations=annotations))
-    cluster.wait_pods_running(12, labels="app=web")
+    spread(cluster, deployment("web", replicas=12, cpu="1", annotations=annotations))
     return add_pending(cluster, deployment("big", cpu="2500m"))
 
 

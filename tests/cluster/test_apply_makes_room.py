@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .cluster import Cluster
-from .scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, chained, empty, fill, fragmented, put
+from .scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, chained, empty, fill, fragmented, put, spread
 from .shapes import deployment, disruption_budget, priority_class, replica_set
 from .tool import Tool, crowd
 
@@ -105,8 +105,7 @@ def test_a_budget_without_allowance_is_planned_around(cluster: Cluster, tool: To
 def test_two_pending_pods_of_different_shapes_both_get_a_place(cluster: Cluster, tool: Tool) -> None:
     """One needs CPU, the other memory; both run in the end, and so does everything else."""
     cluster.add_nodes(4, cpu="4", memory="8Gi")
-    cluster.create(deployment("web", replicas=12, cpu="1", memory="2Gi"))
-    cluster.wait_pods_running(12, labels="app=web")
+    spread(cluster, deployment("web", replicas=12, cpu="1", memory="2Gi"))
     wide = add_pending(cluster, deployment("wide", cpu="2", memory="1Gi"))
     tall = add_pending(cluster, deployment("tall", cpu="500m", memory="4Gi"))
     answer = tool.run("apply", "--yes", "-o", "json")

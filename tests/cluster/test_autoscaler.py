@@ -16,7 +16,7 @@ from .cluster import Cluster
 from .daemon_process import AT_ONCE, daemon
 from .fake_autoscaler import GROUP_LABEL, FakeAutoscaler, NodeGroup
 from .handing_over_scene import Handing, left_of_requests, listening, served
-from .scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending
+from .scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, spread
 from .shapes import deployment
 from .tool import Tool
 from .waiting import wait_until
@@ -34,8 +34,7 @@ def with_rights(cluster: Cluster) -> Path:
 def full(cluster: Cluster) -> str:
     """Two full nodes of the autoscaler's group and a pod that no rearrangement helps; its name."""
     cluster.add_nodes(2, prefix="old", cpu="4", labels={GROUP_LABEL: "pool"})
-    cluster.create(deployment("web", replicas=4, cpu="2"))
-    cluster.wait_pods_running(4)
+    spread(cluster, deployment("web", replicas=4, cpu="2"))
     return add_pending(cluster, deployment("big", cpu="3"))
 
 
@@ -134,8 +133,7 @@ def test_emptied_nodes_are_offered_and_go(cluster: Cluster, tool: Tool, how: str
     """Marked by the daemon's own account, and removed by the autoscaler; one that is needed again is freed."""
     kubeconfig = with_rights(cluster)
     cluster.add_nodes(4, prefix="old", cpu="4", labels={GROUP_LABEL: "pool"})
-    cluster.create(deployment("web", replicas=8, cpu="1"))
-    cluster.wait_pods_running(8)
+    spread(cluster, deployment("web", replicas=8, cpu="1"))
     policy = {**ROOMY, "objectives": [{"name": "EmptyNodes"}], "autoscaler": {"scale_down": how}}
     done = tool.run("apply", "--objective", "EmptyNodes", "--policy", tool.policy(SINGLE_REPLICAS_MAY_MOVE), "--yes",
                     "-o", "json", timeout=200)  # fmt: skip

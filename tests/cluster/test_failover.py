@@ -18,7 +18,7 @@ from .audit import Request
 from .cluster import Cluster
 from .daemon_process import AT_ONCE, STRAYS, DaemonProcess, daemon
 from .kwok import READY_AFTER
-from .scenes import add_pending
+from .scenes import add_pending, spread
 from .shapes import deployment
 from .tool import HOLDS, Tool
 from .waiting import wait_until
@@ -71,8 +71,7 @@ def two_daemons(cluster: Cluster, folder: Path, policy: str) -> Iterator[tuple[S
 def scene(cluster: Cluster) -> None:
     """Full nodes, and a pending pod for which two pods must leave; replacements are ready after a second."""
     cluster.add_nodes(4, cpu="4")
-    cluster.create(deployment("web", replicas=REPLICAS, cpu="1", annotations={READY_AFTER: "1s"}))
-    cluster.wait_pods_running(REPLICAS, labels="app=web")
+    spread(cluster, deployment("web", replicas=REPLICAS, cpu="1", annotations={READY_AFTER: "1s"}))
     add_pending(cluster, deployment("big", cpu="2500m"))
 
 

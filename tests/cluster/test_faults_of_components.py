@@ -10,7 +10,7 @@ from .cluster import Cluster
 from .fault_proxy import Answered, Asked, FaultProxy, Forward
 from .floor_watch import floor_watch
 from .kwok import READY_AFTER
-from .scenes import add_pending
+from .scenes import add_pending, spread
 from .shapes import deployment, disruption_budget
 from .tool import HOLDS, Tool
 from .waiting import wait_until
@@ -24,8 +24,7 @@ ONE_AT_A_TIME = f"hold: {{deadline: {DEADLINE_SECONDS}s}}"
 def scene(cluster: Cluster) -> str:
     """Four full nodes, and a pending pod for which two pods must leave; replacements are ready after a second."""
     cluster.add_nodes(4, cpu="4")
-    cluster.create(deployment("web", replicas=REPLICAS, cpu="1", annotations={READY_AFTER: "1s"}))
-    cluster.wait_pods_running(REPLICAS, labels="app=web")
+    spread(cluster, deployment("web", replicas=REPLICAS, cpu="1", annotations={READY_AFTER: "1s"}))
     return add_pending(cluster, deployment("big", cpu="2500m"))
 
 

@@ -17,7 +17,7 @@ from .cluster import Cluster
 from .fault_proxy import LOST, Answered, Asked, FaultProxy, Forward
 from .floor_watch import floor_watch
 from .kwok import READY_AFTER
-from .scenes import add_pending, empty
+from .scenes import add_pending, empty, spread
 from .shapes import deployment
 from .test_faults_of_components import ONE_AT_A_TIME, REPLICAS, accepted, assert_left_clean
 from .tool import Tool
@@ -35,8 +35,7 @@ class KillPoint(NamedTuple):
 
 def begin(cluster: Cluster) -> None:
     """A workload of twelve on four full nodes, and a pending pod for which two must leave, one after the other."""
-    cluster.create(deployment("web", replicas=REPLICAS, cpu="1", annotations={READY_AFTER: "500ms"}))
-    cluster.wait_pods_running(REPLICAS, labels="app=web")
+    spread(cluster, deployment("web", replicas=REPLICAS, cpu="1", annotations={READY_AFTER: "500ms"}))
     add_pending(cluster, deployment("big", cpu="2500m"))
 
 

@@ -14,7 +14,7 @@ from rescheduler.policy.models import Guidance
 from .api import Api, ApiError
 from .cluster import Cluster
 from .kwok import GONE_AFTER
-from .scenes import fragmented
+from .scenes import fragmented, spread
 from .shapes import deployment
 from .test_empty_nodes import hand_made
 from .tool import Tool
@@ -189,8 +189,7 @@ def moves_that_take_their_time(cluster: Cluster, folder: Path, *, guided: bool) 
     Not ``guided``: one pod that goes there by itself.
     """
     cluster.add_nodes(3, prefix="n", cpu="8")
-    cluster.create(deployment("web", replicas=6, cpu="1", annotations={GONE_AFTER: "6s"}))
-    cluster.wait_pods_running(6)
+    spread(cluster, deployment("web", replicas=6, cpu="1", annotations={GONE_AFTER: "6s"}))
     cluster.add_nodes(1, prefix="free", cpu="16")
     pods = cluster.pods_by_node("default")["n-2"]
     moves = [{"pod": pod, "to": "free-0", "wave": number + 1} for number, pod in enumerate(pods)]

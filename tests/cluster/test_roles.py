@@ -16,7 +16,7 @@ from .chart_release import Release
 from .cluster import Cluster
 from .daemon_process import AT_ONCE, SHORT_LEASE, daemon
 from .kwok import GONE_AFTER
-from .scenes import add_pending
+from .scenes import add_pending, spread
 from .shapes import deployment
 from .tool import HOLDS
 
@@ -142,8 +142,7 @@ def test_the_observing_daemon_sees_all_it_needs(cluster: Cluster, tmp_path: Path
 def scene(cluster: Cluster) -> None:
     """Room for a pending pod after two evictions, of pods that take long enough for everything to be renewed."""
     cluster.add_nodes(4, cpu="4")
-    cluster.create(deployment("web", replicas=12, cpu="1", annotations={GONE_AFTER: "7s"}))
-    cluster.wait_pods_running(12, labels="app=web")
+    spread(cluster, deployment("web", replicas=12, cpu="1", annotations={GONE_AFTER: "7s"}))
     add_pending(cluster, deployment("big", cpu="2500m"))
 
 
