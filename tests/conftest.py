@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 
-import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.second_attempts import SecondAttempts
+from tests.second_attempts import pytest_configure
+
+__all__ = ["pytest_configure"]
 
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # People who run the tests look for new examples each time; in CI a failure has to come from the change.
@@ -18,9 +19,3 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 # A shell that starts this in the background has it ignore Ctrl-C, and so would all processes that tests send it to.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Tell of tests that are run again, in the process that sees all reports."""
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(SecondAttempts())

@@ -38,3 +38,9 @@ class SecondAttempts:
             for title, text in report.sections:
                 terminalreporter.section(title, sep=".")
                 terminalreporter.line(text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Listen in the process that sees all reports; a conftest imports this."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(SecondAttempts())

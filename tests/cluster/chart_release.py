@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.chart import NAMESPACE, Manifest, Values, render
 
+from .audit import OUR_ACCOUNT
 from .cluster import Cluster
 from .tool import Tool
 
@@ -26,7 +27,7 @@ class Release:
             cluster.api.apply(item)
         self.tool = Tool(cluster, folder)
         self.tool.kubeconfig = cluster.control_plane.service_account_kubeconfig(ACCOUNT, NAMESPACE)
-        self.tool.user = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
+        self.tool.user = OUR_ACCOUNT
         self.policies = self._written(folder, more)
 
     def _written(self, folder: Path, more: str) -> list[str]:

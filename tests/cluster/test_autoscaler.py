@@ -12,6 +12,7 @@ from rescheduler.model.capacity import EMPTIED
 from rescheduler.model.notices import NodesOffered
 from rescheduler.model.plan import PlanResult
 
+from .audit import OUR_ACCOUNT
 from .cluster import Cluster
 from .daemon_process import AT_ONCE, daemon
 from .fake_autoscaler import GROUP_LABEL, FakeAutoscaler, NodeGroup
@@ -91,8 +92,7 @@ def test_an_autoscaler_is_asked_for_room(cluster: Cluster, how: str) -> None:
             handing.look()
         wait_until(lambda: left_of_requests(cluster) == [], lambda: f"nothing left: {left_of_requests(cluster)}")
         assert "Fault" not in {type(notice).__name__ for notice in handing.told}, handing.told
-        user = "system:serviceaccount:rescheduler-system:rescheduler"
-        writes = cluster.control_plane.audit.writes_since(mark, user=user)
+        writes = cluster.control_plane.audit.writes_since(mark, user=OUR_ACCOUNT)
         made = {(write.verb, write.resource, write.namespace) for write in writes if "review" not in write.resource}
         assert {namespace for _, _, namespace in made} == {"rescheduler-holds"}, made
         assert all(write.code < 400 for write in writes), writes

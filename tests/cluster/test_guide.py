@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from .audit import OUR_ACCOUNT
 from .cluster import Cluster
 from .guided_scenes import (
     GATE,
@@ -68,7 +69,7 @@ def test_the_roles_that_we_ship_are_enough(cluster: Cluster, tool: Tool, tmp_pat
     full_pair(cluster)
     plan = exchange(cluster)
     tool.kubeconfig = cluster.control_plane.service_account_kubeconfig("rescheduler", "rescheduler-system")
-    tool.user = "system:serviceaccount:rescheduler-system:rescheduler"
+    tool.user = OUR_ACCOUNT
     result = apply(tool, tmp_path, plan)
     assert outcomes(result) == ["Landed", "Landed"]
     assert result["warnings"] == []

@@ -29,11 +29,7 @@ def test_some(name, request):
 def run(folder: Path, names: list[str], *options: str) -> subprocess.CompletedProcess[str]:
     """Run tests that fail the first time; the one called never fails the second time as well."""
     (folder / "test_some.py").write_text(FIRST_TIME.format(names=names))
-    (folder / "conftest.py").write_text(
-        "from tests.second_attempts import SecondAttempts\n"
-        "def pytest_configure(config):\n"
-        "    if not hasattr(config, 'workerinput'): config.pluginmanager.register(SecondAttempts())\n"
-    )
+    (folder / "conftest.py").write_text("from tests.second_attempts import pytest_configure\n")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
     environment = {name: value for name, value in environment.items() if not name.startswith("PYTEST_XDIST")}
     command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider", *options, "."]
