@@ -16,7 +16,7 @@ from rescheduler.adapters.kubernetes.conversion.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.decoding.pages import decode_page
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.snapshot_file import read_recording
+from rescheduler.adapters.recording.reading import read_recording
 
 PODS = KIND_BY_NAME["Pod"]
 

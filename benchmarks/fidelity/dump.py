@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.fidelity.measuring import Miss
 from benchmarks.fidelity.oracle import Oracle
 from rescheduler.adapters.kubernetes.connection import connect
-from rescheduler.adapters.snapshot_file import record
+from rescheduler.adapters.recording.writing import record
 from tests.cluster.control_plane import ControlPlane
 
 

@@ -8,9 +8,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.sqlite_form import FAILURES, NotUsableError, SqliteForm, free_name, primary_code, words_of
 from rescheduler.extension_points import StoreError
+from rescheduler.model.printable import shortened
 
 FORM: Final = SqliteForm(
     "rescheduler history",
@@ -93,12 +93,12 @@ def failure(path: Path, what: str, error: Exception) -> StoreError:
     }
     hint = hints.get(code, "XDG_STATE_HOME names another place" if isinstance(error, OSError) else "")
     told = f"{words_of(error)}; {hint}" if hint else words_of(error)
-    return StoreError(f"history {printable(str(path), 1000)} {what}: {told}")
+    return StoreError(f"history {shortened(str(path), 1000)} {what}: {told}")
 
 
 def _make_way(path: Path, now: float, tell: Callable[[str], None]) -> None:
     """Move aside what cannot be used, and a write-ahead log: we keep none, so it would play foreign pages into ours."""
-    about = f"history {printable(str(path), 1000)}"
+    about = f"history {shortened(str(path), 1000)}"
     for suffix in ("-wal", "-shm"):
         log = path.with_name(path.name + suffix)
         if log.exists():
@@ -115,7 +115,7 @@ def _make_way(path: Path, now: float, tell: Callable[[str], None]) -> None:
         journal = path.with_name(path.name + "-journal")
         with suppress(FileNotFoundError):
             journal.rename(aside.with_name(aside.name + "-journal"))
-        tell(f"{about}: {error}; it was moved to {printable(aside.name)}, and an empty one takes its place")
+        tell(f"{about}: {error}; it was moved to {shortened(aside.name)}, and an empty one takes its place")
 
 
 def _move(path: Path, kind: str, now: float) -> Path:

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from rescheduler.adapters.history_file import failure, identity, open_for_reading, open_for_writing
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.sqlite_form import FAILURES
 from rescheduler.extension_points import AuditLog, Clock, LedgerReading, LedgerStore
 from rescheduler.model.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
+from rescheduler.model.printable import shortened
 
 KEPT_SECONDS: Final = 90 * 86400.0
 """Lines are kept for so long."""
@@ -159,7 +159,7 @@ def read_history(path: Path, place: Place | None, since: float, tell: Callable[[
             rows = [] if cluster is None else connection.execute(_NEWEST, (cluster, cluster, since)).fetchall()
         except FAILURES as error:
             raise failure(path, "cannot be read", error) from error
-    return list(_entries(rows, lambda: tell(f"history {printable(str(path), 1000)}: a damaged line is left out")))
+    return list(_entries(rows, lambda: tell(f"history {shortened(str(path), 1000)}: a damaged line is left out")))
 
 
 def _entries(rows: Sequence[tuple[str, int]], damaged: Callable[[], None]) -> Iterator[LedgerEntry]:

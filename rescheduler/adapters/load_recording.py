@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.recording.sources import name_of, read_chunks
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.load_report import LoadReport, LoadReportError, read_load_report
+from rescheduler.model.printable import shortened
 
 LARGEST_BYTES: Final = 128 * 2**20
 MOST_VALUES: Final = 5_000_000
@@ -52,4 +52,4 @@ def _decoded_loosely(text: bytearray, name: str) -> Any:
     except UnicodeDecodeError as error:
         raise SnapshotError(f"{name}: is no UTF-8 text (byte {error.start}); {_WANTED}") from error
     except ValueError as error:
-        raise SnapshotError(f"{name}: {printable(str(error), 120)}; {_WANTED}") from error
+        raise SnapshotError(f"{name}: {shortened(str(error), 120)}; {_WANTED}") from error

@@ -8,7 +8,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rescheduler.adapters.printable import printable
+from rescheduler.model.printable import shortened
 
 FAILURES: Final = (sqlite3.Error, OSError, UnicodeDecodeError)
 """What the work on a file may fail with; sqlite's own message may quote damaged bytes that are no text."""
@@ -58,7 +58,7 @@ class SqliteForm(NamedTuple):
         if thoroughly:
             [verdict] = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if verdict != "ok":
-                raise NotUsableError("corrupt", f"it is damaged ({printable(str(verdict), 200)})")
+                raise NotUsableError("corrupt", f"it is damaged ({shortened(str(verdict), 200)})")
         if not tables:
             return False
         meta = dict(connection.execute("SELECT key, value FROM meta")) if "meta" in tables else {}
@@ -67,7 +67,7 @@ class SqliteForm(NamedTuple):
         version = str(meta.get("version"))
         if version != str(self.version):
             kind = "newer" if version.isdigit() and int(version) > self.version else "foreign"
-            raise NotUsableError(kind, f"found version {printable(version, 20)} of its form, wanted {self.version}")
+            raise NotUsableError(kind, f"found version {shortened(version, 20)} of its form, wanted {self.version}")
         for query in self.columns:
             connection.execute(query)
         return True
@@ -81,7 +81,7 @@ def primary_code(error: Exception) -> int:
 def words_of(error: Exception) -> str:
     """An error's own words, safe to show."""
     text = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-    return printable(text, 300)
+    return shortened(text, 300)
 
 
 def free_name(path: Path, kind: str, now: float) -> Path:

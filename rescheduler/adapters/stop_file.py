@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rescheduler.adapters.printable import printable
+from rescheduler.model.printable import shortened
 
 MOST_BYTES = 400
 
@@ -23,5 +23,5 @@ def stop_file(path: str | None) -> str | None:
         return None
     except (OSError, ValueError) as error:
         text = getattr(error, "strerror", None) or str(error)
-    reason = printable(text.partition("\n")[0].strip(), 200) or "no reason given"
-    return f"{reason} (file {printable(path)})"
+    reason = shortened(text.partition("\n")[0].strip(), 200) or "no reason given"
+    return f"{reason} (file {shortened(path)})"

@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.sqlite_form import FAILURES, NotUsableError, SqliteForm, free_name, primary_code, words_of
 from rescheduler.extension_points import StoreError
+from rescheduler.model.printable import shortened
 
 Connect: TypeAlias = Callable[..., sqlite3.Connection]
 
@@ -65,7 +65,7 @@ def open_for_reading(path: Path, connect: Connect = sqlite3.connect) -> sqlite3.
 
 def shown(path: Path) -> str:
     """A path, safe to show."""
-    return printable(str(path), 1000)
+    return shortened(str(path), 1000)
 
 
 def reason(error: Exception) -> str:

@@ -6,8 +6,8 @@ import fcntl
 import os
 from pathlib import Path
 
-from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import StoreError
+from rescheduler.model.printable import shortened
 
 
 class WriterLock:
@@ -16,18 +16,18 @@ class WriterLock:
     def __init__(self, path: Path) -> None:
         """Take the lock for writing ``path``. Raises StoreError if another process has it, or nobody can."""
         beside = path.with_name(path.name + ".lock")
-        about = f"usage store {printable(str(path), 1000)}"
+        about = f"usage store {shortened(str(path), 1000)}"
         try:
             self._descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise StoreError(
-                f"{about}: its lock {printable(beside.name)} cannot be made: {error.strerror}; "
+                f"{about}: its lock {shortened(beside.name)} cannot be made: {error.strerror}; "
                 "wanted a folder that exists and may be written to"
             ) from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = printable(os.read(self._descriptor, 20).decode(errors="replace").strip()) or "unknown"
+            holder = shortened(os.read(self._descriptor, 20).decode(errors="replace").strip()) or "unknown"
             os.close(self._descriptor)
             raise StoreError(
                 f"{about}: found in use by another process ({holder}); stop that one, or name another file in "

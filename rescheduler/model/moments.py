@@ -1,18 +1,20 @@
-"""Times that people write into annotations and policies."""
+"""Times as Kubernetes writes them, and as people write them into annotations and policies."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import lru_cache
 
 _LONGEST_TEXT = 64
 
 
-def read_moment(text: str) -> float | None:
-    """An RFC 3339 time in seconds since the epoch; None where it cannot be read or has no time zone."""
-    if len(text) > _LONGEST_TEXT or "T" not in text.upper():
+@lru_cache(maxsize=65536)
+def read_time(text: str | None) -> float | None:
+    """Seconds since the epoch of an RFC 3339 time; None for a text that is none, or that names no zone."""
+    if not text or len(text) > _LONGEST_TEXT or "T" not in text.upper():
         return None
     try:
         moment = datetime.fromisoformat(text.upper())
-    except ValueError:
+        return None if moment.tzinfo is None else moment.timestamp()
+    except (ValueError, OverflowError):
         return None
-    return None if moment.tzinfo is None else (moment - datetime.fromtimestamp(0, UTC)).total_seconds()

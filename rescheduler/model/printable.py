@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+LONGEST_SHOWN: Final = 120
+
 
 def printable(text: str, limit: int | None = None) -> str:
     r"""The text with every character that does not print written as an escape (``\x1b``, ``\u202e``).
@@ -16,3 +20,8 @@ def printable(text: str, limit: int | None = None) -> str:
 
 def _escaped(character: str) -> str:
     return character if character.isprintable() else ascii(character)[1:-1]
+
+
+def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """The same for texts from outside, whose length nobody has bounded: cut to ``longest`` characters."""
+    return printable(text if len(text) <= longest else text[: longest - 1] + "…")

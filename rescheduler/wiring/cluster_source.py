@@ -31,7 +31,7 @@ class ClusterOptions:
 def read_cluster(options: ClusterOptions, progress: Progress = no_progress) -> Cluster:
     """Read the whole cluster once. Raises SnapshotError or ClusterError."""
     if options.filenames:
-        from rescheduler.adapters.snapshot_file import read_recording
+        from rescheduler.adapters.recording.reading import read_recording
 
         stdin = sys.stdin.buffer if "-" in options.filenames else None
         return read_recording(options.filenames, stdin, progress, options.config_maps)
@@ -45,7 +45,7 @@ def read_cluster(options: ClusterOptions, progress: Progress = no_progress) -> C
 
 def record(options: ClusterOptions, file: str, *, anonymize: bool, progress: Progress = no_progress) -> str:
     """Record a live cluster to a file (``-``: standard output); what was recorded, in words."""
-    from rescheduler.adapters.snapshot_file import record as record_cluster
+    from rescheduler.adapters.recording.writing import record as record_cluster
 
     counts = record_cluster(connected(options, read_only=True), file, anonymize=anonymize, progress=progress)
     where = "standard output" if file == "-" else file

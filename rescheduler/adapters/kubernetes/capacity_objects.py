@@ -6,11 +6,11 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from rescheduler.adapters.kubernetes.capacity_pods import template
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.placeholders import expiry
 from rescheduler.adapters.kubernetes.rights import Right
 from rescheduler.model.annotations import EXPIRES, MANAGED_BY, OURS
 from rescheduler.model.capacity import CAPACITY, FOR, CapacityRequest, PodSet, StandingRequest
+from rescheduler.model.moments import read_time
 from rescheduler.model.printable import printable
 
 PROVISIONING_REQUEST, CAPACITY_BUFFER, PLACEHOLDERS = "ProvisioningRequest", "CapacityBuffer", "Placeholders"
@@ -137,8 +137,8 @@ def standing_request(how: str, item: dict[str, Any]) -> StandingRequest:
         name=str(labels.get(CAPACITY, metadata.get("name", ""))),
         how=how,
         pods=tuple(uid for uid in str(annotations.get(FOR, "")).split(",") if uid),
-        made_at=parse_time(metadata.get("creationTimestamp")) or 0.0,
-        expires_at=parse_time(annotations.get(EXPIRES)) or 0.0,
+        made_at=read_time(metadata.get("creationTimestamp")) or 0.0,
+        expires_at=read_time(annotations.get(EXPIRES)) or 0.0,
         failure=_failure(how, item),
     )
 

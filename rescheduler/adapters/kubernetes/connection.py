@@ -17,8 +17,8 @@ from rescheduler.adapters.kubernetes.line_stream import LineStream
 from rescheduler.adapters.kubernetes.list_pages import continue_token
 from rescheduler.adapters.kubernetes.traffic import Traffic
 from rescheduler.adapters.kubernetes.transport_failures import transport_failures
-from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.printable import shortened
 
 CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 60.0
@@ -124,7 +124,7 @@ class Connection:
         if not 200 <= response.status < 300:
             raise refusal(self.server, self._endpoint.name, "GET", path, response.status, response.body)
         if response.body.lstrip()[:1] not in (b"{", b"["):
-            found = printable(response.body[:80].decode("utf-8", "replace"))
+            found = shortened(response.body[:80].decode("utf-8", "replace"))
             raise ClusterError(f"{self.server} answered GET {path} with something that is not JSON: {found!r}")
         return response.body
 

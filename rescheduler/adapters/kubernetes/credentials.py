@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import yaml
 
-from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.printable import shortened
 
 MOST_CONNECTIONS: Final = 64
 """How many are kept for the next request; each watch needs one as long as it lasts."""
@@ -47,10 +47,10 @@ def load_endpoint(kubeconfig: str | None, context: str | None) -> Endpoint:
         name = _configure(configuration, kubeconfig, context)
     except library.config.ConfigException as error:
         # The client's message may go on with a whole user entry, token and all.
-        reason = printable(str(error).split("{")[0], 300)
+        reason = shortened(str(error).split("{")[0], 300)
         raise ClusterError(f"kubeconfig {_location(kubeconfig)}: {reason}") from error
     except _UNREADABLE as error:
-        reason = printable(f"{type(error).__name__}: {error}".split("{")[0], 300)
+        reason = shortened(f"{type(error).__name__}: {error}".split("{")[0], 300)
         raise ClusterError(f"{_location(kubeconfig)} cannot be used as a kubeconfig ({reason})") from error
     if not configuration.host:
         raise ClusterError(f"kubeconfig {_location(kubeconfig)}: the cluster of context {name!r} names no server")
@@ -58,7 +58,7 @@ def load_endpoint(kubeconfig: str | None, context: str | None) -> Endpoint:
         configuration.connection_pool_maxsize = MOST_CONNECTIONS
         pool = rest.RESTClientObject(configuration).pool_manager
     except _UNREADABLE as error:
-        reason = printable(str(error), 300)
+        reason = shortened(str(error), 300)
         raise ClusterError(f"context {name!r}: its certificates or proxy cannot be used: {reason}") from error
     return Endpoint(configuration.host, name, configuration, pool)
 
@@ -75,7 +75,7 @@ def _configure(configuration: Any, kubeconfig: str | None, context: str | None) 
         library.load_incluster_config(client_configuration=configuration)
         return str(configuration.host)
     raise ClusterError(
-        f"no cluster to talk to: there is no kubeconfig at {printable(location)}; name one with --kubeconfig or the "
+        f"no cluster to talk to: there is no kubeconfig at {shortened(location)}; name one with --kubeconfig or the "
         "variable KUBECONFIG; commands that only look also read a recording, as plan -f FILE does"
     )
 
@@ -89,14 +89,14 @@ def _context(location: str, wanted: str | None) -> str:
     merged = import_module("kubernetes.config.kube_config").KubeConfigMerger(location).config
     content = getattr(merged, "value", None)
     if not isinstance(content, dict):
-        raise ClusterError(f"kubeconfig {printable(location)} is empty or no mapping; kubectl config view shows one")
+        raise ClusterError(f"kubeconfig {shortened(location)} is empty or no mapping; kubectl config view shows one")
     names = sorted(str(entry.value["name"]) for entry in content["contexts"])
-    choices = ", ".join(printable(name) for name in names) or "none at all"
+    choices = ", ".join(shortened(name) for name in names) or "none at all"
     if wanted is None and not content.get("current-context"):
         raise ClusterError(
-            f"kubeconfig {printable(location)} sets no current-context; choose one with --context: {choices}"
+            f"kubeconfig {shortened(location)} sets no current-context; choose one with --context: {choices}"
         )
     chosen = wanted if wanted is not None else str(content["current-context"])
     if chosen not in names:
-        raise ClusterError(f"kubeconfig {printable(location)}: no context {chosen!r}; there are: {choices}")
+        raise ClusterError(f"kubeconfig {shortened(location)}: no context {chosen!r}; there are: {choices}")
     return chosen

@@ -12,7 +12,7 @@ from rescheduler.adapters.kubernetes.daemon_needs import daemon_needs
 from rescheduler.adapters.kubernetes.needed_rights import READING, service_account
 from rescheduler.adapters.kubernetes.needs import Need
 from rescheduler.adapters.kubernetes.rights import may
-from rescheduler.adapters.printable import printable
+from rescheduler.model.printable import shortened
 from rescheduler.policy.models import Policy
 
 _RULES: Final = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
@@ -74,8 +74,8 @@ def _not_needed(rule: Mapping[str, Any], needed: set[tuple[str, str, str, str]])
                 and (group, resource, verb, "") not in needed
             ]
             if verbs:
-                name = printable(resource) + (f" ({printable(group)})" if group else "")
-                yield f"{'/'.join(map(printable, verbs))} {name}"
+                name = shortened(resource) + (f" ({shortened(group)})" if group else "")
+                yield f"{'/'.join(map(shortened, verbs))} {name}"
 
 
 def _is_harmless(verb: str, resource: str) -> bool:

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError, NotSentError
+from rescheduler.model.printable import shortened
 
 
 class NotServedError(ClusterError):
@@ -98,7 +98,7 @@ def server_message(body: bytes) -> str:
         text = _STATUS.decode(body).message
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         text = body[:200].decode("utf-8", "replace").strip()
-    return f": {printable(text, 300)}" if text else ""
+    return f": {shortened(text, 300)}" if text else ""
 
 
 def unreachable(server: str, method: str, path: str, error: Exception) -> str:
@@ -124,11 +124,11 @@ def described(path: str) -> str:
         parts = parts[2:]
     where = ""
     if parts[:1] == ["namespaces"] and len(parts) > 2:
-        where, parts = f" in namespace {printable(parts[1])}", parts[2:]
+        where, parts = f" in namespace {shortened(parts[1])}", parts[2:]
     resource = parts[0] if parts else path
     if len(parts) > 2:
         resource = f"{resource}/{parts[2]}"
-    return printable(resource) + (f" in API group {printable(group)}" if group else "") + where
+    return shortened(resource) + (f" in API group {shortened(group)}" if group else "") + where
 
 
 def _verb(method: str, path: str) -> str:
@@ -141,4 +141,4 @@ def _verb(method: str, path: str) -> str:
 
 def _cause(text: str) -> str:
     """The innermost reason of a urllib3 message, without object addresses."""
-    return printable(text.rpartition("object at 0x")[2].partition(">: ")[2] or text, 300)
+    return shortened(text.rpartition("object at 0x")[2].partition(">: ")[2] or text, 300)

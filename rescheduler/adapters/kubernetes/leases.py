@@ -12,10 +12,10 @@ from rescheduler.adapters.kubernetes.connection import Connection, Response
 from rescheduler.adapters.kubernetes.failures import ForbiddenError, OutcomeUnknownError, server_message
 from rescheduler.adapters.kubernetes.namespaces import ensure_namespace
 from rescheduler.adapters.kubernetes.paths import lease_path
-from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError, LeaseStore
 from rescheduler.model.annotations import MANAGED_BY, OURS
 from rescheduler.model.lease import LeaseReading, LeaseRecord
+from rescheduler.model.printable import shortened
 
 _KIND: Final = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
 _KEPT: Final = ("labels", "annotations", "ownerReferences", "finalizers")
@@ -108,7 +108,7 @@ class KubernetesLease(LeaseStore):
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ClusterError(
                 f"{self._connection.server} answered the {verb} of {self._called} in a form that cannot be read: "
-                f"{printable(str(error), 200)}"
+                f"{shortened(str(error), 200)}"
             ) from error
         self._found = found
         return LeaseReading(record_in(found.spec or {}), found.metadata["resourceVersion"])

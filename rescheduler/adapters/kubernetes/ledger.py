@@ -20,10 +20,10 @@ from rescheduler.adapters.kubernetes.ledger_text import DATA_KEY, FORMAT, FORMAT
 from rescheduler.adapters.kubernetes.namespaces import ensure_namespace
 from rescheduler.adapters.kubernetes.paths import config_map_path, namespace_path
 from rescheduler.adapters.kubernetes.placeholders import EXPIRES_ANNOTATION, PLAN_LABEL, expiry
-from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError, LedgerDeniedError, LedgerReading, LedgerStore
 from rescheduler.model.annotations import MANAGED_BY, OURS
 from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.printable import shortened
 
 STOP_ANNOTATION: Final = "rescheduler.dev/stop"
 """On the ConfigMap or its namespace: while it is there, nothing is evicted; its value is told as the reason."""
@@ -139,7 +139,7 @@ class ConfigMapLedger(LedgerStore):
             return read_ledger(data, self._called, self._repair)
         is_ours = (found.metadata.labels or {}).get(MANAGED_BY) == OURS
         if (data or found.binary_data) and not is_ours:
-            keys = ", ".join(printable(key, 40) for key in sorted([*data, *(found.binary_data or {})])[:5])
+            keys = ", ".join(shortened(key, 40) for key in sorted([*data, *(found.binary_data or {})])[:5])
             raise ClusterError(
                 f"{self._called} is not ours: found the keys {keys}, wanted {DATA_KEY}; name another one in the policy "
                 "(ledger.name)"
@@ -155,7 +155,7 @@ class ConfigMapLedger(LedgerStore):
         except LedgerDeniedError:
             pass
         told = [found[STOP_ANNOTATION] for found in marks if found is not None and STOP_ANNOTATION in found]
-        return printable(told[0], 300) or "no reason is given" if told else None
+        return shortened(told[0], 300) or "no reason is given" if told else None
 
     def _denied(self, verb: str, said: str) -> str:
         return (

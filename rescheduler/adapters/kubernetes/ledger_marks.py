@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.model.ledger import Breaker, Ledger
+from rescheduler.model.moments import read_time
 
 CLOSED_ANNOTATION: Final = "rescheduler.dev/breaker-closed"
 """When an operator closed the breaker, RFC 3339: what went wrong before is forgiven."""
@@ -28,7 +28,7 @@ def with_marks(ledger: Ledger, annotations: Mapping[str, str], now: float | None
 
     A text that is no time says nothing: the breaker stays open, and everything that it stops says so.
     """
-    closed_at = parse_time(annotations.get(CLOSED_ANNOTATION))
+    closed_at = read_time(annotations.get(CLOSED_ANNOTATION))
     if closed_at is None:
         return ledger
     closed_at = closed_at if now is None else min(closed_at, now)

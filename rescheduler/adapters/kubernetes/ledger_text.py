@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.ledger import Ledger
+from rescheduler.model.printable import shortened
 
 DATA_KEY: Final = "ledger.json"
 FORMAT_KEY: Final = "format"
@@ -31,7 +31,7 @@ def read_ledger(data: Mapping[str, str], called: str, repair: str) -> Ledger:
     found = data.get(FORMAT_KEY, FORMAT)
     if found != FORMAT:
         raise ClusterError(
-            f"{called} is of form {printable(found, 20)!r}, wanted {FORMAT!r}: another version of rescheduler wrote "
+            f"{called} is of form {shortened(found, 20)!r}, wanted {FORMAT!r}: another version of rescheduler wrote "
             "it; use that one, or name another ConfigMap in the policy (ledger.name)"
         )
     try:
@@ -60,6 +60,6 @@ def _faults(ledger: Ledger) -> Iterator[str]:
 
 def _unusable(called: str, found: str, repair: str) -> ClusterError:
     return ClusterError(
-        f"{called} holds no ledger that can be read: {printable(found, 200)}; nothing is evicted without it. "
+        f"{called} holds no ledger that can be read: {shortened(found, 200)}; nothing is evicted without it. "
         f"Put back what stood there, or, if no eviction is under way, remove it: {repair}"
     )

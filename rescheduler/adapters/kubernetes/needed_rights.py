@@ -9,8 +9,8 @@ import msgspec
 
 from rescheduler.adapters.kubernetes.connection import Connection
 from rescheduler.adapters.kubernetes.rights import Right, may
-from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.printable import shortened
 
 EVICT: Final = Right("create", "pods", subresource="eviction")
 READING: Final = ("get", "list", "watch")
@@ -45,7 +45,7 @@ def refuse_without_rights(connection: Connection, namespaces: Iterable[str]) -> 
 def rights_table(lacking: Iterable[LackingRight]) -> str:
     """Verb, resource and namespace of each, in columns."""
     head = ("VERB", "RESOURCE", "NAMESPACE")
-    rows = [head, *((item.right.verb, item.right.name, printable(item.namespace) or "(all)") for item in lacking)]
+    rows = [head, *((item.right.verb, item.right.name, shortened(item.namespace) or "(all)") for item in lacking)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join(
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -100,8 +100,8 @@ def _surplus_of(rule: Mapping[str, Any]) -> Iterable[str]:
             if resource in ("secrets", "*") and not too_much:
                 too_much = list(rule.get("verbs") or ())
             if too_much:
-                name = printable(resource) + (f" ({printable(group)})" if group else "")
-                yield f"{'/'.join(map(printable, too_much))} {name}"
+                name = shortened(resource) + (f" ({shortened(group)})" if group else "")
+                yield f"{'/'.join(map(shortened, too_much))} {name}"
 
 
 def surplus_warning(found: list[str]) -> str:

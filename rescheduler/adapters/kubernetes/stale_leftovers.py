@@ -18,7 +18,6 @@ from rescheduler.adapters.kubernetes.cleaning import (
     our_pods,
 )
 from rescheduler.adapters.kubernetes.connection import Connection
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.emptied_marks import find_marks, unmark
 from rescheduler.adapters.kubernetes.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.gates import GatedPod, find_gated, ungate
@@ -30,6 +29,7 @@ from rescheduler.adapters.kubernetes.taints import TaintedNode, find_taints, rem
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.capacity import EMPTIED
 from rescheduler.model.leaving_taint import SLACK_SECONDS, is_expired
+from rescheduler.model.moments import read_time
 
 UNREADABLE_SECONDS: Final = 3600.0
 """A thing of ours that does not say when it ends is old enough after this."""
@@ -140,7 +140,7 @@ def _is_lost(pod: GatedPod, jobs: list[dict[str, Any]], time: float) -> bool:
     A pod that does not tell whose it is may be anybody's who runs.
     """
     running = {(job["metadata"].get("labels") or {}).get(PLAN_LABEL) for job in jobs}
-    ends_at = parse_time(pod.expires)
+    ends_at = read_time(pod.expires)
     if not pod.plan_id or ends_at is None:
         return not running
     return pod.plan_id not in running and ends_at + SLACK_SECONDS < time
@@ -148,18 +148,18 @@ def _is_lost(pod: GatedPod, jobs: list[dict[str, Any]], time: float) -> bool:
 
 def _job_ends_at(job: dict[str, Any]) -> float:
     """When the cluster itself should have ended a Job, by its own deadline and by ours, whichever is later."""
-    began = parse_time((job.get("status") or {}).get("startTime") or job["metadata"].get("creationTimestamp"))
+    began = read_time((job.get("status") or {}).get("startTime") or job["metadata"].get("creationTimestamp"))
     deadline = (job.get("spec") or {}).get("activeDeadlineSeconds")
     if began is None or not isinstance(deadline, int):
         return _ends_at(job)
-    return max(began + deadline, parse_time(_expiry(job)) or 0.0)
+    return max(began + deadline, read_time(_expiry(job)) or 0.0)
 
 
 def _ends_at(item: dict[str, Any]) -> float:
-    ends_at = parse_time(_expiry(item))
+    ends_at = read_time(_expiry(item))
     if ends_at is not None:
         return ends_at
-    return (parse_time(item["metadata"].get("creationTimestamp")) or 0.0) + UNREADABLE_SECONDS
+    return (read_time(item["metadata"].get("creationTimestamp")) or 0.0) + UNREADABLE_SECONDS
 
 
 def _expiry(item: dict[str, Any]) -> str:

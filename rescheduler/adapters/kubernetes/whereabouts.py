@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from rescheduler.adapters.printable import printable
+from rescheduler.model.printable import shortened
 
 
 class Whereabouts(NamedTuple):
@@ -20,7 +20,7 @@ class Whereabouts(NamedTuple):
     @property
     def text(self) -> str:
         """For people."""
-        return f"context {printable(self.context)} (cluster {printable(self.cluster)})"
+        return f"context {shortened(self.context)} (cluster {shortened(self.cluster)})"
 
 
 def whereabouts(kubeconfig: str | None) -> Whereabouts | None:

@@ -10,9 +10,9 @@ import msgspec
 
 from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.connection import Connection, Response
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.failures import NotServedError, refusal
 from rescheduler.extension_points import ClusterError, MetricsError
+from rescheduler.model.moments import read_time
 from rescheduler.model.printable import printable
 from rescheduler.model.resources import QuantityError, parse_quantity
 
@@ -84,5 +84,5 @@ def measured_amount(text: object) -> tuple[float, str]:
 
 def measured_time(text: str | None) -> float:
     """Seconds since the epoch; NaN for what is no time."""
-    found = parse_time(text) if text else None
+    found = read_time(text) if text else None
     return nan if found is None else found

@@ -10,13 +10,11 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from rescheduler.adapters.kubernetes.conversion.cluster import ClusterBuilder
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.decoding.config_map import ConfigMapObject, key_of
 from rescheduler.adapters.kubernetes.decoding.decode import decode
 from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.decoding.pages import decode_object, labelled
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.recording.documents import Envelope, Item
 from rescheduler.adapters.recording.json_text import json_objects
 from rescheduler.adapters.recording.limits import MOST_OBJECTS, MOST_UNUSED_OBJECTS
@@ -25,6 +23,8 @@ from rescheduler.adapters.recording.times import TAKEN_AT, NewestTime
 from rescheduler.adapters.recording.yaml_text import yaml_objects
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.cluster import Cluster
+from rescheduler.model.moments import read_time
+from rescheduler.model.printable import shortened
 
 SERVER_VERSION: Final = "rescheduler.dev/serverVersion"
 _SHOWN_KINDS: Final = 12
@@ -83,7 +83,7 @@ class _Recording:
     @property
     def found(self) -> str:
         """All kinds that were found, in words."""
-        shown = [printable(kind or "an object without kind") for kind in sorted(self._kinds)]
+        shown = [shortened(kind or "an object without kind") for kind in sorted(self._kinds)]
         return ", ".join(shown) or "nothing at all"
 
     def take(self, chunks: Iterator[bytes], depth: int = 0) -> None:
@@ -143,12 +143,12 @@ class _Recording:
         except (KeyError, TypeError, AttributeError, UnicodeDecodeError):
             return
         if isinstance(taken_at, str):
-            seconds = parse_time(taken_at)
+            seconds = read_time(taken_at)
             if seconds is None:
                 raise ObjectError(f"metadata.annotations.{TAKEN_AT}", f"{taken_at!r} is no time", envelope.kind)
             self._taken_at = max(self._taken_at or 0.0, seconds)
         if isinstance(version, str):
-            self._server_version = printable(version)
+            self._server_version = shortened(version)
 
     def _see(self, kind: str) -> None:
         if len(self._kinds) < _SHOWN_KINDS:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.recording.limits import (
     CHUNK_BYTES,
     LARGEST_EXPANSION,
@@ -18,6 +17,7 @@ from rescheduler.adapters.recording.limits import (
     UNSUSPICIOUS_BYTES,
 )
 from rescheduler.extension_points import Progress, SnapshotError
+from rescheduler.model.printable import shortened
 
 STANDARD_INPUT: Final = "-"
 _SHELLS_PIPES: Final = ("/dev/", "/proc/")
@@ -30,7 +30,7 @@ _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 def name_of(filename: str) -> str:
     """What a source is called in messages."""
-    return "standard input" if filename == STANDARD_INPUT else printable(filename)
+    return "standard input" if filename == STANDARD_INPUT else shortened(filename)
 
 
 def read_chunks(filename: str, stdin: BinaryIO | None, progress: Progress) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
+from rescheduler.model.moments import read_time
 
 TAKEN_AT: Final = "rescheduler.dev/takenAt"
 _TIME: Final = re.compile(rb'"(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))"')
@@ -24,7 +24,7 @@ class NewestTime:
     def look_at(self, raw: bytes) -> None:
         """Take the times of one JSON object into account."""
         for match in _TIME.finditer(raw):
-            found = parse_time(match.group(1).decode("ascii"))
+            found = read_time(match.group(1).decode("ascii"))
             if found is not None and found > self.seconds and _is_field(raw, match.start()):
                 self.seconds = found
 

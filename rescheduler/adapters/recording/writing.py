@@ -25,11 +25,11 @@ from rescheduler.adapters.kubernetes.decoding.pages import decode_page
 from rescheduler.adapters.kubernetes.failures import ForbiddenError, NotServedError, PagesExpiredError
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, Kind
 from rescheduler.adapters.kubernetes.reader import server_version
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.recording.reading import SERVER_VERSION
 from rescheduler.adapters.recording.slim import slim_bytes
 from rescheduler.adapters.recording.times import TAKEN_AT
 from rescheduler.extension_points import Clock, ClusterError, Progress, SnapshotError, no_progress
+from rescheduler.model.printable import shortened
 
 STANDARD_OUTPUT: Final = "-"
 _REQUIRED = ("Pod", "Node")
@@ -61,7 +61,7 @@ def record(
         except (ObjectError, BrokenTextError) as error:
             raise ClusterError(f"{connection.server}: {error}") from error
         except OSError as error:
-            raise SnapshotError(f"{printable(path)}: cannot be written: {error.strerror or error}") from error
+            raise SnapshotError(f"{shortened(path)}: cannot be written: {error.strerror or error}") from error
     raise AssertionError("the last try returns or raises")
 
 

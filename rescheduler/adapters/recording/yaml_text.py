@@ -9,11 +9,11 @@ import msgspec
 import yaml
 
 from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.recording.documents import Envelope, Item, head_of, item_of
 from rescheduler.adapters.recording.limits import LARGEST_OBJECT_BYTES, LARGEST_YAML_BYTES
 from rescheduler.adapters.recording.yaml_aliases import refuse_early
 from rescheduler.adapters.recording.yaml_values import YamlValues, place, scalar
+from rescheduler.model.printable import shortened
 
 
 def yaml_objects(chunks: Iterator[bytes]) -> Iterator[Item | Envelope]:
@@ -27,7 +27,7 @@ def yaml_objects(chunks: Iterator[bytes]) -> Iterator[Item | Envelope]:
         elif isinstance(event, yaml.SequenceStartEvent):
             yield from _items(values, None, [])
         elif isinstance(event, yaml.ScalarEvent) and scalar(event) is not None:
-            shown = printable(str(event.value), 60)
+            shown = shortened(str(event.value), 60)
             raise BrokenTextError(
                 f"{place(event)}: found {shown!r}, which is no API object; write recordings with kubectl get ... "
                 "-o json or -o yaml"

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.recording.limits import DEEPEST_NESTING, LARGEST_YAML_EXPANSION_BYTES
+from rescheduler.model.printable import shortened
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WHOLE: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,30})")
@@ -53,7 +53,7 @@ class YamlValues:
         except UnicodeDecodeError as error:
             raise BrokenTextError("the text is not UTF-8", error.start) from error
         if getattr(event, "tag", None):
-            raise BrokenTextError(f"{place(event)}: tag {printable(str(event.tag))} is not allowed")
+            raise BrokenTextError(f"{place(event)}: tag {shortened(str(event.tag))} is not allowed")
         if isinstance(event, yaml.DocumentStartEvent):
             self._anchors = {}
         return event
@@ -89,14 +89,14 @@ class YamlValues:
             raise BrokenTextError(f"{place(event)}: a key must be a plain text")
         key = str(event.value)
         if key in mapping:
-            raise BrokenTextError(f"{place(event)}: key {printable(key)!r} stands twice in one mapping")
+            raise BrokenTextError(f"{place(event)}: key {shortened(key)!r} stands twice in one mapping")
         self._size += len(key) + 4
         return key
 
     def _repeated(self, event: Any) -> Any:
         anchored = self._anchors.get(event.anchor)
         if anchored is None:
-            raise BrokenTextError(f"{place(event)}: alias *{printable(event.anchor)} repeats nothing that is complete")
+            raise BrokenTextError(f"{place(event)}: alias *{shortened(event.anchor)} repeats nothing that is complete")
         self._size += anchored.size
         self._expanded += anchored.size
         if self._expanded > LARGEST_YAML_EXPANSION_BYTES:
@@ -135,4 +135,4 @@ def _complaint(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "the text is no YAML"
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-    return printable(f"{where}{problem}", 300)
+    return shortened(f"{where}{problem}", 300)

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from rescheduler.adapters.printable import printable
 from rescheduler.adapters.telemetry.audit_lines import audit_line, must_last
 from rescheduler.adapters.telemetry.listeners import Hear
 from rescheduler.adapters.telemetry.redaction import Redaction
 from rescheduler.extension_points import Clock, Listener, StoreError
 from rescheduler.model.notices import Fault, Notice, PolicyLoaded, Started
+from rescheduler.model.printable import shortened
 
 WHERE: Final = "audit"
 _FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
@@ -129,7 +129,7 @@ class AuditFile(Listener):
 
     def _problem(self, error: OSError) -> str:
         why = error.strerror or str(error)
-        return f"the audit log {printable(str(self._path), 500)} cannot be written: {why}"
+        return f"the audit log {shortened(str(self._path), 500)} cannot be written: {why}"
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from rescheduler.model.annotations import ANTAGONISTS_UNTIL
 from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.model.columns import Columns
 from rescheduler.model.label_selectors import read_selector
-from rescheduler.model.moments import read_moment
+from rescheduler.model.moments import read_time
 from rescheduler.model.pod import Pod
 from rescheduler.model.printable import printable
 from rescheduler.planning.antagonists.foes import Foes
@@ -81,7 +81,7 @@ def find_antagonists(columns: Columns, args: SeparateAntagonistsArgs, now: float
 
 
 def _is_over(text: str, now: float) -> bool:
-    end = read_moment(text)
+    end = read_time(text)
     return end is not None and now >= end
 
 
@@ -114,7 +114,7 @@ def _unmarked(columns: Columns, label: str, now: float) -> tuple[list[int], tupl
         text = pod.annotations.get(ANTAGONISTS_UNTIL) if pod.annotations else None
         if text is None or label not in pod.labels:
             continue
-        end = read_moment(text)
+        end = read_time(text)
         if end is None:
             unreadable.append(_unreadable(pod, text))
         elif now >= end:

@@ -10,7 +10,7 @@ from rescheduler.model.annotations import ANTAGONISTS_UNTIL
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.constraints import LabelSelector
 from rescheduler.model.label_selectors import read_selector, selects
-from rescheduler.model.moments import read_moment
+from rescheduler.model.moments import read_time
 from rescheduler.model.pod import Pod
 from rescheduler.policy.objectives import SeparateAntagonistsArgs
 
@@ -56,7 +56,7 @@ def sharing_antagonists(cluster: Cluster, args: SeparateAntagonistsArgs) -> Iter
 
 def _members(args: SeparateAntagonistsArgs, now: float) -> Iterator[_Member]:
     for item in args.sets:
-        ends_at = None if item.expires is None else read_moment(item.expires)
+        ends_at = None if item.expires is None else read_time(item.expires)
         if ends_at is not None and now >= ends_at:
             continue
         for number, selector in enumerate(item.members):
@@ -78,7 +78,7 @@ def _mark(label: str, value: str) -> _Side:
 
 
 def _without_ended_mark(pod: Pod, sides: tuple[_Side, ...], label: str, now: float) -> tuple[_Side, ...]:
-    ends_at = read_moment(pod.annotations[ANTAGONISTS_UNTIL])
+    ends_at = read_time(pod.annotations[ANTAGONISTS_UNTIL])
     if ends_at is None or now < ends_at:
         return sides
     ended = _mark(label, pod.labels.get(label, ""))

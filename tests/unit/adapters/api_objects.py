@@ -6,7 +6,7 @@ import io
 import json
 from typing import Any
 
-from rescheduler.adapters.snapshot_file import read_recording
+from rescheduler.adapters.recording.reading import read_recording
 from rescheduler.model.cluster import Cluster
 
 Object = dict[str, Any]

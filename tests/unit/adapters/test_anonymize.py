@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from rescheduler.adapters.anonymize import Anonymizer
-from rescheduler.adapters.snapshot_file import read_recording
+from rescheduler.adapters.recording.reading import read_recording
 from rescheduler.model.cluster import Cluster
 from tests.unit.adapters.api_objects import api_object, container, list_of, node_object, pod_object, read
 from tests.unit.adapters.recording.test_writing import recorded

@@ -12,10 +12,10 @@ from rescheduler.adapters.kubernetes.conversion.priorities import with_prioritie
 from rescheduler.adapters.kubernetes.conversion.warnings import Warnings
 from rescheduler.adapters.kubernetes.decoding.errors import ObjectError
 from rescheduler.adapters.kubernetes.kinds import WORKLOAD_KINDS
-from rescheduler.adapters.printable import printable
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.node import Node
 from rescheduler.model.pod import Pod
+from rescheduler.model.printable import shortened
 from rescheduler.model.workload import PriorityClass
 
 CLUSTER_WIDE: Final = frozenset(
@@ -77,7 +77,7 @@ def with_classes(
     unknown = {pod.spec.priority_class_name for pod in lacking if id(pod) not in replaced}
     for name in sorted(unknown - {""}):
         warnings.add(
-            f"PriorityClass {printable(name)}: is not in the snapshot, and some of its pods do not carry "
+            f"PriorityClass {shortened(name)}: is not in the snapshot, and some of its pods do not carry "
             "their priority; it counts as 0"
         )
     return [replaced.get(id(pod), pod) for pod in pods]
@@ -104,7 +104,7 @@ def _warn_of_unknown_nodes(nodes: Sequence[Node], pods: Sequence[Pod], facts: Po
         return
     lost = [pod for pod in pods if pod.node_name is not None and pod.node_name not in known and not pod.is_finished]
     for pod in lost[:_SHOWN_PODS]:
-        where = f"its node {printable(pod.node_name or '')} is not among the {len(known)} nodes of the snapshot"
+        where = f"its node {shortened(pod.node_name or '')} is not among the {len(known)} nodes of the snapshot"
         warnings.add(f"Pod {pod.key}: {where}; it is never moved")
     if len(lost) > _SHOWN_PODS:
         warnings.add(f"{len(lost) - _SHOWN_PODS} more pods are on nodes that are not in the snapshot")

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import yaml
 
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.decoding.autoscaler import EventObject, NodeClaimObject
 from rescheduler.adapters.kubernetes.decoding.metadata import ObjectMeta
-from rescheduler.adapters.printable import printable
+from rescheduler.model.moments import read_time
 from rescheduler.model.occasions import AutoscalerNotice
+from rescheduler.model.printable import shortened
 
 CLUSTER_AUTOSCALER, KARPENTER = "cluster-autoscaler", "karpenter"
 STATUS_NAMESPACE, STATUS_NAME = "kube-system", "cluster-autoscaler-status"
@@ -39,11 +39,11 @@ def event_notice(found: EventObject, autoscaler: str, seen_at: float) -> Autosca
     return AutoscalerNotice(
         at=event_time(found) or seen_at,
         autoscaler=autoscaler,
-        reason=printable(reason, 128),
-        kind=printable(kind, 128),
+        reason=shortened(reason, 128),
+        kind=shortened(kind, 128),
         namespace=namespace if isinstance(namespace, str) else "",
         name=name,
-        message=printable(found.message, LONGEST_MESSAGE) if isinstance(found.message, str) else "",
+        message=shortened(found.message, LONGEST_MESSAGE) if isinstance(found.message, str) else "",
     )
 
 
@@ -52,7 +52,7 @@ def event_time(found: EventObject) -> float | None:
     series = found.series.get("lastObservedTime") if isinstance(found.series, dict) else None
     meta = found.metadata or ObjectMeta()
     written = (series, found.last_timestamp, found.event_time, found.first_timestamp, meta.creation_timestamp)
-    times = [at for text in written if isinstance(text, str) and (at := parse_time(text)) is not None]
+    times = [at for text in written if isinstance(text, str) and (at := read_time(text)) is not None]
     return max(times, default=None)
 
 
@@ -74,8 +74,8 @@ def scale_up_status(data: Mapping[str, Any]) -> tuple[str, float | None]:
     if isinstance(scale_up, dict) and isinstance(scale_up.get("status"), str):
         since = scale_up.get("lastTransitionTime")
         if isinstance(since, datetime):  # YAML reads times by itself
-            return printable(scale_up["status"], 40), float(since.timestamp())
-        return printable(scale_up["status"], 40), parse_time(since) if isinstance(since, str) else None
+            return shortened(scale_up["status"], 40), float(since.timestamp())
+        return shortened(scale_up["status"], 40), read_time(since) if isinstance(since, str) else None
     head = text.partition("NodeGroups:")[0]
     match = _OLD_FORM.search(head)
     return (match[1], None) if match and "Cluster-wide" in head else ("", None)
@@ -89,15 +89,15 @@ def claim_notices(found: NodeClaimObject, seen_at: float) -> Iterator[Autoscaler
     if not meta.name:
         return
     if meta.deletion_timestamp:
-        begun = parse_time(meta.deletion_timestamp) or seen_at
+        begun = read_time(meta.deletion_timestamp) or seen_at
         yield AutoscalerNotice(min(begun, seen_at), KARPENTER, DELETING, "NodeClaim", "", meta.name, f"node {node}")
     conditions = status.get("conditions")
     for item in conditions if isinstance(conditions, list) else ():
         reason = _reason(item)
         if reason:
             written, said = item.get("lastTransitionTime"), item.get("message")
-            at = parse_time(written) if isinstance(written, str) else None
-            message = printable(said, LONGEST_MESSAGE) if isinstance(said, str) else ""
+            at = read_time(written) if isinstance(written, str) else None
+            message = shortened(said, LONGEST_MESSAGE) if isinstance(said, str) else ""
             yield AutoscalerNotice(
                 seen_at if at is None else at, KARPENTER, reason, "NodeClaim", "", meta.name, message
             )
@@ -111,7 +111,7 @@ def _reason(item: Any) -> str:
         return str(item["type"])
     reason = item.get("reason")
     is_failure = item.get("status") == "False" and item["type"] == "Launched"
-    return printable(reason, 128) if is_failure and isinstance(reason, str) else ""
+    return shortened(reason, 128) if is_failure and isinstance(reason, str) else ""
 
 
 def is_on_its_way(found: NodeClaimObject) -> bool:

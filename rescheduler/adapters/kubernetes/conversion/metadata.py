@@ -12,9 +12,9 @@ from msgspec import Raw
 from rescheduler.adapters.kubernetes.decoding.decode import decode
 from rescheduler.adapters.kubernetes.decoding.errors import ObjectError
 from rescheduler.adapters.kubernetes.decoding.metadata import ObjectMeta, OwnerReferenceObject
-from rescheduler.adapters.printable import printable
 from rescheduler.model.annotations import STEERING_ANNOTATIONS, STEERING_PREFIXES
 from rescheduler.model.pod import OwnerReference
+from rescheduler.model.printable import shortened
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -91,7 +91,7 @@ def namespace_of(meta: ObjectMeta) -> str:
 
 def shown_name(name: str) -> str:
     """A name, escaped where it holds characters that no name has."""
-    return name if is_plain(name) else printable(name)
+    return name if is_plain(name) else shortened(name)
 
 
 def is_plain(name: str) -> bool:
@@ -124,7 +124,7 @@ def _decode_owners(raw: bytes) -> tuple[OwnerReference, ...]:
     return tuple(
         OwnerReference(
             sys.intern(owner.kind),
-            printable(owner.name),
+            shortened(owner.name),
             owner.uid or "",
             # Without a uid nobody can say which object this is: it counts as no controller.
             bool(owner.controller and owner.uid),

@@ -15,11 +15,11 @@ from rescheduler.adapters.kubernetes.conversion.metadata import (
     name_of,
 )
 from rescheduler.adapters.kubernetes.conversion.pod_status import pod_conditions
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.decoding.decode import decode
 from rescheduler.adapters.kubernetes.decoding.metadata import ObjectMeta
 from rescheduler.adapters.kubernetes.decoding.node import ContainerImage, NodeObject, NodeSpecObject, NodeStatusObject
 from rescheduler.model.constraints import Taint
+from rescheduler.model.moments import read_time
 from rescheduler.model.node import Node
 from rescheduler.model.resources import CPU, MEMORY, PODS, offered_amount, resources
 
@@ -82,7 +82,7 @@ class NodeConversion:
             yield from found
 
     def _time(self, text: str | None, path: str, name: str) -> float | None:
-        found = parse_time(text) if text else None
+        found = read_time(text) if text else None
         if text and found is None:
             self._warn(f"Node {name}: {path}: {text[:40]!r} is no time; its age counts as unknown")
         return found

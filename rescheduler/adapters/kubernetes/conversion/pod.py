@@ -16,12 +16,12 @@ from rescheduler.adapters.kubernetes.conversion.pod_spec import PodSpecs
 from rescheduler.adapters.kubernetes.conversion.pod_status import pod_conditions
 from rescheduler.adapters.kubernetes.conversion.pod_trouble import trouble_of
 from rescheduler.adapters.kubernetes.conversion.pod_volumes import PodVolumes
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.decoding.errors import ObjectError
 from rescheduler.adapters.kubernetes.decoding.metadata import Condition, ObjectMeta
 from rescheduler.adapters.kubernetes.decoding.pod import PodObject, PodSpecObject, PodStatus
-from rescheduler.adapters.printable import printable
+from rescheduler.model.moments import read_time
 from rescheduler.model.pod import Pod
+from rescheduler.model.printable import shortened
 
 _NO_META: Final = ObjectMeta()
 _NO_STATUS: Final = PodStatus()
@@ -60,20 +60,20 @@ class PodConversion:
             nominated_node=shared.name(status.nominated_node_name) if status.nominated_node_name else None,
             phase=phase,
             is_ready=phase == "Running" if ready is None else ready.status == "True",
-            deletion_at=None if not meta.deletion_timestamp else parse_time(meta.deletion_timestamp) or 0.0,
-            created_at=parse_time(meta.creation_timestamp),
-            started_at=parse_time(status.start_time),
-            scheduled_at=parse_time(_scheduled(status, scheduled)),
+            deletion_at=None if not meta.deletion_timestamp else read_time(meta.deletion_timestamp) or 0.0,
+            created_at=read_time(meta.creation_timestamp),
+            started_at=read_time(status.start_time),
+            scheduled_at=read_time(_scheduled(status, scheduled)),
             owners=owners,
             volumes=volumes,
             scheduling_gates=tuple(gate.name for gate in spec.scheduling_gates) if spec.scheduling_gates else (),
             held=held,
             restart_count=restarts,
             resource_version=meta.resource_version or "",
-            ready_at=parse_time(ready.last_transition_time) if ready and ready.status == "True" else None,
+            ready_at=read_time(ready.last_transition_time) if ready and ready.status == "True" else None,
             trouble=trouble,
             unscheduled=unscheduled,
-            unscheduled_at=parse_time(scheduled.last_transition_time) if scheduled and unscheduled else None,
+            unscheduled_at=read_time(scheduled.last_transition_time) if scheduled and unscheduled else None,
         )
         is_certain = pod.created_at is not None and pod.started_at is not None and name is meta.name
         return pod if is_certain else self._with_doubts(pod, meta, status)
@@ -82,7 +82,7 @@ class PodConversion:
         """Warn of what could not be read; a pod whose name is none is never moved."""
         for text, time in ((meta.creation_timestamp, pod.created_at), (status.start_time, pod.started_at)):
             if text and time is None:
-                self._warn(f"Pod {pod.key}: {printable(text, 40)!r} is no time; its age counts as unknown")
+                self._warn(f"Pod {pod.key}: {shortened(text, 40)!r} is no time; its age counts as unknown")
         if pod.name == meta.name:
             return pod
         self._warn(f"Pod {pod.key}: its name holds characters that no name has; it is never moved")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rescheduler.adapters.kubernetes.conversion.metadata import name_of, namespace_of
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.decoding.metadata import ObjectMeta
 from rescheduler.adapters.kubernetes.decoding.pod_autoscaler import PodAutoscalerObject, PodAutoscalerStatus
+from rescheduler.model.moments import read_time
 from rescheduler.model.workload import PodAutoscaler
 
 LARGEST_COUNT = 2**31 - 1
@@ -39,7 +39,7 @@ def pod_autoscaler(found: PodAutoscalerObject, warn: Callable[[str], None]) -> P
         target_name=target_name,
         current_replicas=current,
         desired_replicas=desired,
-        last_scale_at=parse_time(written) if isinstance(written, str) else None,
+        last_scale_at=read_time(written) if isinstance(written, str) else None,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from rescheduler.adapters.kubernetes.conversion.metadata import NULL
 from rescheduler.adapters.kubernetes.decoding.decode import decode
 from rescheduler.adapters.kubernetes.decoding.pod import ContainerState, PodStatus
-from rescheduler.adapters.printable import printable
+from rescheduler.model.printable import shortened
 
 _IN_ORDER: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
 """Reasons to wait that every pod gives on its way."""
@@ -34,4 +34,4 @@ def trouble_of(status: PodStatus) -> str:
 
 
 def _word(text: str | None) -> str:
-    return sys.intern(printable(text, 60)) if text else ""
+    return sys.intern(shortened(text, 60)) if text else ""

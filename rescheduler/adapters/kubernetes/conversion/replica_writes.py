@@ -8,8 +8,8 @@ from typing import Final
 from msgspec import DecodeError, ValidationError, json
 
 from rescheduler.adapters.kubernetes.conversion.metadata import NULL
-from rescheduler.adapters.kubernetes.conversion.times import parse_time
 from rescheduler.adapters.kubernetes.decoding.workload import ManagedFields
+from rescheduler.model.moments import read_time
 
 _REPLICAS: Final = re.compile(rb'"f:(replicas|parallelism)"')
 
@@ -30,5 +30,5 @@ def replica_writes(managed_fields: bytes) -> list[ManagedFields]:
 
 def scaled_at(managed_fields: bytes) -> float | None:
     """When whoever wrote the number of replicas last changed it, or anything else that is theirs; None: nobody says."""
-    written = (parse_time(entry.time) for entry in replica_writes(managed_fields))
+    written = (read_time(entry.time) for entry in replica_writes(managed_fields))
     return max((time for time in written if time is not None), default=None)

@@ -28,9 +28,9 @@ from rescheduler.adapters.kubernetes.decoding.workload import (
     WorkloadSpec,
     WorkloadStatus,
 )
-from rescheduler.adapters.printable import printable
 from rescheduler.model.annotations import OUR_PREFIX
 from rescheduler.model.constraints import LabelSelector
+from rescheduler.model.printable import shortened
 from rescheduler.model.workload import Namespace, PriorityClass, Service, Workload
 
 _OURS: Final = re.compile(re.escape(OUR_PREFIX).encode())
@@ -72,7 +72,7 @@ def _failure(status: WorkloadStatus) -> str:
     """Why pods cannot be made; conditions of Jobs and others have other types."""
     for condition in status.conditions or ():
         if condition.type == "ReplicaFailure" and condition.status == "True":
-            return printable(condition.reason or condition.type, 60)
+            return shortened(condition.reason or condition.type, 60)
     return ""
 
 

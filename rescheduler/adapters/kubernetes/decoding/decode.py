@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
-from rescheduler.adapters.printable import printable
+from rescheduler.model.printable import shortened
 
 T = TypeVar("T")
 
@@ -93,4 +93,4 @@ def _with_keys(raw: bytes | msgspec.Raw | memoryview, inner: str) -> str:
         name = next(key for key, item in value.items() if not isinstance(item, str))
     except (ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError):
         return inner
-    return f"{before}.{printable(name)}{after}"
+    return f"{before}.{shortened(name)}{after}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.adapters.printable import printable
+from rescheduler.model.printable import shortened
 
 
 class ObjectError(ValueError):
@@ -21,7 +21,7 @@ class ObjectError(ValueError):
 
     def __str__(self) -> str:
         """``Pod default/a: spec.nodeName: problem``."""
-        return ": ".join(printable(part, 300) for part in (self.label, self.path, self.problem) if part)
+        return ": ".join(shortened(part, 300) for part in (self.label, self.path, self.problem) if part)
 
 
 class BrokenTextError(ValueError):

@@ -9,8 +9,8 @@ from msgspec import Raw, Struct, field
 from rescheduler.adapters.kubernetes.decoding.decode import decode
 from rescheduler.adapters.kubernetes.decoding.metadata import Decoded, ObjectMeta
 from rescheduler.adapters.kubernetes.failures import BusyError
-from rescheduler.adapters.printable import printable
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.printable import shortened
 
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
@@ -82,7 +82,7 @@ def bookmark(raw: Raw) -> Bookmark:
 def error_of(raw: Raw, what: str) -> ClusterError:
     """What a line of type ERROR means. ``what``: server and list, for people. Raises ObjectError."""
     found = decode(raw, _Status)
-    said = printable(found.message or found.reason or "no reason given", 300)
+    said = shortened(found.message or found.reason or "no reason given", 300)
     if found.code == 410:
         return WatchExpiredError(f"{what}: the changes since the last reading are no longer kept (410 Gone: {said})")
     text = f"{what}: the watch ended with {found.code or 'an error'}: {said}"

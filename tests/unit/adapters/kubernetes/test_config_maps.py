@@ -11,7 +11,7 @@ import yaml
 
 from rescheduler.adapters.kubernetes.config_maps import read_config_maps
 from rescheduler.adapters.kubernetes.connection import connect
-from rescheduler.adapters.snapshot_file import read_recording
+from rescheduler.adapters.recording.reading import read_recording
 from rescheduler.extension_points import ClusterError, SnapshotError
 from tests.unit.adapters.api_objects import Object, api_object, list_of, node_object
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status

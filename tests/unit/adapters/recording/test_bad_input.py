@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.adapters.snapshot_file import read_recording
+from rescheduler.adapters.recording.reading import read_recording
 from rescheduler.extension_points import SnapshotError
 from tests.unit.adapters.api_objects import api_object, container, list_of, node_object, pod_object, read
 from tests.unit.adapters.recording.refusing import GOOD, refused

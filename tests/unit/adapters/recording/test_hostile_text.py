@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rescheduler.adapters.snapshot_file import read_recording
+from rescheduler.adapters.recording.reading import read_recording
 from tests.unit.adapters.api_objects import api_object, list_of, node_object, pod_object, read
 from tests.unit.adapters.recording.refusing import GOOD, refused
 

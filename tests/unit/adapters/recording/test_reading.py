@@ -14,7 +14,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rescheduler.adapters.snapshot_file import read_recording
+from rescheduler.adapters.recording.reading import read_recording
 from rescheduler.extension_points import SnapshotError
 from rescheduler.model.cluster import Cluster
 from tests.unit.adapters.api_objects import CREATED, api_object, list_of, node_object, pod_object, read

@@ -15,7 +15,8 @@ import pytest
 from rescheduler.adapters.kubernetes.connection import connect
 from rescheduler.adapters.kubernetes.kinds import KINDS
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.snapshot_file import read_recording, record
+from rescheduler.adapters.recording.reading import read_recording
+from rescheduler.adapters.recording.writing import record
 from rescheduler.extension_points import ClusterError, SnapshotError
 from rescheduler.model.cluster import Cluster
 from tests.unit.adapters.api_objects import CREATED, api_object, container, node_object, pod_object
