@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.extension_points import Rejection, SchedulerPrediction
-from rescheduler.model.columns import BoolArray, Columns, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.placement import Placement
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rescheduler.extension_points import SchedulerPrediction
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.disruption import Eligibility
 from rescheduler.model.placement import Placement
 

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from rescheduler.model.account import Account, Right
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.capacity import CapacityRequest, StandingRequest
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import BoolArray, Columns, IntArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.constraints import HostPort, LabelSelector
 from rescheduler.model.lease import LeaseReading, LeaseRecord
 from rescheduler.model.ledger import EMPTY_LEDGER, Ledger, LedgerEntry

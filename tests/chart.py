@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-CHART = Path(__file__).parents[1] / "deploy" / "chart" / "rescheduler"
+from tests.paths import DEPLOY
+
+CHART = DEPLOY / "chart" / "rescheduler"
 RELEASE = "rescheduler"
 NAMESPACE = "rescheduler-system"
 

@@ -10,7 +10,7 @@ from bisect import insort
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.planning.covers import IMPOSSIBLE, Covers
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.problem import Problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.model.columns import BoolArray
+from rescheduler.model.arrays import BoolArray
 from rescheduler.model.placement import Placement
 from rescheduler.planning.fitting import fits
 from rescheduler.planning.problem import Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 from rescheduler.planning.covers import IMPOSSIBLE
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.problem import Problem

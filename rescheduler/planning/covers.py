@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray, IndexArray, IntArray
+from rescheduler.model.arrays import BoolArray, IndexArray, IntArray
 
 IMPOSSIBLE = 2**30
 MOST_STEPS = 1500

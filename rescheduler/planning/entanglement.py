@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rescheduler.model.affinity_terms import AffinityTerms
-from rescheduler.model.columns import Columns, IntArray
+from rescheduler.model.arrays import IntArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.constraints import TopologySpreadConstraint
 from rescheduler.model.spread import HOSTNAME, SpreadRule, SpreadRules
 from rescheduler.plugins.filters.node_ports import PortHolders

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from rescheduler.model.columns import NOWHERE, BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns import NOWHERE
 from rescheduler.model.spread import SpreadRule
 from rescheduler.planning.instance import Evenness, Group, Kind, SpreadDomain
 from rescheduler.planning.problem import Problem

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.planning.problem import Problem
 
 GRID = 1.2

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, linprog
 from scipy.sparse import coo_array, csr_array, hstack, vstack
 
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.usage import FloatArray
 from rescheduler.planning.deadline import Deadline
 from rescheduler.planning.flow_classes import NOISE, NodeGroups, classes_of, masks_of, movable_classes, node_groups

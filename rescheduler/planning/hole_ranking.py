@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 from rescheduler.planning.covers import IMPOSSIBLE, CostOf, Covers
 from rescheduler.planning.problem import Problem
 

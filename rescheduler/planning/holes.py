@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 from rescheduler.planning.covers import IMPOSSIBLE
 from rescheduler.planning.instance import Demand, Hole, Kind
 from rescheduler.planning.problem import Problem

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.planning.arrivals import Arrivals
 from rescheduler.planning.chaining import chain
 from rescheduler.planning.covers import Cover, Covers

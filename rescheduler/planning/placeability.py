@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.planning.fitting import fits
 from rescheduler.planning.problem import Problem
 

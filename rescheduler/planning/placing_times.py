@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 from rescheduler.planning.arrivals import Arrivals
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.problem import Problem

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 
 LARGEST_SCALED = 2**31
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray
+from rescheduler.model.arrays import BoolArray
 from rescheduler.planning.problem import Problem
 
 

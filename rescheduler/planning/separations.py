@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.model.columns import NOWHERE, IntArray
+from rescheduler.model.arrays import IntArray
+from rescheduler.model.columns import NOWHERE
 from rescheduler.planning.instance import Group, Kind, Separation
 from rescheduler.planning.problem import Problem
 

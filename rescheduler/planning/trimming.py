@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 from rescheduler.planning.draft import Draft
 from rescheduler.planning.problem import Problem
 

@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.planning.arrivals import Arrivals
 from rescheduler.planning.draft import Schedule
 from rescheduler.planning.placeability import placeable_rows

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection, SchedulerPrediction
-from rescheduler.model.columns import BoolArray, Columns, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.placement import Placement
 from rescheduler.model.volumes import topology_signature
 from rescheduler.scheduling.entanglement import Entanglement

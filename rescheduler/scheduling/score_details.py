@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray
+from rescheduler.model.arrays import BoolArray
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.node_sample import possible_choices
 from rescheduler.scheduling.profile import Profile

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
+
+from tests.paths import DEPLOY
 
 from .api import ApiError, Manifest
 from .cluster import Cluster
@@ -14,7 +15,7 @@ from .scenes import add_pending, put
 from .shapes import deployment, replica_set
 from .waiting import wait_until
 
-GUIDE = Path(__file__).parents[2] / "deploy" / "guide.yaml"
+GUIDE = DEPLOY / "guide.yaml"
 GATE = "rescheduler.dev/guide"
 RULE = "rescheduler-guide"
 POLICY = "guidance: Guide\nhold: {deadline: 20s}\ndisruption: {singleReplicas: Allow, workloads: {maxUnavailable: 99%}}"

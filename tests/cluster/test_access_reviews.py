@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -24,11 +23,12 @@ from rescheduler.model.plan import Move, Plan, PodReference, SnapshotSummary
 from rescheduler.policy.api import ApiPolicy
 from rescheduler.policy.models import Policy
 from rescheduler.server.daemon_serving import daemon_listener
+from tests.paths import DEPLOY
 
 from .cluster import Cluster
 from .rest_client import Answer, ask, bind, token_of
 
-API = Path(__file__).parents[2] / "deploy" / "api.yaml"
+API = DEPLOY / "api.yaml"
 SYSTEM = "rescheduler-system"
 MOVE = Move(PodReference("default", "a", "1"), "n1", "n2", 1, "MakeRoom", "")
 PLAN = Plan(SnapshotSummary(None, 2, 1, 0, "test"), moves=(MOVE,))

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.paths import DEPLOY
+
 from .cluster import Cluster
 from .daemon_process import AT_ONCE, SHORT_LEASE, STRAYS, DaemonProcess, daemon
 from .ports import free_port
@@ -16,7 +18,7 @@ from .rest_client import Answer, ask, bind, token_of
 from .scenes import fragmented
 from .tool import HOLDS, Tool
 
-API = Path(__file__).parents[2] / "deploy" / "api.yaml"
+API = DEPLOY / "api.yaml"
 POLICY = f"""
 mode: Approve
 triggers: [{{name: PendingPods, args: {{olderThan: 1s, debounce: 1s}}}}, {{name: OnDemand}}]

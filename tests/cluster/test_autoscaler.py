@@ -11,6 +11,7 @@ import pytest
 from rescheduler.model.capacity import EMPTIED
 from rescheduler.model.notices import NodesOffered
 from rescheduler.model.plan import PlanResult
+from tests.paths import DEPLOY
 
 from .audit import OUR_ACCOUNT
 from .cluster import Cluster
@@ -22,7 +23,6 @@ from .shapes import deployment
 from .tool import Tool
 from .waiting import wait_until
 
-DEPLOY = Path(__file__).parent.parent.parent / "deploy"
 ROOMY: dict[str, Any] = {"disruption": {"workloads": {"max_unavailable": 99}, "single_replicas": "Allow"}}
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from tests.paths import DEPLOY
 
 from .api import Api, ApiError
 from .cluster import Cluster
@@ -16,7 +17,6 @@ from .resources import resource_path
 from .shapes import deployment
 from .waiting import wait_until
 
-DEPLOY = Path(__file__).parents[2] / "deploy"
 SYSTEM = "rescheduler-system"
 LEAVING = {"key": "rescheduler.dev/leaving", "value": "1900000000.p", "effect": "NoSchedule"}
 OTHER = {"key": "example.com/own", "value": "x", "effect": "PreferNoSchedule"}

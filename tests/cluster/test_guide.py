@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.paths import DEPLOY
+
 from .audit import OUR_ACCOUNT
 from .cluster import Cluster
 from .guided_scenes import (
@@ -30,8 +32,6 @@ from .kwok import GONE_AFTER
 from .scenes import put
 from .shapes import deployment, disruption_budget, priority_class, replica_set, stateful_set
 from .tool import Tool
-
-DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
 def apply(tool: Tool, folder: Path, plan: str, *, policy: str = POLICY, code: int | None = 0) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from rescheduler.policy.models import Guidance
+from tests.paths import DEPLOY
 
 from .api import Api, ApiError
 from .cluster import Cluster
@@ -19,7 +20,6 @@ from .shapes import deployment
 from .test_empty_nodes import hand_made
 from .tool import Tool
 
-DEPLOY = Path(__file__).parents[2] / "deploy"
 RBAC = DEPLOY / "rbac.yaml"
 SYSTEM = "rescheduler-system"
 HOLDS = "rescheduler-holds"

@@ -10,6 +10,7 @@ import pytest
 
 from rescheduler.scheduling.configuration import ConfigurationError, read_configuration
 from rescheduler.scheduling.configuration.known_plugins import IN_TREE, REMOVED
+from tests.paths import EXAMPLES
 
 from .binaries import locate
 
@@ -172,7 +173,7 @@ def test_values(scheduler: Scheduler, text: str) -> None:
 
 def test_defaults_written_out(scheduler: Scheduler) -> None:
     """The scheduler's own account of our example says the same to us as the example does."""
-    text = (Path(__file__).parents[2] / "docs" / "examples" / "kube-scheduler.yaml").read_text()
+    text = (EXAMPLES / "kube-scheduler.yaml").read_text()
     written = scheduler.written(text)
     assert written is not None
     read = [read_configuration(one, "file", scheduler_name=None).profiles for one in (text, written)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
@@ -16,13 +15,14 @@ from rescheduler.adapters.telemetry.cluster_events import ClusterEvents
 from rescheduler.model.notices import ApprovalWanted, CapacityRequested, NodesOffered, PolicyHeld, RoundEnded
 from rescheduler.model.plan import Move, Plan, PodReference, SnapshotSummary, Status
 from rescheduler.policy.loader import parse_policy
+from tests.paths import DEPLOY
 from tests.unit.adapters.telemetry.daemon_notices import objective, report
 
 from .cluster import Cluster
 from .scenes import add_node, add_pending
 from .shapes import pod, replica_set
 
-RULES = Path(__file__).parents[2] / "deploy" / "monitoring" / "rules.yaml"
+RULES = DEPLOY / "monitoring" / "rules.yaml"
 WEB = {"app": "web"}
 HEAD = "apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n"
 POLICY = parse_policy(HEAD + "mode: Approve\nleaderElection: {namespace: default, name: resched}\n")

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
 
 import hypothesis
 import msgspec  # noqa: F401 - these are imported once, before forking
@@ -23,8 +22,8 @@ import pytest
 import rescheduler.policy.loader  # noqa: F401 - floors below the judged modules
 import tests.builders  # noqa: F401
 from tests.mutation.mutants import Mutant, mutants
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 TESTS = "tests/unit/disruption"
 JUDGED = {
     "gate": ("test_gate.py", "test_usage_trust.py"),

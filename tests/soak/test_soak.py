@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.paths import ROOT
 from tests.soak.campaign import run_seed
 from tests.soak.faults import PAIRS
 from tests.soak.kill_points import KillPoint, run_point, some_of
@@ -17,7 +17,6 @@ from tests.soak.policies import policy_text
 from tests.soak.report import failure
 from tests.soak.run_settings import drawn
 
-ROOT = Path(__file__).parents[2]
 HOURS = 2.0
 # Small clusters, which are cheap: `python -m tests.soak` runs far more, and large ones.
 SMALL = [seed for seed in range(1, 41) if drawn(seed, HOURS, policy_text).nodes <= 8]

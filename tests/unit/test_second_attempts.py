@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import ROOT
 from tests.second_attempts import MOST
 
-ROOT = Path(__file__).parents[2]
 FIRST_TIME = """
 import pytest
 from pathlib import Path

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rescheduler.extension_points import Progress
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 from rescheduler.planning.any_depth_bound import least_by_net_gain, least_evictions
 from rescheduler.planning.candidates import candidate_nodes
 from rescheduler.planning.certificate import Certificate, certify

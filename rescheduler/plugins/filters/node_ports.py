@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection
-from rescheduler.model.columns import Columns, IntArray
+from rescheduler.model.arrays import IntArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.constraints import HostPort
 from rescheduler.model.placement import Placement
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rescheduler.extension_points import Filter, Rejection
-from rescheduler.model.columns import BoolArray, Columns
+from rescheduler.model.arrays import BoolArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, is_ignored
 

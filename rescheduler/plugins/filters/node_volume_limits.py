@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection
+from rescheduler.model.arrays import IntArray
 from rescheduler.model.attachments import AttachedVolumes, Sites
-from rescheduler.model.columns import IntArray
 from rescheduler.model.placement import Placement
 
 

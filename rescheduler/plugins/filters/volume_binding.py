@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection
-from rescheduler.model.columns import BoolArray, Columns
+from rescheduler.model.arrays import BoolArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.placement import Placement
 from rescheduler.model.pod import Pod
 from rescheduler.model.storage import PersistentVolumeClaim

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, Columns, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.constraints import PreferredNodeTerm
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.node_affinity import explain_preferred, preferred_score, preferred_terms

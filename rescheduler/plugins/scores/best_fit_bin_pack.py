@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.model.spread import SpreadRules
 from rescheduler.model.usage import Usage

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.plugins.scores.normalization import MAX_SCORE

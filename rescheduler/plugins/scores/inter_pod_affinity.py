@@ -9,7 +9,7 @@ import numpy as np
 
 from rescheduler.extension_points import Score
 from rescheduler.model.affinity_terms import AffinityTerms, Group
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.normalization import between_extremes
 from rescheduler.plugins.scores.wording import less

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.demand import MEASURED, trimaran_demands
 from rescheduler.model.placement import Placement
 from rescheduler.model.usage import FloatArray, Usage

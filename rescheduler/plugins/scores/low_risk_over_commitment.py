@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.demand import MEASURED, trimaran_demands
 from rescheduler.model.placed_totals import placed_totals
 from rescheduler.model.placement import Placement

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, Columns, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.constraints import PreferredNodeTerm
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.normalization import by_largest

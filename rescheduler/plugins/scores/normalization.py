@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 
 MAX_SCORE: Final = 100
 

@@ -11,7 +11,7 @@ from math import ceil
 import numpy as np
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.capacity_ratio_arguments import RequestedToCapacityRatioArguments
 from rescheduler.plugins.scores.node_resources_fit import NodeResourcesFit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 from rescheduler.plugins.scores.wording import exactly

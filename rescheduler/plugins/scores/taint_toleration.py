@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.normalization import by_largest
 from rescheduler.plugins.scores.wording import share_of_largest

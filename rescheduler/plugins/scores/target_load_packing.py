@@ -11,7 +11,7 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU
 from rescheduler.model.usage import FloatArray, Usage

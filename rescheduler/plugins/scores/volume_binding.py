@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, Columns, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import MEMORY
 from rescheduler.model.volume_topology import bindings, published_capacity

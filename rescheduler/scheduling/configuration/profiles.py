@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rescheduler.extension_points import Filter, Score
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.model.usage import Usage, UsageWindows, no_usage
 from rescheduler.plugins.filters import DEFAULT_FILTERS

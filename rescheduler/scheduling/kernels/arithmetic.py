@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.kernels.array_batch import place_all
 from rescheduler.scheduling.kernels.array_kernel import highest, totals, use_of, with_shares

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rescheduler.model.columns import BoolArray, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.normalization import MAX_SCORE
 from rescheduler.scheduling.kernels.array_pairs import paired_points

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rescheduler.model.columns import IntArray
+from rescheduler.model.arrays import IntArray
 from rescheduler.plugins.scores.normalization import MAX_SCORE
 from rescheduler.scheduling.kernels.kind import LEAST, Kind
 from rescheduler.scheduling.kernels.offers import FloatArray

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray, Columns, IntArray
+from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 from rescheduler.plugins.filters.node_resources_fit import checked_rows

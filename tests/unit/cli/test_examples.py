@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
-EXAMPLES = ROOT / "docs" / "examples"
+from tests.paths import EXAMPLES, ROOT
+
 SMALL = str(EXAMPLES / "small.json")
 RECORDINGS = ("chain.yaml", "infeasible.json", "small.json")
 

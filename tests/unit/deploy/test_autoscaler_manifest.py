@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -17,8 +16,7 @@ from rescheduler.adapters.kubernetes.capacity_pods import PRIORITY_CLASS
 from rescheduler.adapters.kubernetes.node_writes import NEEDED
 from rescheduler.adapters.kubernetes.rights import Right
 from tests.kubernetes_schemas import check_by_schema
-
-DEPLOY = Path(__file__).parents[3] / "deploy"
+from tests.paths import DEPLOY
 
 
 def objects(name: str) -> dict[tuple[str, str], Any]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
-DEPLOY = ROOT / "deploy"
+from tests.paths import DEPLOY, ROOT
+
 LINES = [
     line
     for line in re.sub(r"\\\n\s*", "", (DEPLOY / "Dockerfile").read_text()).splitlines()

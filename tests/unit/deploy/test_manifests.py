@@ -14,8 +14,8 @@ import yaml
 from rescheduler.policy.loader import load_policy
 from tests.chart import Manifest, of_kind, pod_of, render
 from tests.kubernetes_schemas import check_by_schema
+from tests.paths import DEPLOY
 
-DEPLOY = Path(__file__).parents[3] / "deploy"
 FOLDERS = ("", "daemon", "overlays/observe", "overlays/execute", "cronjob")
 OPTIONAL = (
     "guide.yaml", "guide-binding.yaml", "taint.yaml", "scheduler-configuration.yaml", "metrics.yaml", "autoscaler.yaml",

@@ -17,12 +17,12 @@ from rescheduler.adapters.telemetry.eviction_words import WORDS
 from rescheduler.adapters.telemetry.figures import FIGURES, metrics_table
 from rescheduler.adapters.telemetry.metrics import Metrics
 from rescheduler.adapters.telemetry.round_words import OUTCOMES
+from tests.paths import DEPLOY, ROOT
 from tests.unit.adapters.telemetry.daemon_notices import all_notices
 from tests.unit.adapters.telemetry.test_metrics import FULL
 from tests.unit.server.records import SetClock
 
-ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "deploy" / "monitoring"
+FOLDER = DEPLOY / "monitoring"
 PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 OF_SCRAPING = {"namespace", "job", "instance"}
 METRIC = re.compile(r"\b((?:rescheduler|process)_[a-z_0-9]+)(?:\{([^}]*)\})?")

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from rescheduler import __version__
+from tests.paths import DEPLOY
 
-ROOT = Path(__file__).parents[3]
 NAME = "kubectl-reschedule"
 
 
@@ -86,7 +86,7 @@ def test_kubectl_completes_what_is_typed(tmp_path: Path, words: list[str], wante
 
 def test_the_krew_manifest_has_the_form_that_krew_wants() -> None:
     """Names, version, and for each platform an archive with the file that is to be run."""
-    found = yaml.safe_load((ROOT / "deploy" / "krew.yaml").read_text())
+    found = yaml.safe_load((DEPLOY / "krew.yaml").read_text())
     assert (found["apiVersion"], found["kind"]) == ("krew.googlecontainertools.github.com/v1alpha2", "Plugin")
     assert re.fullmatch(r"[a-z][-a-z0-9]*", found["metadata"]["name"])
     spec = found["spec"]
@@ -105,6 +105,6 @@ def test_the_krew_manifest_has_the_form_that_krew_wants() -> None:
 
 def test_what_krew_installs_runs_this_version() -> None:
     """The launcher names the version of the manifest, and can be executed."""
-    launcher = ROOT / "deploy" / "krew" / NAME
+    launcher = DEPLOY / "krew" / NAME
     assert f"rescheduler=={__version__} {NAME}" in launcher.read_text()
     assert os.access(launcher, os.X_OK)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.paths import EXAMPLES, ROOT
+
 POLICIES = sorted(file.name for file in (ROOT / "policies").glob("*.yaml"))
-EXAMPLES = ROOT / "docs" / "examples"
 SMALL = json.loads((EXAMPLES / "small.json").read_text())
 CONFIGURATIONS = {
     "volcano.yaml": ("volcano-system", "volcano-scheduler-configmap", "volcano-scheduler.conf", "volcano"),

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-ROOT: Final = Path(__file__).parents[3]
+from tests.paths import ROOT
+
 DOCS: Final = ROOT / "docs"
 PAGES: Final = tuple(sorted(DOCS.glob("*.md")))
 _BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
 from rescheduler.disruption.windows import closure_at
 from rescheduler.policy.loader import load_policy, parse_policy
 from rescheduler.policy.models import Permission, Policy
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "disruption-budgets.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 

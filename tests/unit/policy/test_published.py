@@ -14,9 +14,9 @@ import yaml
 from rescheduler.policy.loader import load_policy
 from rescheduler.policy.models import Policy
 from rescheduler.policy.schema import policy_schema
+from tests.paths import ROOT
 from tests.unit.policy.policies import HEAD
 
-ROOT = Path(__file__).parents[3]
 POLICIES = sorted((ROOT / "policies").glob("*.yaml"))
 
 

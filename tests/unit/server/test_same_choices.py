@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,10 +26,10 @@ from rescheduler.usage.collected import Collected, Observed
 from rescheduler.usage.collector import Collector
 from rescheduler.wiring.usage import usage_windows
 from tests.builders import NOW, cluster, node, pod
+from tests.paths import EXAMPLES
 from tests.unit.server.asking import asked
 from tests.unit.server.records import SetSource
 
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 STEP = 15.0
 
 

@@ -13,10 +13,10 @@ from rescheduler.adapters.kubernetes.config_maps import read_config_maps
 from rescheduler.adapters.kubernetes.connection import connect
 from rescheduler.adapters.recording.reading import read_recording
 from rescheduler.extension_points import ClusterError, SnapshotError
+from tests.paths import DEPLOY
 from tests.unit.adapters.api_objects import Object, api_object, list_of, node_object
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 
-DEPLOY = Path(__file__).parents[4] / "deploy"
 PATH = "/api/v1/namespaces/kube-system/configmaps/conf"
 
 

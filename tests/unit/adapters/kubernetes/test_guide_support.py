@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from rescheduler.adapters.kubernetes.guide_support import BINDINGS, POLICIES, why_not
+from tests.paths import DEPLOY
 from tests.unit.adapters.kubernetes.api_server import HOLDS, ApiServer
 
 GROUP = "/apis/admissionregistration.k8s.io/v1"
-INSTALLED = Path(__file__).parents[4] / "deploy" / "guide.yaml"
+INSTALLED = DEPLOY / "guide.yaml"
 REVIEWS = "selfsubjectaccessreviews"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from rescheduler.adapters.telemetry import event_texts
@@ -14,9 +12,10 @@ from rescheduler.adapters.telemetry.round_words import OUTCOMES
 from rescheduler.model.notices import LeadershipChanged, SyncChanged
 from rescheduler.server.probes import LIVE_PATHS, METRICS_PATH, READY_PATH
 from tests.builders import NOW
+from tests.paths import ROOT
 from tests.unit.adapters.telemetry.daemon_notices import all_notices, report
 
-PAGE = (Path(__file__).parents[4] / "docs" / "operations.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
 def test_every_event_of_the_log_is_on_the_page() -> None:

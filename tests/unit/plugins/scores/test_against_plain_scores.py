@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rescheduler.model.columns import BoolArray
+from rescheduler.model.arrays import BoolArray
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.profile import default_profile
 from rescheduler.scheduling.scheduler_model import SchedulerModel

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rescheduler.extension_points import Score
-from rescheduler.model.columns import BoolArray
+from rescheduler.model.arrays import BoolArray
 from rescheduler.model.constraints import NodeSelectorTerm, PreferredNodeTerm, Requirement
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores import (

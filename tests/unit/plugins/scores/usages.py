@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from rescheduler.extension_points import Score
+from rescheduler.model.arrays import BoolArray
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import BoolArray, columns_of
+from rescheduler.model.columns import columns_of
 from rescheduler.model.containers import APP, ContainerResources
 from rescheduler.model.placement import Placement
 from rescheduler.model.resources import CPU, MEMORY

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.paths import ROOT
+
 VARIABLE = "RESCHEDULER_SCORING_VECTORS"
-_DEFAULT = Path(__file__).parents[5] / "shared" / "specs" / "scoring-vectors.json"
+_DEFAULT = ROOT.parent / "shared" / "specs" / "scoring-vectors.json"
 
 
 def vectors() -> list[dict[str, Any]]:

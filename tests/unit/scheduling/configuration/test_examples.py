@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from rescheduler.scheduling.configuration import read_configuration
+from tests.paths import EXAMPLES
 
-FOLDER = Path(__file__).parents[4] / "docs" / "examples"
+FOLDER = EXAMPLES
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ import pytest
 from rescheduler.plugins.scores import NodeResourcesFit
 from rescheduler.plugins.scores.low_risk_over_commitment import LowRiskOverCommitmentArguments
 from rescheduler.scheduling.configuration import Configuration
+from tests.paths import ROOT
 from tests.unit.scheduling.configuration.reading import argument, read, weights
 
 VARIABLE = "RESCHEDULER_SEEDS"
-DEFAULT = Path(__file__).parents[5] / "shared" / "seeds"
+DEFAULT = ROOT.parent / "shared" / "seeds"
 FOLDER = Path(os.environ.get(VARIABLE, DEFAULT))
 needs_documents = pytest.mark.skipif(
     not FOLDER.is_dir(), reason=f"no founding documents: {VARIABLE} names none, and none lie beside the project"
