@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .browser import NAMES, Browser, browser_program, running_browser
+from tests.browser.browser import NAMES, Browser, browser_program, running_browser
 
 SECONDS_PER_TEST = 300
 

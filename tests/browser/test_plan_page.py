@@ -12,10 +12,9 @@ from rescheduler.model.plan import OutcomeKind, Plan, PlanResult
 from rescheduler.report.explanation import Explanation, NodeVerdict, explanation_report
 from rescheduler.report.html import plan_page
 from rescheduler.report.text_page import text_page
+from tests.browser.browser import Browser
 from tests.unit.report.large_plans import carried_out, chain, emptying, hostile, nothing_to_do, spreading
 from tests.unit.report.plans import HOSTILE
-
-from .browser import Browser
 
 DESKTOP, PHONE = 1280, 390
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"

@@ -7,13 +7,13 @@ import signal
 import sys
 from pathlib import Path
 
-from .binaries import locate
-from .cluster import Cluster
-from .control_plane import ControlPlane
-from .descheduler import locate_descheduler
-from .go_toolchain import BuildError
-from .metrics_server import locate_metrics_server
-from .processes import ComponentError
+from tests.cluster.binaries import locate
+from tests.cluster.cluster import Cluster
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.descheduler import locate_descheduler
+from tests.cluster.go_toolchain import BuildError
+from tests.cluster.metrics_server import locate_metrics_server
+from tests.cluster.processes import ComponentError
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 import urllib3
 
-from .kubeconfig import Access, read_kubeconfig
-from .resources import PREFIXES, resource_path
+from tests.cluster.kubeconfig import Access, read_kubeconfig
+from tests.cluster.resources import PREFIXES, resource_path
 
 Manifest = dict[str, Any]
 

@@ -12,8 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from .api import Api
-from .waiting import wait_until
+from tests.cluster.api import Api
+from tests.cluster.waiting import wait_until
 
 WRITE_VERBS = ("create", "update", "patch", "delete", "deletecollection")
 READ_VERBS = ("get", "list", "watch")

@@ -7,10 +7,10 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from .builds import build
-from .go_toolchain import BuildError, find_go
-from .modules import ETCD, KWOK
-from .versions import wanted_kubernetes
+from tests.cluster.builds import build
+from tests.cluster.go_toolchain import BuildError, find_go
+from tests.cluster.modules import ETCD, KWOK
+from tests.cluster.versions import wanted_kubernetes
 
 NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 ASSETS_VARIABLE = "KUBEBUILDER_ASSETS"

@@ -12,8 +12,8 @@ from collections import deque
 from pathlib import Path
 from typing import IO
 
-from .go_toolchain import BuildError, cache_folder, go_environment, go_version, lock
-from .modules import COMPILE_FLAGS, Module
+from tests.cluster.go_toolchain import BuildError, cache_folder, go_environment, go_version, lock
+from tests.cluster.modules import COMPILE_FLAGS, Module
 
 PLAIN_INTERVAL_SECONDS = 30.0
 TERMINAL_INTERVAL_SECONDS = 0.5

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.chart import NAMESPACE, Manifest, Values, render
-
-from .audit import OUR_ACCOUNT
-from .cluster import Cluster
-from .tool import Tool
+from tests.cluster.audit import OUR_ACCOUNT
+from tests.cluster.cluster import Cluster
+from tests.cluster.tool import Tool
 
 ACCOUNT = "rescheduler"
 WORKLOADS = ("Deployment", "CronJob", "Job", "ServiceMonitor", "PrometheusRule")

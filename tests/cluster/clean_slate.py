@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from .api import Api, ApiError, Manifest
-from .resources import resource_path
-from .waiting import wait_until
+from tests.cluster.api import Api, ApiError, Manifest
+from tests.cluster.resources import resource_path
+from tests.cluster.waiting import wait_until
 
 # What makes pods comes before the pods, and nodes after them.
 # fmt: off

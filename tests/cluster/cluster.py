@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .api import Api, ApiError, Manifest
-from .control_plane import ControlPlane
-from .shapes import node
-from .waiting import wait_until
+from tests.cluster.api import Api, ApiError, Manifest
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.shapes import node
+from tests.cluster.waiting import wait_until
 
 
 class Cluster:

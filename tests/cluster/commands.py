@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .certificates import SERVICE_ADDRESS, Certificates
+from tests.cluster.certificates import SERVICE_ADDRESS, Certificates
 
 
 def etcd_command(binary: Path, port: int, peer_port: int, data: Path) -> list[str]:

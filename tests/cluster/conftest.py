@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from .clean_slate import CleanSlate
-from .cluster import Cluster
-from .control_plane import ControlPlane
-from .fault_proxy import FaultProxy, fault_proxy
-from .tool import Tool
+from tests.cluster.clean_slate import CleanSlate
+from tests.cluster.cluster import Cluster
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.fault_proxy import FaultProxy, fault_proxy
+from tests.cluster.tool import Tool
 
 SECONDS_PER_TEST = 300
 

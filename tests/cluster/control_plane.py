@@ -9,16 +9,16 @@ from typing import Any
 
 import yaml
 
-from .api import Api, Manifest
-from .audit import AuditLog, write_audit_policy
-from .binaries import Binaries, locate
-from .certificates import Certificates
-from .commands import api_server_command, controllers_command, etcd_command, scheduler_command
-from .kubeconfig import Access, write_kubeconfig
-from .kwok import kwok_command
-from .ports import free_port
-from .processes import Component, ComponentError
-from .readiness import healthy
+from tests.cluster.api import Api, Manifest
+from tests.cluster.audit import AuditLog, write_audit_policy
+from tests.cluster.binaries import Binaries, locate
+from tests.cluster.certificates import Certificates
+from tests.cluster.commands import api_server_command, controllers_command, etcd_command, scheduler_command
+from tests.cluster.kubeconfig import Access, write_kubeconfig
+from tests.cluster.kwok import kwok_command
+from tests.cluster.ports import free_port
+from tests.cluster.processes import Component, ComponentError
+from tests.cluster.readiness import healthy
 
 ADMINISTRATORS = "system:masters"
 START_ORDER = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")

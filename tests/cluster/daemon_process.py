@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .tool import Tool
-from .waiting import wait_until
+from tests.cluster.tool import Tool
+from tests.cluster.waiting import wait_until
 
 AT_ONCE = "health: {settle: 0s, headRoom: 0%, calm: 0s, pendingRising: 0s, apiLatency: 0s}"
 """Test clusters are minutes old, small and full: the rules for calm ones would freeze the daemon. And their API server

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .builds import build
-from .go_toolchain import find_go
-from .modules import DESCHEDULER
+from tests.cluster.builds import build
+from tests.cluster.go_toolchain import find_go
+from tests.cluster.modules import DESCHEDULER
 
 
 def locate_descheduler() -> Path:

@@ -16,9 +16,9 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from .api import Api, ApiError, Manifest
-from .cluster import condition
-from .shapes import node
+from tests.cluster.api import Api, ApiError, Manifest
+from tests.cluster.cluster import condition
+from tests.cluster.shapes import node
 
 COMPONENT = "cluster-autoscaler"
 STATUS = "cluster-autoscaler-status"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import urllib3
 import yaml
 
-from .kubeconfig import read_kubeconfig
+from tests.cluster.kubeconfig import read_kubeconfig
 
 HOP_BY_HOP = ("connection", "transfer-encoding", "content-length", "keep-alive", "host")
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import urllib3
 
-from .api import Api, ApiError, Manifest
-from .cluster import condition
+from tests.cluster.api import Api, ApiError, Manifest
+from tests.cluster.cluster import condition
 
 PAUSE_SECONDS = 0.03
 

@@ -7,13 +7,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.cluster.api import ApiError, Manifest
+from tests.cluster.cluster import Cluster
+from tests.cluster.scenes import add_pending, put
+from tests.cluster.shapes import deployment, replica_set
+from tests.cluster.waiting import wait_until
 from tests.paths import DEPLOY
-
-from .api import ApiError, Manifest
-from .cluster import Cluster
-from .scenes import add_pending, put
-from .shapes import deployment, replica_set
-from .waiting import wait_until
 
 GUIDE = DEPLOY / "guide.yaml"
 GATE = "rescheduler.dev/guide"

@@ -22,11 +22,10 @@ from rescheduler.model.occasions import AutoscalerNotice
 from rescheduler.model.plan import Plan, PlanResult
 from rescheduler.model.round_report import RoundReport
 from rescheduler.policy.models import Policy
-
-from .api import ApiError
-from .cluster import Cluster, condition
-from .tool import HOLDS
-from .waiting import wait_until
+from tests.cluster.api import ApiError
+from tests.cluster.cluster import Cluster, condition
+from tests.cluster.tool import HOLDS
+from tests.cluster.waiting import wait_until
 
 APIS = Path(__file__).parent / "autoscaler_apis.yaml"
 

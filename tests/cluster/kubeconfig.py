@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from .certificates import Identity
+from tests.cluster.certificates import Identity
 
 
 @dataclass(frozen=True)

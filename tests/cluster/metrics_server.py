@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .builds import build
-from .certificates import Authority
-from .control_plane import ADMINISTRATORS, ControlPlane
-from .go_toolchain import find_go
-from .modules import METRICS_SERVER
-from .ports import free_port
-from .processes import Component
-from .readiness import healthy
+from tests.cluster.builds import build
+from tests.cluster.certificates import Authority
+from tests.cluster.control_plane import ADMINISTRATORS, ControlPlane
+from tests.cluster.go_toolchain import find_go
+from tests.cluster.modules import METRICS_SERVER
+from tests.cluster.ports import free_port
+from tests.cluster.processes import Component
+from tests.cluster.readiness import healthy
 
 RESOURCE_METRICS_PATH = "metrics.k8s.io/resource-metrics-path"
 """Annotation of a node: where its kubelet serves its resource metrics."""

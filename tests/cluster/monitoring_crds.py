@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .api import Api, ApiError, Manifest
-from .waiting import wait_until
+from tests.cluster.api import Api, ApiError, Manifest
+from tests.cluster.waiting import wait_until
 
 GROUP = "monitoring.coreos.com"
 STRINGS: Manifest = {"type": "object", "additionalProperties": {"type": "string"}}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .waiting import wait_until
+from tests.cluster.waiting import wait_until
 
 LAUNCHER = Path(__file__).parent / "die_with_parent.py"
 START_TIMEOUT_SECONDS = 60.0

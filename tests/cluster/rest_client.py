@@ -7,7 +7,7 @@ import json
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from .cluster import Cluster
+from tests.cluster.cluster import Cluster
 
 
 class Answer(NamedTuple):

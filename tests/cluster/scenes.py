@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .api import Manifest
-from .cluster import Cluster, condition
-from .shapes import deployment, node, replica_set
-from .waiting import wait_until
+from tests.cluster.api import Manifest
+from tests.cluster.cluster import Cluster, condition
+from tests.cluster.shapes import deployment, node, replica_set
+from tests.cluster.waiting import wait_until
 
 SINGLE_REPLICAS_MAY_MOVE = "disruption: {singleReplicas: Allow, workloads: {maxUnavailable: 99%}}"
 

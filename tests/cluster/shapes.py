@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .api import Manifest
+from tests.cluster.api import Manifest
 
 Strings = Mapping[str, str]
 

@@ -23,10 +23,9 @@ from rescheduler.model.plan import Move, Plan, PodReference, SnapshotSummary
 from rescheduler.policy.api import ApiPolicy
 from rescheduler.policy.models import Policy
 from rescheduler.server.daemon_serving import daemon_listener
+from tests.cluster.cluster import Cluster
+from tests.cluster.rest_client import Answer, ask, bind, token_of
 from tests.paths import DEPLOY
-
-from .cluster import Cluster
-from .rest_client import Answer, ask, bind, token_of
 
 API = DEPLOY / "api.yaml"
 SYSTEM = "rescheduler-system"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .cluster import Cluster
-from .scenes import add_pending, fragmented, put
-from .shapes import deployment, stateful_set
-from .tool import Tool
+from tests.cluster.cluster import Cluster
+from tests.cluster.scenes import add_pending, fragmented, put
+from tests.cluster.shapes import deployment, stateful_set
+from tests.cluster.tool import Tool
 
 
 def test_a_plan_applied_twice_does_nothing_the_second_time(cluster: Cluster, tool: Tool) -> None:

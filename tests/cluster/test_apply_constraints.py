@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .cluster import Cluster
-from .scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, put
-from .shapes import deployment, node, replica_set
-from .tool import Tool, crowd
+from tests.cluster.cluster import Cluster
+from tests.cluster.scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, put
+from tests.cluster.shapes import deployment, node, replica_set
+from tests.cluster.tool import Tool, crowd
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -77,8 +77,8 @@ def test_taints_decide(cluster: Cluster, tool: Tool) -> None:
 
 def _pending(cluster: Cluster, app: str) -> str:
     """The one pod of an app that the scheduler found no node for."""
-    from .cluster import condition
-    from .waiting import wait_until
+    from tests.cluster.cluster import condition
+    from tests.cluster.waiting import wait_until
 
     found: list[str] = []
 

@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from .cluster import Cluster
-from .kwok import GONE_AFTER
-from .scenes import add_pending, spread
-from .shapes import deployment
-from .tool import HOLDS, Tool
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster
+from tests.cluster.kwok import GONE_AFTER
+from tests.cluster.scenes import add_pending, spread
+from tests.cluster.shapes import deployment
+from tests.cluster.tool import HOLDS, Tool
+from tests.cluster.waiting import wait_until
 
 DEADLINE_SECONDS = 6
 LABEL = "app.kubernetes.io/managed-by=rescheduler"

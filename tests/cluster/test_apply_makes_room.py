@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from .cluster import Cluster
-from .scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, chained, empty, fill, fragmented, put, spread
-from .shapes import deployment, disruption_budget, priority_class, replica_set
-from .tool import Tool, crowd
+from tests.cluster.cluster import Cluster
+from tests.cluster.scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, chained, empty, fill, fragmented, put, spread
+from tests.cluster.shapes import deployment, disruption_budget, priority_class, replica_set
+from tests.cluster.tool import Tool, crowd
 
 ENDED = ("Landed", "LandedElsewhere")
 

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, STRAYS, DaemonProcess, daemon
+from tests.cluster.ports import free_port
+from tests.cluster.rest_client import Answer, ask, bind, token_of
+from tests.cluster.scenes import fragmented
+from tests.cluster.tool import HOLDS, Tool
 from tests.paths import DEPLOY
-
-from .cluster import Cluster
-from .daemon_process import AT_ONCE, SHORT_LEASE, STRAYS, DaemonProcess, daemon
-from .ports import free_port
-from .rest_client import Answer, ask, bind, token_of
-from .scenes import fragmented
-from .tool import HOLDS, Tool
 
 API = DEPLOY / "api.yaml"
 POLICY = f"""

@@ -11,17 +11,16 @@ import pytest
 from rescheduler.model.capacity import EMPTIED
 from rescheduler.model.notices import NodesOffered
 from rescheduler.model.plan import PlanResult
+from tests.cluster.audit import OUR_ACCOUNT
+from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import AT_ONCE, daemon
+from tests.cluster.fake_autoscaler import GROUP_LABEL, FakeAutoscaler, NodeGroup
+from tests.cluster.handing_over_scene import Handing, left_of_requests, listening, served
+from tests.cluster.scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, spread
+from tests.cluster.shapes import deployment
+from tests.cluster.tool import Tool
+from tests.cluster.waiting import wait_until
 from tests.paths import DEPLOY
-
-from .audit import OUR_ACCOUNT
-from .cluster import Cluster
-from .daemon_process import AT_ONCE, daemon
-from .fake_autoscaler import GROUP_LABEL, FakeAutoscaler, NodeGroup
-from .handing_over_scene import Handing, left_of_requests, listening, served
-from .scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, spread
-from .shapes import deployment
-from .tool import Tool
-from .waiting import wait_until
 
 ROOMY: dict[str, Any] = {"disruption": {"workloads": {"max_unavailable": 99}, "single_replicas": "Allow"}}
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from .binaries import ASSETS_VARIABLE, NAMES, locate
-from .go_toolchain import BuildError
-from .modules import DESCHEDULER, ETCD, KWOK, Module, kubernetes
-from .versions import VERSION_VARIABLE, wanted_kubernetes
+from tests.cluster.binaries import ASSETS_VARIABLE, NAMES, locate
+from tests.cluster.go_toolchain import BuildError
+from tests.cluster.modules import DESCHEDULER, ETCD, KWOK, Module, kubernetes
+from tests.cluster.versions import VERSION_VARIABLE, wanted_kubernetes
 
 
 def test_a_ready_made_folder_must_hold_every_binary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,12 +11,11 @@ import pytest
 
 from tests.chart import CHART, NAMESPACE, Manifest, render
 from tests.chart_matrix import matrix
-
-from .api import ApiError
-from .clean_slate import CleanSlate
-from .cluster import Cluster
-from .control_plane import ControlPlane
-from .monitoring_crds import monitoring_crds
+from tests.cluster.api import ApiError
+from tests.cluster.clean_slate import CleanSlate
+from tests.cluster.cluster import Cluster
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.monitoring_crds import monitoring_crds
 
 NAMESPACES = (NAMESPACE, "rescheduler-holds", "rooms", "shop", "web", "volcano")
 """All that values of the matrix speak of."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 
-from .cluster import Cluster
-from .scenes import fragmented
-from .shapes import job
-from .tool import HOLDS, Tool
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster
+from tests.cluster.scenes import fragmented
+from tests.cluster.shapes import job
+from tests.cluster.tool import HOLDS, Tool
+from tests.cluster.waiting import wait_until
 
 LABEL = "app.kubernetes.io/managed-by=rescheduler"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from .api import Api, ApiError
-from .cluster import Cluster, condition
-from .kwok import COMPLETE_AFTER, GONE_AFTER, NEVER_READY, NOT_READY, READY_AFTER
-from .shapes import deployment, disruption_budget, job, namespace, pod, priority_class
-from .waiting import wait_until
+from tests.cluster.api import Api, ApiError
+from tests.cluster.cluster import Cluster, condition
+from tests.cluster.kwok import COMPLETE_AFTER, GONE_AFTER, NEVER_READY, NOT_READY, READY_AFTER
+from tests.cluster.shapes import deployment, disruption_budget, job, namespace, pod, priority_class
+from tests.cluster.waiting import wait_until
 
 RULES = """
 apiVersion: rbac.authorization.k8s.io/v1

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from .cluster import Cluster
-from .daemon_soak.promises import broken_promises
-from .daemon_soak.soak import soak
+from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_soak.promises import broken_promises
+from tests.cluster.daemon_soak.soak import soak
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "5"))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .cluster import Cluster
-from .scenes import fragmented
-from .tool import Tool
+from tests.cluster.cluster import Cluster
+from tests.cluster.scenes import fragmented
+from tests.cluster.tool import Tool
 
 
 def test_looking_commands_write_nothing(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:

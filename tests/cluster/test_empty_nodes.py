@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from .cluster import Cluster
-from .kwok import GONE_AFTER
-from .shapes import deployment, disruption_budget, stateful_set
-from .tool import HOLDS, Tool
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster
+from tests.cluster.kwok import GONE_AFTER
+from tests.cluster.shapes import deployment, disruption_budget, stateful_set
+from tests.cluster.tool import HOLDS, Tool
+from tests.cluster.waiting import wait_until
 
 SIZES = ("250m", "500m", "1", "1500m", "750m", "2")
 LABEL = "app.kubernetes.io/managed-by=rescheduler"

@@ -13,14 +13,13 @@ from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.target import KubernetesTarget
 from rescheduler.model.pod import Pod
 from rescheduler.model.workload import DisruptionBudget
+from tests.cluster.api import Manifest
+from tests.cluster.cluster import Cluster, condition
+from tests.cluster.kwok import COMPLETE_AFTER, GONE_AFTER, NEVER_READY
+from tests.cluster.scenes import add_node
+from tests.cluster.shapes import disruption_budget, pod
+from tests.cluster.waiting import wait_until
 from tests.unit.execution.eviction_contract import BudgetShape, EvictionContract
-
-from .api import Manifest
-from .cluster import Cluster, condition
-from .kwok import COMPLETE_AFTER, GONE_AFTER, NEVER_READY
-from .scenes import add_node
-from .shapes import disruption_budget, pod
-from .waiting import wait_until
 
 LONG = "300s"
 CONTROLLER = "kube-controller-manager"

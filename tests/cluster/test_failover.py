@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from .audit import Request
-from .cluster import Cluster
-from .daemon_process import AT_ONCE, STRAYS, DaemonProcess, daemon
-from .kwok import READY_AFTER
-from .scenes import add_pending, spread
-from .shapes import deployment
-from .tool import HOLDS, Tool
-from .waiting import wait_until
+from tests.cluster.audit import Request
+from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import AT_ONCE, STRAYS, DaemonProcess, daemon
+from tests.cluster.kwok import READY_AFTER
+from tests.cluster.scenes import add_pending, spread
+from tests.cluster.shapes import deployment
+from tests.cluster.tool import HOLDS, Tool
+from tests.cluster.waiting import wait_until
 
 LEASE_SECONDS = 5.0
 RETRY_SECONDS = 1.0

@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 
-from .cluster import Cluster
-from .fault_proxy import Answered, Asked, FaultProxy, Forward
-from .floor_watch import floor_watch
-from .kwok import READY_AFTER
-from .scenes import add_pending, spread
-from .shapes import deployment, disruption_budget
-from .tool import HOLDS, Tool
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster
+from tests.cluster.fault_proxy import Answered, Asked, FaultProxy, Forward
+from tests.cluster.floor_watch import floor_watch
+from tests.cluster.kwok import READY_AFTER
+from tests.cluster.scenes import add_pending, spread
+from tests.cluster.shapes import deployment, disruption_budget
+from tests.cluster.tool import HOLDS, Tool
+from tests.cluster.waiting import wait_until
 
 REPLICAS = 12
 DEADLINE_SECONDS = 6

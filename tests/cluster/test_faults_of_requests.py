@@ -8,11 +8,11 @@ from collections import Counter
 
 import pytest
 
-from .cluster import Cluster
-from .fault_proxy import LOST, Answered, Asked, FaultProxy, Forward, overloaded
-from .floor_watch import floor_watch
-from .test_faults_of_components import ONE_AT_A_TIME, REPLICAS, accepted, assert_left_clean, scene
-from .tool import Tool
+from tests.cluster.cluster import Cluster
+from tests.cluster.fault_proxy import LOST, Answered, Asked, FaultProxy, Forward, overloaded
+from tests.cluster.floor_watch import floor_watch
+from tests.cluster.test_faults_of_components import ONE_AT_A_TIME, REPLICAS, accepted, assert_left_clean, scene
+from tests.cluster.tool import Tool
 
 
 def evictions_asked(proxied: FaultProxy) -> Counter[str]:

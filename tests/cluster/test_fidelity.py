@@ -8,8 +8,7 @@ from benchmarks.fidelity.comparison import ALL, tally
 from benchmarks.fidelity.measuring import Measured, measure, measure_sequences
 from benchmarks.fidelity.profiles import MEASURED
 from benchmarks.fidelity.report import told
-
-from .cluster import Cluster
+from tests.cluster.cluster import Cluster
 
 CASES = 1000
 SEED = 0

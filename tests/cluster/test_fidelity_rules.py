@@ -16,9 +16,8 @@ from benchmarks.fidelity.stage import Stage
 from benchmarks.fidelity.world import World
 from rescheduler.adapters.kubernetes.connection import connect
 from rescheduler.adapters.kubernetes.reader import LiveReader
-
-from . import shapes
-from .cluster import Cluster
+from tests.cluster import shapes
+from tests.cluster.cluster import Cluster
 
 NAMESPACE = "fidelity-a"
 LABELS = {"app": "a"}

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.cluster.api import Api, ApiError
+from tests.cluster.cluster import Cluster
+from tests.cluster.resources import resource_path
+from tests.cluster.shapes import deployment
+from tests.cluster.waiting import wait_until
 from tests.paths import DEPLOY
-
-from .api import Api, ApiError
-from .cluster import Cluster
-from .resources import resource_path
-from .shapes import deployment
-from .waiting import wait_until
 
 SYSTEM = "rescheduler-system"
 LEAVING = {"key": "rescheduler.dev/leaving", "value": "1900000000.p", "effect": "NoSchedule"}

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.paths import DEPLOY
-
-from .audit import OUR_ACCOUNT
-from .cluster import Cluster
-from .guided_scenes import (
+from tests.cluster.audit import OUR_ACCOUNT
+from tests.cluster.cluster import Cluster
+from tests.cluster.guided_scenes import (
     GATE,
     POLICY,
     RULE,
@@ -28,10 +26,11 @@ from .guided_scenes import (
     uninstall,
     wait_gated,
 )
-from .kwok import GONE_AFTER
-from .scenes import put
-from .shapes import deployment, disruption_budget, priority_class, replica_set, stateful_set
-from .tool import Tool
+from tests.cluster.kwok import GONE_AFTER
+from tests.cluster.scenes import put
+from tests.cluster.shapes import deployment, disruption_budget, priority_class, replica_set, stateful_set
+from tests.cluster.tool import Tool
+from tests.paths import DEPLOY
 
 
 def apply(tool: Tool, folder: Path, plan: str, *, policy: str = POLICY, code: int | None = 0) -> dict[str, Any]:

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from .cluster import Cluster
-from .fault_proxy import LOST, Answered, Asked, FaultProxy, Forward
-from .guided_scenes import POLICY, exchange, full_pair, gated, install, left_over, wait_tidy
-from .tool import Tool
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster
+from tests.cluster.fault_proxy import LOST, Answered, Asked, FaultProxy, Forward
+from tests.cluster.guided_scenes import POLICY, exchange, full_pair, gated, install, left_over, wait_tidy
+from tests.cluster.tool import Tool
+from tests.cluster.waiting import wait_until
 
 GATED_AT_MOST_SECONDS = 10
 """Within this time the guardian has let gated pods go."""

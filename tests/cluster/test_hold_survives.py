@@ -11,12 +11,11 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.connection import connect
 from rescheduler.adapters.kubernetes.holds import HoldKeeper
 from rescheduler.extension_points import HoldRequest
-
-from .cluster import Cluster, condition
-from .scenes import add_node
-from .shapes import pod
-from .tool import HOLDS
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster, condition
+from tests.cluster.scenes import add_node
+from tests.cluster.shapes import pod
+from tests.cluster.tool import HOLDS
+from tests.cluster.waiting import wait_until
 
 REQUEST = HoldRequest("hold-a-0", "n0", (("cpu", 3000),), "", "default-scheduler", 60, "a")
 

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import pytest
 
-from .cluster import Cluster
-from .fault_proxy import LOST, Answered, Asked, FaultProxy, Forward
-from .floor_watch import floor_watch
-from .kwok import READY_AFTER
-from .scenes import add_pending, empty, spread
-from .shapes import deployment
-from .test_faults_of_components import ONE_AT_A_TIME, REPLICAS, accepted, assert_left_clean
-from .tool import Tool
+from tests.cluster.cluster import Cluster
+from tests.cluster.fault_proxy import LOST, Answered, Asked, FaultProxy, Forward
+from tests.cluster.floor_watch import floor_watch
+from tests.cluster.kwok import READY_AFTER
+from tests.cluster.scenes import add_pending, empty, spread
+from tests.cluster.shapes import deployment
+from tests.cluster.test_faults_of_components import ONE_AT_A_TIME, REPLICAS, accepted, assert_left_clean
+from tests.cluster.tool import Tool
 
 PHASES = ("before", "during", "after")
 POINTS = int(os.environ.get("KILL_POINTS", "6"))

@@ -19,10 +19,9 @@ from rescheduler.adapters.kubernetes.connection import connect
 from rescheduler.adapters.kubernetes.failures import ForbiddenError
 from rescheduler.adapters.kubernetes.leases import KubernetesLease
 from rescheduler.model.lease import LeaseRecord
-
-from .cluster import Cluster
-from .elector import NAMESPACE, rules_for
-from .tool import Tool
+from tests.cluster.cluster import Cluster
+from tests.cluster.elector import NAMESPACE, rules_for
+from tests.cluster.tool import Tool
 
 LEASE_SECONDS = 6.0
 RULES = rules_for(LEASE_SECONDS, "any")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from .cluster import Cluster
-from .fault_proxy import LOST, Answered, Asked, FaultProxy, Forward
-from .scenes import fragmented
-from .tool import HOLDS, Tool
+from tests.cluster.cluster import Cluster
+from tests.cluster.fault_proxy import LOST, Answered, Asked, FaultProxy, Forward
+from tests.cluster.scenes import fragmented
+from tests.cluster.tool import HOLDS, Tool
 
 NAME = "rescheduler-ledger"
 PREDICT = "guidance: Predict"

@@ -16,12 +16,11 @@ from rescheduler.model.cluster import Cluster as Snapshot
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import MetricsSample, PodKey
 from rescheduler.policy.usage import Provider
-
-from .cluster import Cluster
-from .kwok import USED_CPU, USED_MEMORY, resource_metrics_path
-from .metrics_server import RESOURCE_METRICS_PATH, metrics_server
-from .shapes import node, pod
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster
+from tests.cluster.kwok import USED_CPU, USED_MEMORY, resource_metrics_path
+from tests.cluster.metrics_server import RESOURCE_METRICS_PATH, metrics_server
+from tests.cluster.shapes import node, pod
+from tests.cluster.waiting import wait_until
 
 USE = {"n1": ("1", "4Gi"), "n2": ("500m", "2Gi")}
 

@@ -19,10 +19,9 @@ from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.watching.list_and_watch import WatchSettings
 from rescheduler.adapters.kubernetes.watching.mirror import MIRROR_SETTINGS, Mirror
 from rescheduler.model.cluster import Cluster as Snapshot
-
-from .cluster import Cluster
-from .shapes import daemon_set, deployment, disruption_budget, namespace, priority_class, resource_quota
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster
+from tests.cluster.shapes import daemon_set, deployment, disruption_budget, namespace, priority_class, resource_quota
+from tests.cluster.waiting import wait_until
 
 
 @contextmanager

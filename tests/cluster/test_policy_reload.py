@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import signal
 
-from .cluster import Cluster
-from .daemon_process import AT_ONCE, DaemonProcess, daemon
-from .tool import Tool
+from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import AT_ONCE, DaemonProcess, daemon
+from tests.cluster.tool import Tool
 
 REST = f"""
 triggers: [{{name: OnDemand}}]

@@ -10,15 +10,14 @@ import pytest
 import yaml
 
 from rescheduler.policy.models import Guidance
+from tests.cluster.api import Api, ApiError
+from tests.cluster.cluster import Cluster
+from tests.cluster.kwok import GONE_AFTER
+from tests.cluster.scenes import fragmented, spread
+from tests.cluster.shapes import deployment
+from tests.cluster.test_empty_nodes import hand_made
+from tests.cluster.tool import Tool
 from tests.paths import DEPLOY
-
-from .api import Api, ApiError
-from .cluster import Cluster
-from .kwok import GONE_AFTER
-from .scenes import fragmented, spread
-from .shapes import deployment
-from .test_empty_nodes import hand_made
-from .tool import Tool
 
 RBAC = DEPLOY / "rbac.yaml"
 SYSTEM = "rescheduler-system"

@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.chart import NAMESPACE, Manifest, Values
-
-from .api import Api, ApiError
-from .chart_release import Release
-from .cluster import Cluster
-from .daemon_process import AT_ONCE, SHORT_LEASE, daemon
-from .kwok import GONE_AFTER
-from .scenes import add_pending, spread
-from .shapes import deployment
-from .tool import HOLDS
+from tests.cluster.api import Api, ApiError
+from tests.cluster.chart_release import Release
+from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, daemon
+from tests.cluster.kwok import GONE_AFTER
+from tests.cluster.scenes import add_pending, spread
+from tests.cluster.shapes import deployment
+from tests.cluster.tool import HOLDS
 
 WRITING = ("create", "update", "patch", "delete", "deletecollection")
 QUICK = "\n".join(

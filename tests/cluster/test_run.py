@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from .cluster import Cluster
-from .daemon_process import AT_ONCE, SHORT_BACK_OFF, SHORT_LEASE, STRAYS, daemon
-from .scenes import fragmented
-from .tool import Tool
+from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import AT_ONCE, SHORT_BACK_OFF, SHORT_LEASE, STRAYS, daemon
+from tests.cluster.scenes import fragmented
+from tests.cluster.tool import Tool
 
 PENDING = "triggers: [{name: PendingPods, args: {olderThan: 1s, debounce: 1s}}]"
 QUICK = f"telemetry: {{address: '127.0.0.1:0'}}\n{SHORT_LEASE}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from .cluster import Cluster
-from .daemon_process import AT_ONCE, daemon
-from .kwok import USED_CPU, USED_MEMORY, resource_metrics_path
-from .metrics_server import RESOURCE_METRICS_PATH, metrics_server
-from .shapes import deployment, node, pod
-from .test_run import QUICK
-from .tool import Tool
+from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import AT_ONCE, daemon
+from tests.cluster.kwok import USED_CPU, USED_MEMORY, resource_metrics_path
+from tests.cluster.metrics_server import RESOURCE_METRICS_PATH, metrics_server
+from tests.cluster.shapes import deployment, node, pod
+from tests.cluster.test_run import QUICK
+from tests.cluster.tool import Tool
 
 POLICY = """\
 mode: Execute

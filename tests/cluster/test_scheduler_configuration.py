@@ -10,9 +10,8 @@ import pytest
 
 from rescheduler.scheduling.configuration import ConfigurationError, read_configuration
 from rescheduler.scheduling.configuration.known_plugins import IN_TREE, REMOVED
+from tests.cluster.binaries import locate
 from tests.paths import EXAMPLES
-
-from .binaries import locate
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 KUBECONFIG = """\

@@ -8,11 +8,11 @@ from contextlib import suppress
 import pytest
 import yaml
 
-from .api import ApiError
-from .cluster import Cluster
-from .scenes import add_node, add_pending
-from .shapes import deployment
-from .tool import Tool
+from tests.cluster.api import ApiError
+from tests.cluster.cluster import Cluster
+from tests.cluster.scenes import add_node, add_pending
+from tests.cluster.shapes import deployment
+from tests.cluster.tool import Tool
 
 NAME = "pool-scheduler"
 POOL = ("pool-0", "pool-1", "pool-2")

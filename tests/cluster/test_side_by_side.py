@@ -10,10 +10,9 @@ from benchmarks.side_by_side.rows import row
 from benchmarks.side_by_side.scenes import Scene
 from benchmarks.side_by_side.stage import Stage
 from benchmarks.side_by_side.workloads import nodes
-
-from .cluster import Cluster
-from .descheduler import locate_descheduler
-from .shapes import daemon_set, deployment
+from tests.cluster.cluster import Cluster
+from tests.cluster.descheduler import locate_descheduler
+from tests.cluster.shapes import daemon_set, deployment
 
 
 @pytest.fixture(scope="session")

@@ -10,11 +10,10 @@ from rescheduler.adapters.kubernetes.request_record import RequestRecord
 from rescheduler.adapters.kubernetes.traffic import Traffic
 from rescheduler.daemon.scheduler_watch import SchedulerWatch
 from rescheduler.model.pod import Pod
-
-from .cluster import Cluster
-from .shapes import pod
-from .tool import Tool
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster
+from tests.cluster.shapes import pod
+from tests.cluster.tool import Tool
+from tests.cluster.waiting import wait_until
 
 
 class Eyes:

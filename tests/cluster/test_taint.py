@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from .api import ApiError
-from .cluster import Cluster
-from .kwok import GONE_AFTER
-from .shapes import deployment
-from .test_empty_nodes import hand_made, in_use, spread_out
-from .tool import Tool, is_known
-from .waiting import wait_until
+from tests.cluster.api import ApiError
+from tests.cluster.cluster import Cluster
+from tests.cluster.kwok import GONE_AFTER
+from tests.cluster.shapes import deployment
+from tests.cluster.test_empty_nodes import hand_made, in_use, spread_out
+from tests.cluster.tool import Tool, is_known
+from tests.cluster.waiting import wait_until
 
 LEAVING = "rescheduler.dev/leaving"
 EXPIRY_SECONDS = 6

@@ -11,14 +11,13 @@ from rescheduler.adapters.kubernetes.connection import connect
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.target import KubernetesTarget
 from rescheduler.model.pod import Pod
+from tests.cluster.cluster import Cluster, condition
+from tests.cluster.guided_scenes import install
+from tests.cluster.scenes import add_node
+from tests.cluster.shapes import disruption_budget, replica_set
+from tests.cluster.waiting import wait_until
 from tests.unit.execution.target_contract import TargetContract
 from tests.unit.execution.target_contract import app as of_app
-
-from .cluster import Cluster, condition
-from .guided_scenes import install
-from .scenes import add_node
-from .shapes import disruption_budget, replica_set
-from .waiting import wait_until
 
 
 class RealStage:

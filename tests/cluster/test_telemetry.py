@@ -15,12 +15,11 @@ from rescheduler.adapters.telemetry.cluster_events import ClusterEvents
 from rescheduler.model.notices import ApprovalWanted, CapacityRequested, NodesOffered, PolicyHeld, RoundEnded
 from rescheduler.model.plan import Move, Plan, PodReference, SnapshotSummary, Status
 from rescheduler.policy.loader import parse_policy
+from tests.cluster.cluster import Cluster
+from tests.cluster.scenes import add_node, add_pending
+from tests.cluster.shapes import pod, replica_set
 from tests.paths import DEPLOY
 from tests.unit.adapters.telemetry.daemon_notices import objective, report
-
-from .cluster import Cluster
-from .scenes import add_node, add_pending
-from .shapes import pod, replica_set
 
 RULES = DEPLOY / "monitoring" / "rules.yaml"
 WEB = {"app": "web"}

@@ -15,12 +15,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from .cluster import Cluster
-from .kwok import USED_CPU, USED_MEMORY, resource_metrics_path
-from .metrics_server import RESOURCE_METRICS_PATH, metrics_server
-from .shapes import node, pod
-from .tool import Tool
-from .waiting import wait_until
+from tests.cluster.cluster import Cluster
+from tests.cluster.kwok import USED_CPU, USED_MEMORY, resource_metrics_path
+from tests.cluster.metrics_server import RESOURCE_METRICS_PATH, metrics_server
+from tests.cluster.shapes import node, pod
+from tests.cluster.tool import Tool
+from tests.cluster.waiting import wait_until
 
 USE = {"n1": ("1", "4Gi"), "n2": ("500m", "2Gi")}
 """What the one pod of each of these nodes of 4 cpus and 16Gi uses."""

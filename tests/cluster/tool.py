@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .audit import Request
-from .cluster import Cluster
+from tests.cluster.audit import Request
+from tests.cluster.cluster import Cluster
 
 USER = "rescheduler-under-test"
 HOLDS = "rescheduler-holds"

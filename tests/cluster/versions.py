@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .go_toolchain import BuildError, cache_folder, go_environment, lock
-from .modules import Module, kubernetes
+from tests.cluster.go_toolchain import BuildError, cache_folder, go_environment, lock
+from tests.cluster.modules import Module, kubernetes
 
 VERSION_VARIABLE = "RESCHEDULER_KUBERNETES_VERSION"
 

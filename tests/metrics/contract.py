@@ -12,8 +12,7 @@ from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import NODE_METRICS, MetricsSample, NodeSamples, PodKey
 from tests.builders import node
 from tests.loopback_server import CUT_OFF, DRIPPING, RESET, SILENT, Answer, loopback_server
-
-from .scenes import SECRET, STEP, TIMEOUT_SECONDS, Load, PodLoad, Scene, World, steady, times
+from tests.metrics.scenes import SECRET, STEP, TIMEOUT_SECONDS, Load, PodLoad, Scene, World, steady, times
 
 
 def column(samples: NodeSamples, metric: str, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -7,9 +7,8 @@ from math import inf
 
 from rescheduler.model.node import Node
 from rescheduler.model.resources import CPU, MEMORY
-
-from .prometheus_server import Point, series
-from .scenes import Load, PodLoad, Scene
+from tests.metrics.prometheus_server import Point, series
+from tests.metrics.scenes import Load, PodLoad, Scene
 
 Exporter = Callable[[Scene, Sequence[Node]], Iterable[Point]]
 _MEMORY_BYTES = 16e9

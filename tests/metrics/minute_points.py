@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .contract import Scene
+from tests.metrics.contract import Scene
 
 
 class HostMinutes(NamedTuple):

@@ -15,9 +15,8 @@ from rescheduler.adapters.metrics_providers.http_session import http_session
 from rescheduler.model.node import Node
 from tests.builders import NOW
 from tests.loopback_server import Answer, Request, json_answer, loopback_server
-
-from .contract import SECRET, TIMEOUT_SECONDS, ProviderContract, Scene
-from .minute_points import minutes
+from tests.metrics.contract import SECRET, TIMEOUT_SECONDS, ProviderContract, Scene
+from tests.metrics.minute_points import minutes
 
 
 def answered(scene: Scene, request: Request) -> Answer:

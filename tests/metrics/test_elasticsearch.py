@@ -19,9 +19,8 @@ from rescheduler.model.node import Node
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import DISK, NETWORK
 from tests.builders import NOW, node
-
-from .contract import SECRET, TIMEOUT_SECONDS, Load, ProviderContract, Scene, steady
-from .opensearch_server import ELASTICSEARCH, OPENSEARCH, Product, SearchServer, search_server
+from tests.metrics.contract import SECRET, TIMEOUT_SECONDS, Load, ProviderContract, Scene, steady
+from tests.metrics.opensearch_server import ELASTICSEARCH, OPENSEARCH, Product, SearchServer, search_server
 
 pytestmark = pytest.mark.e2e
 N1 = node("n1")

@@ -16,9 +16,8 @@ from rescheduler.model.node import Node
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import DISK, NETWORK, PodKey
 from tests.builders import NOW, node
-
-from .contract import SECRET, TIMEOUT_SECONDS, Load, ProviderContract, Scene
-from .influxdb_server import InfluxDBServer, influxd, influxdb_server
+from tests.metrics.contract import SECRET, TIMEOUT_SECONDS, Load, ProviderContract, Scene
+from tests.metrics.influxdb_server import InfluxDBServer, influxd, influxdb_server
 
 pytestmark = [
     pytest.mark.e2e,

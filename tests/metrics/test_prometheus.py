@@ -13,12 +13,11 @@ from rescheduler.adapters.metrics_providers.arguments import PrometheusArguments
 from rescheduler.adapters.metrics_providers.http_session import http_session
 from rescheduler.adapters.metrics_providers.prometheus import PrometheusProvider
 from rescheduler.model.node import Node
-
-from .contract import ProviderContract
-from .exporters import Exporter, cadvisor, containers, kubelet, new_rules, node_exporter, old_rules
-from .prometheus_server import Point, prometheus_server
-from .scenes import SECRET, TIMEOUT_SECONDS, Scene
-from .victoria_metrics_server import victoria_metrics_server
+from tests.metrics.contract import ProviderContract
+from tests.metrics.exporters import Exporter, cadvisor, containers, kubelet, new_rules, node_exporter, old_rules
+from tests.metrics.prometheus_server import Point, prometheus_server
+from tests.metrics.scenes import SECRET, TIMEOUT_SECONDS, Scene
+from tests.metrics.victoria_metrics_server import victoria_metrics_server
 
 pytestmark = pytest.mark.e2e
 

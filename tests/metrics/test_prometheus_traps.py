@@ -17,11 +17,10 @@ from rescheduler.model.node import Node
 from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import CPU_PRESSURE, DISK, NETWORK, MetricsSample
 from tests.builders import node
-
-from .exporters import counted, new_rules, node_exporter
-from .prometheus_server import Point, prometheus_server, series
-from .scenes import Scene, steady, times
-from .test_prometheus import provider_at
+from tests.metrics.exporters import counted, new_rules, node_exporter
+from tests.metrics.prometheus_server import Point, prometheus_server, series
+from tests.metrics.scenes import Scene, steady, times
+from tests.metrics.test_prometheus import provider_at
 
 pytestmark = pytest.mark.e2e
 

@@ -13,8 +13,7 @@ import urllib3
 from tests.cluster.ports import free_port
 from tests.cluster.processes import Component
 from tests.cluster.readiness import healthy
-
-from .prometheus_server import Point
+from tests.metrics.prometheus_server import Point
 
 
 @contextmanager

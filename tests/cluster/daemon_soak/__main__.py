@@ -10,9 +10,8 @@ from pathlib import Path
 
 from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
-
-from .promises import broken_promises
-from .soak import soak
+from tests.cluster.daemon_soak.promises import broken_promises
+from tests.cluster.daemon_soak.soak import soak
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,12 +10,11 @@ from typing import Any, Final
 
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import SHORT_LEASE, DaemonProcess, daemon
+from tests.cluster.daemon_soak.changes import NODE_CPU, Changes
+from tests.cluster.daemon_soak.figures import Memory, state_of
 from tests.cluster.fake_autoscaler import FakeAutoscaler, NodeGroup
 from tests.cluster.metrics_server import metrics_server
 from tests.cluster.tool import Tool
-
-from .changes import NODE_CPU, Changes
-from .figures import Memory, state_of
 
 TRIGGERS: Final = (
     "Schedule", "PendingPods", "NodesAdded", "HotNode", "AutoscalerEvents", "OnDemand", "AntagonistReport",

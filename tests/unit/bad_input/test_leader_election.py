@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.unit.bad_input.test_policies import refused
 from tests.unit.policy.policies import HEAD
-
-from .test_policies import refused
 
 BODIES = [
     ("leaderElection: {renewDeadline: 20s}", "renewDeadline 20s must be shorter than leaseDuration 15s"),

@@ -10,8 +10,7 @@ from rescheduler.daemon.leadership import Leadership, NoElection
 from rescheduler.model.lease import LeaseRecord
 from rescheduler.model.notices import Fault, LeadershipChanged, Notice
 from rescheduler.policy.leader_election import LeaderElectionPolicy
-
-from .leases import FakeLease, OwnClock
+from tests.unit.daemon.leases import FakeLease, OwnClock
 
 RULES = LeaderElectionPolicy()
 

@@ -10,8 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from rescheduler.daemon.leadership import Leadership
 from rescheduler.policy.leader_election import LeaderElectionPolicy
-
-from .leases import FakeLease, OwnClock
+from tests.unit.daemon.leases import FakeLease, OwnClock
 
 RULES = LeaderElectionPolicy()
 PROCESSES = 3

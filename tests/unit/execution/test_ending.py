@@ -9,8 +9,7 @@ from rescheduler.extension_points import EvictionAnswer, NotSentError
 from rescheduler.model.ledger import EntryState, Ledger
 from rescheduler.model.plan import PlanResult, PodReference
 from rescheduler.simulation.ledger_object import SimulatedLedger
-
-from .worlds import AllowAll, World, chain, chained, fragmented, outcomes, two_moves
+from tests.unit.execution.worlds import AllowAll, World, chain, chained, fragmented, outcomes, two_moves
 
 
 def run(world: World, plan: Any, ledger: SimulatedLedger | None = None, **given: Any) -> PlanResult:

@@ -16,8 +16,15 @@ from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import DISK, NETWORK, PodKey
 from tests.builders import NOW, node
 from tests.loopback_server import Answer, Request, json_answer
-
-from .search_answers import EMPTY, elasticsearch, host, newest, page, serving, sources
+from tests.unit.adapters.metrics_providers.search_answers import (
+    EMPTY,
+    elasticsearch,
+    host,
+    newest,
+    page,
+    serving,
+    sources,
+)
 
 RECORDED = sorted((Path(__file__).parent / "recorded_searches").glob("*.json"))
 NODES = [node("n1"), node("n2"), node("n3")]

@@ -13,8 +13,7 @@ from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import DISK, NETWORK
 from tests.builders import NOW, node
 from tests.loopback_server import Answer, Request, json_answer
-
-from .influx_answers import influxdb
+from tests.unit.adapters.metrics_providers.influx_answers import influxdb
 
 N1 = node("n1")
 BUCKET = {"org": "ours", "bucket": "telegraf"}

@@ -14,8 +14,7 @@ from rescheduler.model.resources import CPU, MEMORY
 from rescheduler.model.samples import DISK, NETWORK
 from tests.builders import NOW, node
 from tests.loopback_server import Answer, Request, json_answer
-
-from .influx_answers import about, influxdb, row, rows
+from tests.unit.adapters.metrics_providers.influx_answers import about, influxdb, row, rows
 
 N1 = node("n1")
 AT = int(NOW * 1000)

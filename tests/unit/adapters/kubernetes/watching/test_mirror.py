@@ -13,8 +13,7 @@ from rescheduler.adapters.kubernetes.watching.mirror import Mirror
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.notices import Notice, SyncChanged
 from tests.unit.adapters.api_objects import node_object, pod_object
-
-from .watched_server import Asked, ManualClock, WatchedServer
+from tests.unit.adapters.kubernetes.watching.watched_server import Asked, ManualClock, WatchedServer
 
 PODS, NODES = KIND_BY_NAME["Pod"].path, KIND_BY_NAME["Node"].path
 

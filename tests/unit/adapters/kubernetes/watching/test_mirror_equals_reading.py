@@ -16,8 +16,15 @@ from rescheduler.adapters.kubernetes.watching.mirror import MIRROR_SETTINGS, Mir
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.cluster import Cluster
 from tests.unit.adapters.api_objects import api_object, container, node_object, pod_object
-
-from .watched_server import Asked, ManualClock, WatchedServer, event, expired, expiring_pages, once
+from tests.unit.adapters.kubernetes.watching.watched_server import (
+    Asked,
+    ManualClock,
+    WatchedServer,
+    event,
+    expired,
+    expiring_pages,
+    once,
+)
 
 KINDS = ("Pod", "Node", "Service", "ReplicaSet", "PriorityClass")
 WATCHED = tuple(KIND_BY_NAME[name] for name in KINDS)

@@ -21,8 +21,7 @@ from rescheduler.adapters.kubernetes.watching.reflector import Reflector
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.notices import Fault, Notice, SyncChanged
 from tests.unit.adapters.api_objects import api_object
-
-from .watched_server import (
+from tests.unit.adapters.kubernetes.watching.watched_server import (
     Asked,
     ManualClock,
     WatchedServer,

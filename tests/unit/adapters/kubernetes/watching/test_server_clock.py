@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rescheduler.adapters.kubernetes.watching.server_clock import ServerClock
-
-from .watched_server import ManualClock
+from tests.unit.adapters.kubernetes.watching.watched_server import ManualClock
 
 
 def test_before_the_first_answer_it_is_our_own() -> None:
