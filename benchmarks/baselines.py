@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rescheduler.extension_points import SchedulerPrediction
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.disruption import Eligibility
 from rescheduler.model.placement import Placement
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from benchmarks.scheduling.plain import PlainScheduler
 from benchmarks.scheduling.timing import Times, timed
-from rescheduler.model.arrays import IntArray
+from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import NOWHERE, Columns, columns_of
+from rescheduler.model.columns import Columns, columns_of
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic, LoopArithmetic, is_numba_installed
 from rescheduler.scheduling.scheduler_model import SchedulerModel

@@ -11,9 +11,9 @@ import numpy as np
 from msgspec import UNSET
 
 from rescheduler.extension_points import SchedulerPrediction
-from rescheduler.model.arrays import BoolArray
+from rescheduler.model.arrays import NOWHERE, BoolArray
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import NOWHERE, Columns
+from rescheduler.model.columns import Columns
 from rescheduler.model.disruption import Eligibility
 from rescheduler.model.plan import (
     Move,

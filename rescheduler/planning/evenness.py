@@ -6,8 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.spread import SpreadRule
 from rescheduler.planning.instance import Evenness, Group, Kind, SpreadDomain
 from rescheduler.planning.problem import Problem

@@ -6,8 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.planning.evenness import evenness_of
 from rescheduler.planning.holes import holes_of
 from rescheduler.planning.instance import Demand, Group, Instance, Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rescheduler.extension_points import SchedulerPrediction
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.placement import Placement
 from rescheduler.planning.fitting import fits
 

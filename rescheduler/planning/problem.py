@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from rescheduler.extension_points import SchedulerPrediction
-from rescheduler.model.arrays import BoolArray, IndexArray, IntArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.model.placement import Placement
 from rescheduler.planning.covers import Covers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.planning.arrivals import Arrivals
 from rescheduler.planning.problem import Problem
 from rescheduler.planning.zero_moves import tightest

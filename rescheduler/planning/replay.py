@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.placement import Placement
 from rescheduler.planning.arrivals import Arrivals
 from rescheduler.planning.draft import Schedule

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.planning.instance import Group, Kind, Separation
 from rescheduler.planning.problem import Problem
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rescheduler.extension_points import Filter
-from rescheduler.model.columns import NOWHERE, Columns
+from rescheduler.model.arrays import NOWHERE
+from rescheduler.model.columns import Columns
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.filters.inter_pod_affinity import InterPodAffinity, is_concerned
 

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
+from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import NOWHERE
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from rescheduler.scheduling.verdict import reason_counts

@@ -7,8 +7,9 @@ from difflib import get_close_matches
 from msgspec import Struct
 
 from rescheduler.extension_points import ReschedulerError
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import NOWHERE, columns_of
+from rescheduler.model.columns import columns_of
 from rescheduler.model.placement import Placement
 from rescheduler.model.plan import PodReference
 from rescheduler.model.pod import Pod

@@ -7,8 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.kernels.kind import Kind
 from rescheduler.scheduling.scheduler_model import SchedulerModel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.placement import Placement
 from rescheduler.model.pod import Pod
 from rescheduler.scheduling.scheduler_model import SchedulerModel

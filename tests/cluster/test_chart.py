@@ -125,11 +125,11 @@ def _roles(cluster: Cluster) -> set[str]:
 def test_guide_works_as_helm_installs_it(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Helm writes its own name over the label by which we knew our admission policy; it is ours all the same."""
     from rescheduler.adapters.kubernetes.connection import connect
-    from rescheduler.adapters.kubernetes.guide_support import why_not
+    from rescheduler.adapters.kubernetes.guide_support import why_no_gates
 
     cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     with helm_config(cluster, tmp_path, monkeypatch) as config:
         config.install(str(CHART), "rescheduler", {"mode": "Execute", "guidance": "Guide"})
         connection = connect(str(cluster.control_plane.kubeconfig), read_only=False)
-        assert why_not(connection, "rescheduler-holds") is None
+        assert why_no_gates(connection, "rescheduler-holds") is None
         config.uninstall("rescheduler")

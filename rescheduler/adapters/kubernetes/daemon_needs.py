@@ -72,13 +72,13 @@ def _keeping(policy: Policy) -> Iterator[Need]:
     holds = policy.hold.namespace
     for right in (_config_map("create"), _config_map("update", policy.ledger.name)):
         yield Need(right, holds, "write down what is evicted")
-    for right in hold_support.NEEDED:
+    for right in hold_support.NEEDED_FOR_HOLDS:
         yield Need(right, "" if not right.is_local else holds, "keep room")
     for verb in ("get", "delete"):
         yield Need(Right(verb, "pods"), holds, "clean up placeholders without a Job", is_vital=False)
     yield Need(EVENT, "", "tell of it by Events", is_vital=False)
     if policy.guidance is Guidance.GUIDE:
-        for right in guide_support.NEEDED:
+        for right in guide_support.NEEDED_FOR_GATES:
             yield Need(right, "" if not right.is_local else holds, "lead replacements to their nodes")
     if policy.guidance is Guidance.TAINT:
         for right in node_writes.NEEDED:

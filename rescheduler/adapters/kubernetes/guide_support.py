@@ -19,7 +19,7 @@ POLICIES: Final = "mutatingadmissionpolicies"
 BINDINGS: Final = "mutatingadmissionpolicybindings"
 PART_OF: Final = "app.kubernetes.io/part-of"
 INSTALLING: Final = "kubectl apply -f deploy/guide.yaml installs it"
-NEEDED: Final = (
+NEEDED_FOR_GATES: Final = (
     Right("patch", "pods", is_local=False),
     Right("create", "pods"),
     Right("create", "configmaps"),
@@ -28,7 +28,7 @@ NEEDED: Final = (
 """What ``rescheduler-guide`` in deploy/rbac.yaml grants; of the ConfigMaps only the rule's own, but for creating it."""
 
 
-def why_not(connection: Connection, namespace: str) -> str | None:
+def why_no_gates(connection: Connection, namespace: str) -> str | None:
     """The reason why new pods cannot be gated, None if they can. Raises ClusterError if that cannot be found out.
 
     ``namespace``: where the rule's ConfigMap would be.
@@ -46,7 +46,7 @@ def why_not(connection: Connection, namespace: str) -> str | None:
     wrong = _wrong_policy(policy) or _wrong_binding(binding, namespace)
     if wrong is not None:
         return f"{wrong}; {INSTALLING}"
-    lacking = [right.text for right in missing(connection, NEEDED, namespace)]
+    lacking = [right.text for right in missing(connection, NEEDED_FOR_GATES, namespace)]
     if lacking:
         return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/rbac.yaml grants it"
     return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rescheduler.adapters.kubernetes import events, evictor, gates, guide_support, nominations
 from rescheduler.adapters.kubernetes.connection import Connection
 from rescheduler.adapters.kubernetes.gate_rule import GateRule
-from rescheduler.adapters.kubernetes.hold_support import why_not
+from rescheduler.adapters.kubernetes.hold_support import why_no_holds
 from rescheduler.adapters.kubernetes.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.live_pods import read_pod, read_pods
 from rescheduler.adapters.kubernetes.taints import NodeTaints
@@ -77,7 +77,7 @@ class KubernetesTarget(ExecutionTarget):
 
     def can_hold(self) -> str | None:
         """None if placeholders work here, else the reason why not. Raises ClusterError."""
-        return why_not(self._connection, self._namespace)
+        return why_no_holds(self._connection, self._namespace)
 
     def nominate(self, pod: PodReference, node: str) -> bool:
         """Lead a pending pod to a node; False if it is bound, gone or another by now. Raises ClusterError."""
@@ -85,7 +85,7 @@ class KubernetesTarget(ExecutionTarget):
 
     def can_gate(self) -> str | None:
         """None if new pods can be held at a scheduling gate here, else the reason why not. Raises ClusterError."""
-        return guide_support.why_not(self._connection, self._namespace) or self._guard()
+        return guide_support.why_no_gates(self._connection, self._namespace) or self._guard()
 
     def gate_replacements(self, owners: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
         """Hold new pods of these owners at our gate; none: nobody's any more. Raises ClusterError."""

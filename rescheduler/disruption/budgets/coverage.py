@@ -6,8 +6,8 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from rescheduler.disruption.budgets.population import NOWHERE, ZONE_LABEL, Population
-from rescheduler.model.arrays import IntArray
+from rescheduler.disruption.budgets.population import ZONE_LABEL, Population
+from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.model.label_selectors import read_selector, selects
 from rescheduler.model.ledger import LedgerEntry
 from rescheduler.model.pod import Pod

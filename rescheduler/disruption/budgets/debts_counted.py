@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from rescheduler.disruption.budgets.coverage import Coverage
-from rescheduler.disruption.budgets.population import NOWHERE, Population
-from rescheduler.model.arrays import IntArray
+from rescheduler.disruption.budgets.population import Population
+from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.model.ledger import SENT, LedgerEntry
 from rescheduler.policy.budgets import Per
 

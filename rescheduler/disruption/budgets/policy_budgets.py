@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from rescheduler.disruption.budgets.population import NOWHERE, Population
+from rescheduler.disruption.budgets.population import Population
 from rescheduler.disruption.budgets.standing import UNLIMITED, Standing
 from rescheduler.disruption.budgets.wording import called, objection, rate_detail
 from rescheduler.disruption.pod_kinds import PodKinds, is_standing
 from rescheduler.disruption.workload_budgets import WorkloadBudgets
-from rescheduler.model.arrays import IntArray
+from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.model.cluster import Cluster
 from rescheduler.model.disruption import DisruptionGroup
 from rescheduler.model.ledger import Ledger

@@ -9,10 +9,10 @@ import numpy as np
 
 from rescheduler.disruption.budgets.coverage import Coverage
 from rescheduler.disruption.budgets.debts_counted import moving, sent_since, unseen
-from rescheduler.disruption.budgets.population import NOWHERE, Population
+from rescheduler.disruption.budgets.population import Population
 from rescheduler.disruption.windows import closure_at
 from rescheduler.disruption.workload_budgets import WorkloadBudgets
-from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.ledger import Ledger
 from rescheduler.policy.budgets import Budget, Per
 

@@ -7,9 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
+from rescheduler.model.arrays import NOWHERE, BoolArray
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import NOWHERE
 from rescheduler.model.constraints import LabelSelector
 from rescheduler.model.imagined import TO_GO
 from rescheduler.model.label_selectors import read_selector, selects

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, IntArray
 from rescheduler.model.constraints import NodeSelectorTerm
 from rescheduler.model.resources import PODS, format_amount
 from rescheduler.model.spread import HOSTNAME

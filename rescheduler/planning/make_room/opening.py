@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from msgspec.structs import replace as with_changes
 
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.disruption import MoveLimits
 from rescheduler.planning.make_room.request import MakeRoomRequest
 from rescheduler.planning.nominated_places import seat_nominated

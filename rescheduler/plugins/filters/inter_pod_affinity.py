@@ -8,8 +8,7 @@ import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection
 from rescheduler.model.affinity_terms import AffinityTerms, Group, OwnTerms
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, BoolArray
 from rescheduler.model.placement import Placement
 
 NOT_NEAR = "node(s) didn't match pod affinity rules"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.columns import NOWHERE, Columns
+from rescheduler.model.arrays import NOWHERE, BoolArray
+from rescheduler.model.columns import Columns
 from rescheduler.model.placement import Placement
 from rescheduler.model.spread import SpreadRule, SpreadRules
 

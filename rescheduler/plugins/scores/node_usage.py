@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rescheduler.extension_points import Score
-from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.changes import changes
-from rescheduler.model.columns import NOWHERE, Columns
+from rescheduler.model.columns import Columns
 from rescheduler.model.demand import MEASURED
 from rescheduler.model.placement import Placement
 from rescheduler.model.predicted_use import bound_at

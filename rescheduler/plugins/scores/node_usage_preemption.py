@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, BoolArray
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.scores.node_load import capacities, fraction
 from rescheduler.plugins.scores.node_usage import NodeUsage, pod_shares

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rescheduler.extension_points import Score
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.constraints import TopologySpreadConstraint
 from rescheduler.model.placement import Placement
 from rescheduler.model.spread import HOSTNAME, SYSTEM_DEFAULTS, SpreadRule, SpreadRules

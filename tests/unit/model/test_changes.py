@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.changes import changes
-from rescheduler.model.columns import NOWHERE
 from rescheduler.model.demand import trimaran_demands
 from rescheduler.model.placed_totals import placed_totals
 from rescheduler.model.placement import Placement

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.model.columns import NOWHERE, columns_of
+from rescheduler.model.arrays import NOWHERE
+from rescheduler.model.columns import columns_of
 from rescheduler.model.placement import Placement
 from tests.builders import cluster, node, pod
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import NOWHERE
 from rescheduler.model.constraints import LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement, Taint
 from rescheduler.model.node import Node
 from rescheduler.model.placement import Placement

@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import NOWHERE, columns_of
+from rescheduler.model.columns import columns_of
 from rescheduler.model.constraints import (
     HostPort,
     LabelSelector,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rescheduler.model.columns import NOWHERE, columns_of
+from rescheduler.model.arrays import NOWHERE
+from rescheduler.model.columns import columns_of
 from rescheduler.model.constraints import PodAffinityTerm
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.queue import queue_order, schedule_pending

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.model.columns import NOWHERE, columns_of
+from rescheduler.model.arrays import NOWHERE
+from rescheduler.model.columns import columns_of
 from rescheduler.model.placement import Placement
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rescheduler.adapters.kubernetes.guide_support import BINDINGS, POLICIES, why_not
+from rescheduler.adapters.kubernetes.guide_support import BINDINGS, POLICIES, why_no_gates
 from tests.paths import DEPLOY
 from tests.unit.adapters.kubernetes.api_server import HOLDS, ApiServer
 
@@ -55,7 +55,7 @@ def binding_of(api: Any) -> Any:
 
 def test_what_we_ship_is_accepted(api: Any) -> None:
     """With every right there is no reason against it."""
-    assert why_not(api, HOLDS) is None
+    assert why_no_gates(api, HOLDS) is None
 
 
 def test_what_helm_has_installed_is_accepted(api: Any) -> None:
@@ -63,29 +63,29 @@ def test_what_helm_has_installed_is_accepted(api: Any) -> None:
     labels = {"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/part-of": "rescheduler"}
     for found in (policy_of(api), binding_of(api)):
         found["metadata"]["labels"] = labels
-    assert why_not(api, HOLDS) is None
+    assert why_no_gates(api, HOLDS) is None
 
 
 def test_an_older_server_is_told_by_its_version(api: Any) -> None:
     """It may serve the group without the kind, or not serve it at all."""
     api.objects[GROUP] = {"resources": [{"name": "validatingwebhookconfigurations"}]}
-    assert "v1.30.1 does not serve" in str(why_not(api, HOLDS))
+    assert "v1.30.1 does not serve" in str(why_no_gates(api, HOLDS))
     del api.objects[GROUP]
-    assert "v1.30.1 does not serve" in str(why_not(api, HOLDS))
+    assert "v1.30.1 does not serve" in str(why_no_gates(api, HOLDS))
 
 
 @pytest.mark.parametrize(("kind", "word"), [(POLICIES, "policy"), (BINDINGS, "binding")])
 def test_what_is_not_installed_is_named(api: Any, kind: str, word: str) -> None:
     """With the command that installs it."""
     del api.objects[f"{GROUP}/{kind}/rescheduler-guide"]
-    reason = str(why_not(api, HOLDS))
+    reason = str(why_no_gates(api, HOLDS))
     assert f"the {word} rescheduler-guide is not there" in reason
     assert "deploy/guide.yaml" in reason
 
 
 def test_a_binding_for_another_namespace_is_told(api: Any) -> None:
     """Both ConfigMaps are named: the one it reads, and the one that we would write."""
-    reason = str(why_not(api, "elsewhere"))
+    reason = str(why_no_gates(api, "elsewhere"))
     assert "rescheduler-holds/rescheduler-guide" in reason
     assert "elsewhere/rescheduler-guide" in reason
 
@@ -104,13 +104,13 @@ def test_a_binding_for_another_namespace_is_told(api: Any) -> None:
 def test_a_policy_that_could_do_harm_is_not_used(api: Any, change: Any, told: str) -> None:
     """One that keeps pods out, panics requests, or is somebody else's."""
     change(policy_of(api))
-    assert told in str(why_not(api, HOLDS))
+    assert told in str(why_no_gates(api, HOLDS))
 
 
 def test_a_binding_that_refuses_without_its_parameter_is_not_used(api: Any) -> None:
     """Between two plans there is no ConfigMap, and pods must come all the same."""
     binding_of(api)["spec"]["paramRef"]["parameterNotFoundAction"] = "Deny"
-    assert "let pods through" in str(why_not(api, HOLDS))
+    assert "let pods through" in str(why_no_gates(api, HOLDS))
 
 
 @pytest.mark.parametrize(
@@ -119,10 +119,10 @@ def test_a_binding_that_refuses_without_its_parameter_is_not_used(api: Any) -> N
 def test_missing_rights_are_named(api: Any, denied: tuple[str, str]) -> None:
     """Verb and resource."""
     api.denied = denied
-    assert " ".join(denied) in str(why_not(api, HOLDS))
+    assert " ".join(denied) in str(why_no_gates(api, HOLDS))
 
 
 def test_a_policy_that_we_may_not_see_is_a_reason(api: Any) -> None:
     """Not an error that would end the run: it falls back."""
     api.answers["GET", "/rescheduler-guide"] = 403
-    assert "forbids" in str(why_not(api, HOLDS))
+    assert "forbids" in str(why_no_gates(api, HOLDS))

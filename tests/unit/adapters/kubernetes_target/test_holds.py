@@ -9,7 +9,7 @@ import pytest
 
 from rescheduler.adapters.kubernetes.connection import Response
 from rescheduler.adapters.kubernetes.hold_jobs import PATIENCE_SECONDS
-from rescheduler.adapters.kubernetes.hold_support import why_not
+from rescheduler.adapters.kubernetes.hold_support import why_no_holds
 from rescheduler.adapters.kubernetes.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.placeholders import placeholder
 from rescheduler.extension_points import ClusterError, HoldRequest
@@ -281,13 +281,13 @@ def reviewing_server(denied: str = "", minor: str = "36") -> FakeServer:
 
 def test_a_cluster_with_all_that_is_needed_can_hold() -> None:
     """No reason against it."""
-    assert why_not(reviewing_server(), "holds") is None  # type: ignore[arg-type]
+    assert why_no_holds(reviewing_server(), "holds") is None  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("missing", ["create jobs", "patch pods", "delete jobs", "list pods"])
 def test_a_missing_right_is_named(missing: str) -> None:
     """So that an administrator knows what to grant."""
-    reason = why_not(reviewing_server(missing), "holds")  # type: ignore[arg-type]
+    reason = why_no_holds(reviewing_server(missing), "holds")  # type: ignore[arg-type]
     assert reason is not None
     assert missing.split()[0] in reason
     assert "rbac.yaml" in reason
@@ -295,18 +295,18 @@ def test_a_missing_right_is_named(missing: str) -> None:
 
 def test_an_old_cluster_cannot_hold() -> None:
     """Scheduling gates came with 1.27; vendors write minor versions with a plus."""
-    assert "1.27" in (why_not(reviewing_server(minor="26+"), "holds") or "")  # type: ignore[arg-type]
-    assert why_not(reviewing_server(minor="30+"), "holds") is None  # type: ignore[arg-type]
+    assert "1.27" in (why_no_holds(reviewing_server(minor="26+"), "holds") or "")  # type: ignore[arg-type]
+    assert why_no_holds(reviewing_server(minor="30+"), "holds") is None  # type: ignore[arg-type]
 
 
 def test_a_missing_namespace_that_we_may_not_make_is_a_reason() -> None:
     """And one that we may make is none."""
     server = reviewing_server("create namespaces")
     server.answer("GET", NAMESPACE, status(404))
-    assert "no namespace holds" in (why_not(server, "holds") or "")  # type: ignore[arg-type]
+    assert "no namespace holds" in (why_no_holds(server, "holds") or "")  # type: ignore[arg-type]
     server = reviewing_server()
     server.answer("GET", NAMESPACE, status(404))
-    assert why_not(server, "holds") is None  # type: ignore[arg-type]
+    assert why_no_holds(server, "holds") is None  # type: ignore[arg-type]
 
 
 def test_a_refused_job_is_an_error_with_the_servers_words() -> None:

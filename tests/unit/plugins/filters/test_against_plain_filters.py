@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.placement import Placement
 from rescheduler.plugins.filters import DEFAULT_FILTERS
 from rescheduler.scheduling.scheduler_model import SchedulerModel

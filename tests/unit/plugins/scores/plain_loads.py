@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, isfinite, nan
 from typing import NamedTuple
 
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.containers import ContainerResources
 from rescheduler.model.pod import Pod, PodSpec
 from rescheduler.model.resources import CPU, MEMORY

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from rescheduler.model.columns import NOWHERE, columns_of
+from rescheduler.model.arrays import NOWHERE
+from rescheduler.model.columns import columns_of
 from rescheduler.model.containers import ContainerResources
 from rescheduler.model.node import Node
 from rescheduler.model.placement import Placement

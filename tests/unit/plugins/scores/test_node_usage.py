@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from rescheduler.model.columns import NOWHERE
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.pod import Pod, PodSpec
 from rescheduler.model.usage import UsageWindows
 from rescheduler.plugins.scores.node_usage import NodeUsage

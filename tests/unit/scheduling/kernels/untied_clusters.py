@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from rescheduler.extension_points import Score
+from rescheduler.model.arrays import NOWHERE
 from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import NOWHERE, Columns
+from rescheduler.model.columns import Columns
 from rescheduler.model.constraints import NodeSelectorTerm, PreferredNodeTerm, Requirement
 from rescheduler.model.placement import Placement
 from rescheduler.model.pod import Pod
