@@ -6,11 +6,10 @@ import numpy as np
 
 from rescheduler.disruption.pod_kinds import PodKinds, is_standing
 from rescheduler.model.annotations import MANAGED_BY, OURS
-from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.cluster import Cluster
 
 ZONE_LABEL = "topology.kubernetes.io/zone"
-NOWHERE = -1
 
 
 class Population:
