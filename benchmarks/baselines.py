@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rescheduler.extension_points import SchedulerPrediction
-from rescheduler.model.arrays import NOWHERE, BoolArray, IntArray
-from rescheduler.model.disruption import Eligibility
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.plan.disruption import Eligibility
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.extension_points import Rejection, SchedulerPrediction
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.columns import Columns
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
 
 
 class CapacityPrediction(SchedulerPrediction):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from benchmarks.snapshot_form import InstanceError
-from rescheduler.policy.values import parse_positive_duration
+from rescheduler.policy.fields.values import parse_positive_duration
 
 Instance = TypeVar("Instance")
 Result: TypeAlias = dict[str, Any]

@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks.command_line import answer, parser_for
 from benchmarks.machine import MonotonicClock, peak_megabytes
+from benchmarks.packing.fewest_moves import empty_nodes
+from benchmarks.packing.ordering import ordered_moves
 from benchmarks.snapshot_form import InstanceError, Snapshot, read_snapshots
-from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.empty_nodes.drainage import Drainage, drainage_of
-from rescheduler.planning.empty_nodes.fewest_moves import empty_nodes
-from rescheduler.planning.empty_nodes.ordering import ordered_moves
+from rescheduler.planning.objectives.empty_nodes.repacking.drainage import Drainage, drainage_of
+from rescheduler.planning.problem.deadline import Deadline
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -22,14 +22,14 @@ from benchmarks.emptying_judge import judge_emptying
 from benchmarks.instances import NODE_TYPES, Family, make_family
 from benchmarks.machine import MonotonicClock, describe_machine, peak_megabytes
 from rescheduler.extension_points import Clock
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.disruption import Eligibility, MoveLimits
-from rescheduler.model.placement import Placement
-from rescheduler.model.usage import FloatArray
-from rescheduler.planning.empty_nodes.objective import plan_empty_nodes
-from rescheduler.planning.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
-from rescheduler.policy.values import parse_positive_duration
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Eligibility, MoveLimits
+from rescheduler.model.usage.usage import FloatArray
+from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
+from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
+from rescheduler.policy.fields.values import parse_positive_duration
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
 SHARES = (0.01, 0.04, 0.12, None)  # evictions by pods; None: no limit

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 
 from rescheduler.extension_points import SchedulerPrediction
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.disruption import Eligibility
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.plan.disruption import Eligibility
 
 Rule = Literal["pods", "utilisation", "under-utilised"]
 _UNDER_UTILISED = 0.5

@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import Eligibility
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import Eligibility
 
 ZONE = "topology.kubernetes.io/zone"
 Wave = Sequence[tuple[int, int]]

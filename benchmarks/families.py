@@ -9,17 +9,17 @@ from functools import partial
 from benchmarks.baselines import Baseline, BaselineResult
 from benchmarks.instances import Family, make_family
 from benchmarks.machine import MonotonicClock, describe_machine, peak_megabytes
-from rescheduler.model.columns import columns_of
-from rescheduler.model.disruption import Eligibility
-from rescheduler.model.placement import Placement
-from rescheduler.model.plan import Plan
-from rescheduler.planning.document import plan_document
-from rescheduler.planning.goals import make_room
-from rescheduler.planning.goals.goal import Goal
-from rescheduler.planning.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
-from rescheduler.planning.succession import MAKE_ROOM, Course
-from rescheduler.policy.objectives import MakeRoomArgs
-from rescheduler.proof.checker import check_plan
+from rescheduler.checker.checker import check_plan
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.plan.disruption import Eligibility
+from rescheduler.model.plan.plan import Plan
+from rescheduler.planning.lexicographic.document import plan_document
+from rescheduler.planning.lexicographic.goal import Goal
+from rescheduler.planning.lexicographic.lexicographic import MAKE_ROOM, Course
+from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
+from rescheduler.planning.objectives.make_room import goal as make_room
+from rescheduler.policy.fields.objectives import MakeRoomArgs
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
 ROWS = (

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import MonotonicClock, peak_megabytes
-from rescheduler.adapters.kubernetes.connection import Connection, connect
-from rescheduler.adapters.kubernetes.decoding.metadata import ObjectMeta
-from rescheduler.adapters.kubernetes.decoding.pod import Container, PodObject, PodSpecObject, PodStatus
+from rescheduler.adapters.kubernetes.client.connection import Connection, connect
+from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
+from rescheduler.adapters.kubernetes.objects.pods.pod_fields import Container, PodObject, PodSpecObject, PodStatus
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.kubernetes.watching.mirror import MIRROR_SETTINGS, Mirror
-from rescheduler.adapters.kubernetes.watching.watch_lines import Marked
+from rescheduler.adapters.kubernetes.watch.mirror import MIRROR_SETTINGS, Mirror
+from rescheduler.adapters.kubernetes.watch.watch_lines import Marked
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.model.cluster import Cluster
-from rescheduler.policy.loader import load_policy
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.policy.reading.loader import load_policy
 
 CHANGED_PODS = 10
 ROUNDS = 5

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.command_line import answer, parser_for
+from benchmarks.fragments.bounds import most_gain, most_gain_of_anything
+from benchmarks.fragments.fragmented import blocks_of
+from benchmarks.fragments.item_moves import ItemMove, item_moves
+from benchmarks.fragments.most_worth import ChosenChanges, most_worth
 from benchmarks.machine import MonotonicClock, peak_megabytes
 from benchmarks.vm_mapping import CORES, VmMapping, read_mapping
-from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.defragment.bounds import most_gain, most_gain_of_anything
-from rescheduler.planning.defragment.fragmented import blocks_of
-from rescheduler.planning.defragment.item_moves import ItemMove, item_moves
-from rescheduler.planning.defragment.most_worth import ChosenChanges, most_worth
+from rescheduler.planning.problem.deadline import Deadline
 
 BLOCK = 16
 _SHARE_OF_DEADLINE = 0.75

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rescheduler.model.constraints import (
+from rescheduler.model.objects.constraints import (
     LabelSelector,
     PodAffinityTerm,
     Requirement,
     Toleration,
     TopologySpreadConstraint,
 )
-from rescheduler.model.pod import OwnerReference, Pod, PodSpec
-from rescheduler.model.resources import resources
+from rescheduler.model.objects.pod import OwnerReference, Pod, PodSpec
+from rescheduler.model.objects.resources import resources
 
 ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.instance_pods import HOST, MIB, TAKEN_AT, ZONE, Workload, pending_pod, pod_of
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import Taint
-from rescheduler.model.disruption import DisruptionGroup, Eligibility
-from rescheduler.model.node import Node
-from rescheduler.model.resources import resources
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import resources
+from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility
 
 GIB = 2**30
 NODE_TYPES = ((8, 32), (16, 64), (16, 128), (32, 64), (32, 128))  # cores, GiB

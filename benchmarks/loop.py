@@ -15,9 +15,9 @@ from benchmarks.command_line import answer, parser_for
 from benchmarks.machine import MonotonicClock, peak_megabytes
 from benchmarks.snapshot_form import Snapshot, as_cluster, read_snapshots
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.model.plan import ObjectiveResult, Plan
-from rescheduler.policy.models import Disruption, Limits, Permission, Policy, Workloads
-from rescheduler.policy.overrides import overridden
+from rescheduler.model.plan.plan import ObjectiveResult, Plan
+from rescheduler.policy.fields.policy import Disruption, Limits, Permission, Policy, Workloads
+from rescheduler.policy.reading.overrides import overridden
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

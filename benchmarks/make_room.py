@@ -19,11 +19,11 @@ from benchmarks.evaluator import judge
 from benchmarks.families import print_families
 from benchmarks.machine import MonotonicClock, peak_megabytes
 from benchmarks.snapshot_form import Snapshot, as_cluster, read_snapshots
-from rescheduler.model.columns import columns_of
-from rescheduler.model.disruption import Eligibility
-from rescheduler.model.placement import Placement
-from rescheduler.planning.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
-from rescheduler.policy.values import parse_duration
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.plan.disruption import Eligibility
+from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
+from rescheduler.policy.fields.values import parse_duration
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,11 +12,11 @@ from typing import Any
 from benchmarks.command_line import answer, parser_for
 from benchmarks.drain import read_drainage
 from benchmarks.machine import MonotonicClock, peak_megabytes
+from benchmarks.packing.most_nodes import empty_most_nodes
+from benchmarks.packing.ordering import ordered_moves
 from benchmarks.snapshot_form import Snapshot
-from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.empty_nodes.drainage import Drainage
-from rescheduler.planning.empty_nodes.most_nodes import empty_most_nodes
-from rescheduler.planning.empty_nodes.ordering import ordered_moves
+from rescheduler.planning.objectives.empty_nodes.repacking.drainage import Drainage
+from rescheduler.planning.problem.deadline import Deadline
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -24,14 +24,14 @@ from benchmarks.instances import Family, make_family
 from benchmarks.machine import MonotonicClock, describe_machine, peak_megabytes
 from benchmarks.overload_baseline import relieved_by_smallest_pods
 from rescheduler.extension_points import Clock
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.disruption import Eligibility, MoveLimits
-from rescheduler.model.observed_use import ObservedUse
-from rescheduler.model.placement import Placement
-from rescheduler.planning.question import Answer, Question
-from rescheduler.planning.spread_load.objective import plan_spread_load
-from rescheduler.policy.values import parse_positive_duration
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Eligibility, MoveLimits
+from rescheduler.model.usage.observed_use import ObservedUse
+from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
+from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.policy.fields.values import parse_positive_duration
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
 UTILISATIONS = (0.70, 0.85)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.observed_use import ObservedUse
-from rescheduler.planning.question import Question
+from rescheduler.model.usage.observed_use import ObservedUse
+from rescheduler.planning.problem.plan_request import Question
 
 
 def relieved_by_smallest_pods(question: Question, observed: ObservedUse, target: float) -> dict[int, int]:

@@ -13,11 +13,11 @@ import numpy as np
 
 from benchmarks.command_line import answer, parser_for
 from benchmarks.machine import MonotonicClock, peak_megabytes
+from benchmarks.packing.by_priority import Packing, pack_by_priority
 from benchmarks.snapshot_form import Snapshot, read_snapshots
-from rescheduler.model.arrays import NOWHERE
-from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.empty_nodes.drainage import drainage_of
-from rescheduler.planning.packing.by_priority import Packing, pack_by_priority
+from rescheduler.model.columns.arrays import NOWHERE
+from rescheduler.planning.objectives.empty_nodes.repacking.drainage import drainage_of
+from rescheduler.planning.problem.deadline import Deadline
 
 _SHARE_OF_DEADLINE = 0.93
 """The rest is for building models and reading answers back."""

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import peak_megabytes
-from rescheduler.adapters.kubernetes.connection import Connection, connect
-from rescheduler.adapters.kubernetes.conversion.cluster import ClusterBuilder
-from rescheduler.adapters.kubernetes.decoding.pages import decode_page
+from rescheduler.adapters.files.recording.reading import read_recording
+from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
+from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
+from rescheduler.adapters.kubernetes.objects.pages import decode_page
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.recording.reading import read_recording
 
 PODS = KIND_BY_NAME["Pod"]
 

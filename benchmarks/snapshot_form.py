@@ -13,10 +13,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.node import Node
-from rescheduler.model.pod import OwnerReference, Pod, PodSpec
-from rescheduler.model.resources import resources
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import OwnerReference, Pod, PodSpec
+from rescheduler.model.objects.resources import resources
 
 FINEST = 10**6
 

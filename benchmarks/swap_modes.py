@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.client.connection import connect
+from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.kubernetes.target import KubernetesTarget
 from rescheduler.extension_points import ExecutionTarget, HoldRequest
-from rescheduler.model.plan import PodReference
+from rescheduler.model.plan.plan import PodReference
 from tests.cluster.api import Manifest
 from tests.cluster.cluster import Cluster
 from tests.cluster.guided_scenes import POLICY, exchange, pods_of

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.fragments.fragmented import Fragmented
+from benchmarks.fragments.item_moves import WIDE, Item
 from benchmarks.snapshot_form import InstanceError
-from rescheduler.planning.defragment.fragmented import Fragmented
-from rescheduler.planning.defragment.item_moves import WIDE, Item
 
 CORES, MEMORY = 0, 1
 

@@ -20,14 +20,14 @@ import numpy as np
 
 from benchmarks.command_line import write_result
 from benchmarks.machine import MonotonicClock, describe_machine, peak_megabytes
-from rescheduler.model.node import Node
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import DISK, NETWORK
-from rescheduler.model.trust import Assessment, Trust, TrustState
-from rescheduler.model.usage import Statistics, Usage, UsageWindows
-from rescheduler.policy.usage import WatcherApi
-from rescheduler.server.app import create_app
-from rescheduler.server.listening import Listener
+from rescheduler.daemon.load_watcher.app import create_app
+from rescheduler.daemon.serving.listening import Listener
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import DISK, NETWORK
+from rescheduler.model.usage.trust import Assessment, Trust, TrustState
+from rescheduler.model.usage.usage import Statistics, Usage, UsageWindows
+from rescheduler.policy.fields.usage import WatcherApi
 from rescheduler.usage.collected import Collected
 from rescheduler.usage.provider_health import ProviderHealth
 

@@ -16,9 +16,8 @@ import numpy as np
 from benchmarks.machine import peak_megabytes
 from benchmarks.watcher_table import measure_plain_table
 from benchmarks.watcher_ticks import NOW, node_ticks, nodes_named, pod_ticks, pods_named
-from rescheduler.adapters.usage_store import SqliteUsageStore
-from rescheduler.usage.pod_ring import PodRing
-from rescheduler.usage.ring import NodeRing
+from rescheduler.adapters.files.sqlite.usage_store import SqliteUsageStore
+from rescheduler.usage.rings import NodeRing, PodRing
 from rescheduler.usage.windows import usage_windows
 
 WINDOWS = (300.0, 600.0, 900.0)

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.watcher_ticks import node_ticks
-from rescheduler.model.samples import NodeSamples
+from rescheduler.model.usage.samples import NodeSamples
 
 WINDOWS, INTERVAL, TICKS = (300.0, 600.0, 900.0), 15.0, 61
 _TABLE = "CREATE TABLE samples (measured_at REAL, node TEXT, metric TEXT, value REAL)"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rescheduler.model.node import Node
-from rescheduler.model.pod import Pod, PodSpec
-from rescheduler.model.resources import resources
-from rescheduler.model.samples import NODE_METRICS, POD_METRICS, NodeSamples, PodKey, PodSamples
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod, PodSpec
+from rescheduler.model.objects.resources import resources
+from rescheduler.model.usage.samples import NODE_METRICS, POD_METRICS, NodeSamples, PodKey, PodSamples
 
 NOW = 1_800_000_000.0
 GAPS = 0.005

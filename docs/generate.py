@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rescheduler.adapters.metrics_providers.reference import providers_reference
-from rescheduler.policy.reference import policy_reference
-from rescheduler.policy.schema import policy_schema
-from rescheduler.report.schema import plan_schema
+from rescheduler.adapters.metrics.reference import providers_reference
+from rescheduler.policy.telling.reference import policy_reference
+from rescheduler.policy.telling.schema import policy_schema
+from rescheduler.report.documents import plan_schema
 
 FOLDER = Path(__file__).parent
 

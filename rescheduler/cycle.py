@@ -1,7 +1,7 @@
 """One cycle, one step a line: start reading here.
 
 snapshot -> eligibility -> prediction -> planner -> independent checker -> plan. Nothing here touches the world; what
-carries a plan out is ``execution/executor.py``, put together in ``wiring.py``.
+carries a plan out is ``execution/run/executor.py``, put together in ``composition.py``.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace as with_changes
 
+from rescheduler.checker.checker import check_plan, check_rest
+from rescheduler.checker.recounts.recounts import recounts_of
 from rescheduler.disruption.cautions import cautions
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.kill_switch import stop_mark
-from rescheduler.disruption.quiet import Wanted
+from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import Clock, Progress, no_progress
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import Columns
-from rescheduler.model.disruption import Selection
-from rescheduler.model.leaving_taint import without_leaving_taints
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.observed_use import ObservedUse
-from rescheduler.model.placement import Placement
-from rescheduler.model.plan import Plan
-from rescheduler.model.usage import UsageWindows
-from rescheduler.planning.document import plan_document, withdrawn_plan
-from rescheduler.planning.goals.catalogue import Setting, goals_of
-from rescheduler.planning.moving_together import groups_moving_together
-from rescheduler.planning.question import Question
-from rescheduler.planning.succession import plan_in_order
-from rescheduler.policy.models import Guidance, Policy, with_unrest
-from rescheduler.policy.objective_arguments import arguments_of
-from rescheduler.policy.objectives import SpreadLoadArgs
-from rescheduler.proof.checker import check_plan, check_rest
-from rescheduler.proof.recounts import recounts_of
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.leaving_taint import without_leaving_taints
+from rescheduler.model.plan.plan import Plan
+from rescheduler.model.usage.observed_use import ObservedUse
+from rescheduler.model.usage.usage import UsageWindows
+from rescheduler.planning.lexicographic.catalogue import Setting, goals_of
+from rescheduler.planning.lexicographic.document import plan_document, withdrawn_plan
+from rescheduler.planning.lexicographic.lexicographic import plan_in_order
+from rescheduler.planning.problem.moving_together import groups_moving_together
+from rescheduler.planning.problem.plan_request import Question
+from rescheduler.policy.fields.objectives import SpreadLoadArgs
+from rescheduler.policy.fields.policy import Guidance, Policy, with_unrest
+from rescheduler.policy.reading.objective_arguments import arguments_of
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.usage.observed_use import observed_use
 

@@ -11,19 +11,19 @@ from difflib import get_close_matches
 import numpy as np
 from msgspec import UNSET
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.disruption.debts import indebted, replicas_with_debts
 from rescheduler.disruption.eligibility import NOTHING_REMEMBERED
 from rescheduler.disruption.eligibility import explain_pod as objections_to
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.disruption.open_evictions import indebted, replicas_with_debts
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, ReschedulerError
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import Selection
-from rescheduler.model.node import Node
-from rescheduler.model.placement import Placement
-from rescheduler.model.plan import Move, Plan, PlannedPlacement, PodReference, Refusal
-from rescheduler.model.pod import Pod
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, PodReference, Refusal
 from rescheduler.model.printable import printable
-from rescheduler.policy.models import Policy
+from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.explanation import Explanation, NodeVerdict
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers

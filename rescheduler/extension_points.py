@@ -8,24 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from rescheduler.model.account import Account, Right
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.capacity import CapacityRequest, StandingRequest
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import Columns
-from rescheduler.model.constraints import HostPort, LabelSelector
-from rescheduler.model.lease import LeaseReading, LeaseRecord
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
-from rescheduler.model.node import Node
-from rescheduler.model.notices import Notice
-from rescheduler.model.occasions import Occasion, Sight
-from rescheduler.model.permit import Permit
-from rescheduler.model.placement import Placement
-from rescheduler.model.plan import Move, PlanResult, PodReference, Refusal
-from rescheduler.model.pod import Pod
-from rescheduler.model.resources import Resources
-from rescheduler.model.round_report import RoundReport
-from rescheduler.model.samples import MetricsSample, NodeSamples
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.daemon.account import Account, Right
+from rescheduler.model.daemon.capacity import CapacityRequest, StandingRequest
+from rescheduler.model.daemon.lease import LeaseReading, LeaseRecord
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
+from rescheduler.model.daemon.notices import Notice
+from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import HostPort, LabelSelector
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.resources import Resources
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, PlanResult, PodReference, Refusal
+from rescheduler.model.usage.samples import MetricsSample, NodeSamples
 
 
 class ReschedulerError(Exception):

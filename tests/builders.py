@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import HostPort, LabelSelector, Requirement, Taint
-from rescheduler.model.node import Node
-from rescheduler.model.pod import OwnerReference, Pod, PodSpec
-from rescheduler.model.resources import (
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import HostPort, LabelSelector, Requirement, Taint
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import OwnerReference, Pod, PodSpec
+from rescheduler.model.objects.resources import (
     CPU,
     DEFAULT_MEMORY_BYTES,
     DEFAULT_MILLICORES,
@@ -19,7 +19,7 @@ from rescheduler.model.resources import (
     requested_amount,
     resources,
 )
-from rescheduler.model.workload import DisruptionBudget, Workload
+from rescheduler.model.objects.workload import DisruptionBudget, Workload
 
 NOW = 1_800_000_000.0
 

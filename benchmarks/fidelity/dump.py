@@ -7,8 +7,8 @@ from pathlib import Path
 
 from benchmarks.fidelity.measuring import Miss
 from benchmarks.fidelity.oracle import Oracle
-from rescheduler.adapters.kubernetes.connection import connect
-from rescheduler.adapters.recording.writing import record
+from rescheduler.adapters.files.recording.writing import record
+from rescheduler.adapters.kubernetes.client.connection import connect
 from tests.cluster.control_plane import ControlPlane
 
 

@@ -13,7 +13,7 @@ from benchmarks.fidelity.scheduler import CONTROLLERS, alone
 from benchmarks.fidelity.sequences import Evictions, Sequence
 from benchmarks.fidelity.stage import Stage
 from benchmarks.fidelity.world import World, random_world
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from tests.cluster.control_plane import ControlPlane
 

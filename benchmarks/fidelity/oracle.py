@@ -9,10 +9,10 @@ from msgspec.structs import replace as with_changes
 from benchmarks.fidelity.comparison import Foretold
 from benchmarks.fidelity.pods import GATE
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.placement import Placement
-from rescheduler.model.pod import Pod
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
 from rescheduler.scheduling.configuration import (
     combined,
     configured_cluster,

@@ -19,9 +19,9 @@ from benchmarks.scheduling.instance import make_cluster
 from benchmarks.scheduling.measuring import Measured, measure
 from benchmarks.scheduling.table import table
 from benchmarks.snapshot_form import InstanceError, as_cluster, read_snapshots
-from rescheduler.adapters.recording.reading import read_recording
+from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.extension_points import SnapshotError
-from rescheduler.model.cluster import Cluster
+from rescheduler.model.objects.cluster import Cluster
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import (
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import (
     LabelSelector,
     PodAffinityTerm,
     PreferredPodAffinityTerm,
@@ -14,9 +14,9 @@ from rescheduler.model.constraints import (
     Toleration,
     TopologySpreadConstraint,
 )
-from rescheduler.model.node import Node
-from rescheduler.model.pod import Pod, PodSpec
-from rescheduler.model.resources import resources
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod, PodSpec
+from rescheduler.model.objects.resources import resources
 
 ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from benchmarks.scheduling.plain import PlainScheduler
 from benchmarks.scheduling.timing import Times, timed
-from rescheduler.model.arrays import NOWHERE, IntArray
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import Columns, columns_of
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import NOWHERE, IntArray
+from rescheduler.model.columns.columns import Columns, columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic, LoopArithmetic, is_numba_installed
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from rescheduler.scheduling.sequence import replace_in_sequence

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.node import Node
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
 
 
 class PlainScheduler:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rescheduler.model.resources import parse_quantity
+from rescheduler.model.objects.resources import parse_quantity
 from tests.cluster.api import Api, Manifest
 
 RESOURCES = ("cpu", "memory", "pods")

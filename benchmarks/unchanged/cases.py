@@ -128,7 +128,9 @@ def _of_configurations(folder: Path, recording: Path, usage: Path, seed: int) ->
     """Predictions by each scheduler's own configuration."""
     for path in CONFIGURATIONS[:4]:
         name = Path(path).stem
-        entry = {"file": str(Path(path).resolve())}
+        copy = folder / Path(path).name
+        copy.write_bytes(Path(path).read_bytes())
+        entry = {"file": str(copy)}
         if name in ("legacy-policy", "volcano-scheduler"):
             entry["schedulerName"] = "default-scheduler"
         policy = _policy(folder, f"{name}-{seed}", [{"name": "SchedulerScore"}], seed, schedulers=[entry])
@@ -152,7 +154,7 @@ def _policy(folder: Path, name: str, objectives: list[dict[str, Any]], seed: int
         "metadata": {"name": name.lower()},
         "objectives": objectives,
         "limits": {"maxEvictions": (20, 4, 50)[seed % 3], "deadline": "60s"},
-        "disruption": {"workloads": {"maxUnavailable": ("10%", "50%", "100%")[seed // 3 % 3]}},
+        "disruption": {"workloads": {"maxUnavailable": ("10%", "50%", "90%")[seed // 3 % 3]}},
         "guidance": ("Hold", "Hold", "Predict", "Guide")[seed % 4],
     }
     path = folder / f"policy-{name}.yaml"

@@ -7,23 +7,23 @@ from typing import Annotated, Any
 import typer
 
 from rescheduler import __version__
-from rescheduler.cli.apply import apply
-from rescheduler.cli.check import check
-from rescheduler.cli.clean import clean
-from rescheduler.cli.demo import demo
-from rescheduler.cli.explain import commands as explain
+from rescheduler.cli.commands.apply import apply
+from rescheduler.cli.commands.check import check
+from rescheduler.cli.commands.clean import clean
+from rescheduler.cli.commands.demo import demo
+from rescheduler.cli.commands.explain import commands as explain
+from rescheduler.cli.commands.history import history
+from rescheduler.cli.commands.plan import plan
+from rescheduler.cli.commands.run import run
+from rescheduler.cli.commands.schedule import schedule
+from rescheduler.cli.commands.score import score
+from rescheduler.cli.commands.simulate import simulate
+from rescheduler.cli.commands.snapshot import snapshot
+from rescheduler.cli.commands.top import commands as top
+from rescheduler.cli.commands.watcher import watcher
 from rescheduler.cli.failures import WRONG_USE
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
-from rescheduler.cli.history import history
-from rescheduler.cli.plan import plan
-from rescheduler.cli.run import run
-from rescheduler.cli.schedule import schedule
-from rescheduler.cli.score import score
-from rescheduler.cli.simulate import simulate
-from rescheduler.cli.snapshot import snapshot
 from rescheduler.cli.streams import say, write
-from rescheduler.cli.top import commands as top
-from rescheduler.cli.watcher import watcher
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 

@@ -41,8 +41,8 @@ def _told(error: Exception) -> tuple[int, str]:
         return WRONG_USE, f"error: {_safe(str(error))}"
     if type(error).__name__ == "Abort":
         return INTERRUPTED, "interrupted"
-    if "rescheduler.policy.errors" in sys.modules:
-        from rescheduler.policy.errors import PolicyError
+    if "rescheduler.policy.reading.errors" in sys.modules:
+        from rescheduler.policy.reading.errors import PolicyError
 
         if isinstance(error, PolicyError):
             return WRONG_USE, _safe(str(error))

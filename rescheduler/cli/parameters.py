@@ -52,7 +52,7 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
 
 def positive_duration(text: str) -> float:
     """A Go duration above zero in seconds. Raises ValueError."""
-    from rescheduler.policy.values import parse_positive_duration
+    from rescheduler.policy.fields.values import parse_positive_duration
 
     return parse_positive_duration(text.strip())
 

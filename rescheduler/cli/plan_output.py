@@ -11,8 +11,8 @@ from rescheduler.cli.streams import show, write
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from rescheduler.model.cluster import Cluster
-    from rescheduler.model.plan import Plan, PlanResult
+    from rescheduler.model.objects.cluster import Cluster
+    from rescheduler.model.plan.plan import Plan, PlanResult
 
 
 def print_plan(plan: Plan | PlanResult, cluster: Cluster | None, output: OutputFormat) -> None:

@@ -11,18 +11,18 @@ from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.streams import is_terminal, say, warn
 
 if TYPE_CHECKING:
+    from rescheduler.composition import ClusterOptions, Predictions
     from rescheduler.extension_points import LedgerReading, Progress
-    from rescheduler.model.cluster import Cluster
-    from rescheduler.model.disruption import Selection
-    from rescheduler.policy.models import Policy
+    from rescheduler.model.objects.cluster import Cluster
+    from rescheduler.model.plan.disruption import Selection
+    from rescheduler.policy.fields.policy import Policy
     from rescheduler.scheduling.schedulers import Schedulers
-    from rescheduler.wiring import ClusterOptions, Predictions
 
 
 def policy_from(options: SelectionFlags) -> Policy:
     """The policy files in order, with what the command line sets instead. Raises PolicyError or UsageError."""
-    from rescheduler.policy.loader import load_policy
-    from rescheduler.policy.overrides import overridden
+    from rescheduler.policy.reading.loader import load_policy
+    from rescheduler.policy.reading.overrides import overridden
 
     policy = load_policy(options.policy or [])
     if not isinstance(options, PlanFlags):
@@ -43,7 +43,7 @@ def predictions_from(options: SelectionFlags, policy: Policy, progress: Progress
 
     Raises PolicyError, ConfigurationError, UsageError, and SnapshotError for a recording of load.
     """
-    from rescheduler.wiring import predictions
+    from rescheduler.composition import predictions
 
     if options.usage == "":
         raise UsageError("--usage: an empty file name; name a recording of load")
@@ -54,7 +54,7 @@ def predictions_from(options: SelectionFlags, policy: Policy, progress: Progress
 
 def cluster_options_from(options: ClusterFlags, config_maps: tuple[str, ...] = ()) -> ClusterOptions:
     """Where to read from. Raises UsageError for a recording and a server at once."""
-    from rescheduler.wiring import ClusterOptions
+    from rescheduler.composition import ClusterOptions
 
     names = tuple(options.filename or ())
     if names and (options.kubeconfig or options.context):
@@ -70,7 +70,7 @@ def cluster_options_from(options: ClusterFlags, config_maps: tuple[str, ...] = (
 
 def selection_from(options: SelectionFlags) -> Selection:
     """Which pods may be moved or helped."""
-    from rescheduler.model.disruption import Selection
+    from rescheduler.model.plan.disruption import Selection
 
     return Selection(namespaces=tuple(dict.fromkeys(options.namespace or ())), selector=options.selector)
 
@@ -80,7 +80,7 @@ def read_world(options: SelectionFlags, policy: Policy, progress: Progress) -> t
 
     Raises UsageError, SnapshotError, ClusterError, PolicyError, ConfigurationError.
     """
-    from rescheduler.policy.unmatched import unmatched
+    from rescheduler.policy.telling.unmatched import unmatched
 
     found = predictions_from(options, policy, progress)
     cluster = read_cluster(options, progress, found.config_maps)
@@ -91,12 +91,12 @@ def read_world(options: SelectionFlags, policy: Policy, progress: Progress) -> t
 
 def read_cluster(options: ClusterFlags, progress: Progress, config_maps: tuple[str, ...] = ()) -> Cluster:
     """Read the cluster and say its warnings. Raises UsageError, SnapshotError or ClusterError."""
-    from rescheduler import wiring
+    from rescheduler import composition
 
     where = cluster_options_from(options, config_maps)
     if "-" in where.filenames and is_terminal(sys.stdin):
         say("reading the cluster from the terminal; end with Ctrl-D")
-    cluster = wiring.read_cluster(where, progress)
+    cluster = composition.read_cluster(where, progress)
     if isinstance(options, SelectionFlags):
         _warn_of_empty_selection(options, cluster)
     return cluster
@@ -104,9 +104,9 @@ def read_cluster(options: ClusterFlags, progress: Progress, config_maps: tuple[s
 
 def earlier_evictions(options: SelectionFlags, policy: Policy, cluster: Cluster) -> LedgerReading:
     """What is known of earlier evictions in the cluster that was read; says what cannot be known."""
-    from rescheduler import wiring
+    from rescheduler import composition
 
-    return wiring.earlier_evictions(cluster_options_from(options), policy, cluster, lambda text: warn([text]))
+    return composition.earlier_evictions(cluster_options_from(options), policy, cluster, lambda text: warn([text]))
 
 
 def refuse_formats(output: OutputFormat, command: str, *refused: OutputFormat) -> None:

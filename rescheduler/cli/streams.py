@@ -12,6 +12,7 @@ from rescheduler.model.printable import printable
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+
 WIDTH_OFF_A_TERMINAL = 120
 MOST_WARNINGS_SHOWN = 20
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from rescheduler.extension_points import Trigger
-from rescheduler.model.notices import Fault
-from rescheduler.model.occasions import Occasion, Sight
+from rescheduler.model.daemon.notices import Fault
+from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
 from rescheduler.model.printable import printable
-from rescheduler.model.round_report import RoundReport
 
 REST_SECONDS: Final = 60.0
 """How long a trigger that has failed is left alone."""

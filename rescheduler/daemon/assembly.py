@@ -10,29 +10,28 @@ from typing import Final
 from rescheduler import __version__
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews
 from rescheduler.adapters.telemetry.listeners import Listeners
+from rescheduler.composition.cluster_source import ClusterOptions
+from rescheduler.composition.daemon_load import DaemonLoad
 from rescheduler.daemon.cluster_access import ClusterAccess
-from rescheduler.daemon.controls import Controls
-from rescheduler.daemon.engine import Engine
-from rescheduler.daemon.engines import EngineParts, make_engine
-from rescheduler.daemon.leading import Leading
+from rescheduler.daemon.leadership.leading import Leading
 from rescheduler.daemon.live_world import Ground
 from rescheduler.daemon.loop import Loop, Parts
-from rescheduler.daemon.objections import timed_objection
 from rescheduler.daemon.once import Once
-from rescheduler.daemon.policy_files import PolicyFiles
-from rescheduler.daemon.policy_in_force import PolicyInForce
-from rescheduler.daemon.steering_errors import ObjectionError
-from rescheduler.daemon.stopping import Orders
+from rescheduler.daemon.policies.policy_files import PolicyFiles
+from rescheduler.daemon.policies.policy_in_force import PolicyInForce
+from rescheduler.daemon.policy_runtime import Engine, EngineParts, make_engine
+from rescheduler.daemon.steering.controls import Controls
+from rescheduler.daemon.steering.objections import timed_objection
+from rescheduler.daemon.steering.steering_errors import ObjectionError
+from rescheduler.daemon.steering.stopping import Orders
 from rescheduler.extension_points import Clock, ClusterError, Listener, Progress, ReschedulerError
-from rescheduler.model.ledger import Ledger
-from rescheduler.model.notices import Fault, Notice, Started, Stopping
-from rescheduler.model.occasions import Occasion, RoundRequest
-from rescheduler.model.plan import Plan
-from rescheduler.policy.errors import PolicyError
-from rescheduler.policy.loader import load_policy
-from rescheduler.policy.models import Policy
-from rescheduler.wiring.cluster_source import ClusterOptions
-from rescheduler.wiring.daemon_load import DaemonLoad
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.daemon.notices import Fault, Notice, Started, Stopping
+from rescheduler.model.daemon.rounds import Occasion, RoundRequest
+from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.reading.errors import PolicyError
+from rescheduler.policy.reading.loader import load_policy
 
 SYNC_SECONDS: Final = 2.0
 """How often it is asked, at the start, whether the cluster is known yet."""

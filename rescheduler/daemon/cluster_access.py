@@ -4,26 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Final
+from typing import Final, Protocol
 
-from rescheduler.adapters.kubernetes.autoscaler_notices import AutoscalerNotices
-from rescheduler.adapters.kubernetes.capacity_target import KubernetesCapacity
-from rescheduler.adapters.kubernetes.config_maps import read_config_maps
-from rescheduler.adapters.kubernetes.connection import Connection, connect
-from rescheduler.adapters.kubernetes.request_limits import RequestLimits
-from rescheduler.adapters.kubernetes.request_record import RequestRecord
-from rescheduler.adapters.kubernetes.traffic import Traffic
-from rescheduler.adapters.kubernetes.watching.mirror import Mirror
+from rescheduler.adapters.kubernetes.autoscalers.autoscaler_notices import AutoscalerNotices
+from rescheduler.adapters.kubernetes.autoscalers.capacity_target import KubernetesCapacity
+from rescheduler.adapters.kubernetes.client.connection import Connection, connect
+from rescheduler.adapters.kubernetes.client.request_record import RequestRecord
+from rescheduler.adapters.kubernetes.client.traffic import RequestLimits, Traffic
+from rescheduler.adapters.kubernetes.single_entries import read_config_maps
+from rescheduler.adapters.kubernetes.watch.mirror import Mirror
+from rescheduler.composition.cluster_source import ClusterOptions, connected
+from rescheduler.composition.ledgers import config_map_ledger
+from rescheduler.composition.standing_rights import checked_daemon_rights
 from rescheduler.daemon.scheduler_watch import SchedulerWatch
-from rescheduler.daemon.signals import signals_of
 from rescheduler.disruption.health import Signals
 from rescheduler.extension_points import Clock, ClusterError
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.notices import Notice
-from rescheduler.policy.models import Mode, Policy
-from rescheduler.wiring.cluster_source import ClusterOptions, connected
-from rescheduler.wiring.ledgers import config_map_ledger
-from rescheduler.wiring.standing_rights import checked_daemon_rights
+from rescheduler.model.daemon.notices import Notice
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.policy.fields.policy import Mode, Policy
+
+# What a daemon observes beside snapshots, for the judgement of the cluster's health.
+
+
+class Requests(Protocol):
+    """What became of the last minute's requests to the API server; each None where too little is known."""
+
+    def error_share(self) -> float | None:
+        """Share of them that failed."""
+
+    def slowest_percent_seconds(self) -> float | None:
+        """What one in a hundred took longer than."""
+
+    def clock_offset_seconds(self) -> float | None:
+        """How far the server's clock is ahead of ours."""
+
+
+def signals_of(
+    requests: Requests,
+    mirror_age: Callable[[], float | None],
+    schedulers: SchedulerWatch,
+    cluster: Cluster,
+) -> Signals:
+    """Everything that is observed now. ``mirror_age``: seconds since the API server told anything; None: not watched.
+
+    ``cluster``: the newest snapshot.
+    """
+    return Signals(
+        api_error_share=requests.error_share(),
+        api_slowest_percent_seconds=requests.slowest_percent_seconds(),
+        watch_age_seconds=mirror_age(),
+        clock_offset_seconds=requests.clock_offset_seconds(),
+        scheduler_silent_seconds=schedulers.silent_seconds(cluster),
+    )
+
 
 STOP_SECONDS: Final = 2.0
 """How long the end waits for watches that nobody needs any more."""

@@ -6,15 +6,15 @@ from msgspec import structs
 
 from rescheduler.daemon.world import World
 from rescheduler.disruption.breaker import judge_breaker
+from rescheduler.disruption.budgets.workload_budgets import bereft_workloads
 from rescheduler.disruption.ramp_up import remembering
-from rescheduler.disruption.workload_budgets import bereft_workloads
-from rescheduler.execution.books import BookRules
-from rescheduler.execution.debts import settled
-from rescheduler.execution.ledger_writing import LedgerWriter
-from rescheduler.execution.stopping import PlanStoppedError
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Ledger
-from rescheduler.policy.models import Mode, Policy
+from rescheduler.execution.ledger.ledger_session import BookRules
+from rescheduler.execution.ledger.ledger_writer import LedgerWriter
+from rescheduler.execution.ledger.open_evictions import settled
+from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.policy.fields.policy import Mode, Policy
 
 
 def settled_ledger(world: World, policy: Policy, rules: BookRules, cluster: Cluster) -> Ledger:

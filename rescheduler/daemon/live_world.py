@@ -7,23 +7,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from secrets import token_hex
 
-from rescheduler.adapters.kubernetes.connection import Connection
+from rescheduler.adapters.files.stop_file import stop_file
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.kubernetes.target import KubernetesTarget
-from rescheduler.adapters.stop_file import stop_file
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldAuditLog, ToldLedgerStore
+from rescheduler.composition.cluster_source import ClusterOptions
+from rescheduler.composition.daemon_load import DaemonLoad
+from rescheduler.composition.guarding import Guard, guarded
+from rescheduler.composition.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
 from rescheduler.daemon.world import World
 from rescheduler.disruption.health import Signals
-from rescheduler.execution.executor import plan_id_of
+from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, LedgerReading, LedgerStore, Progress, no_progress
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Ledger
-from rescheduler.model.plan import Plan
-from rescheduler.policy.models import Mode, Policy
-from rescheduler.wiring.cluster_source import ClusterOptions
-from rescheduler.wiring.daemon_load import DaemonLoad
-from rescheduler.wiring.guarding import Guard, guarded
-from rescheduler.wiring.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.policy import Mode, Policy
 
 
 @dataclass(frozen=True)

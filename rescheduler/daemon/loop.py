@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from traceback import extract_tb
 from typing import Final, Protocol
 
-from rescheduler.daemon.engine import Engine
+from rescheduler.daemon.policy_runtime import Engine
 from rescheduler.daemon.world import Round
-from rescheduler.execution.executor import plan_id_of
+from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, Listener, ReschedulerError
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.notices import Fault, PolicyLoaded, RoundEnded, TriggerFired
-from rescheduler.model.occasions import AutoscalerNotice, Occasion, RoundRequest, Sight
-from rescheduler.model.plan import Plan
-from rescheduler.model.round_report import RoundReport
-from rescheduler.policy.models import Mode
+from rescheduler.model.daemon.notices import Fault, PolicyLoaded, RoundEnded, TriggerFired
+from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.policy import Mode
 
 BEAT_SECONDS: Final = 1.0
 """How often the world is looked at, at most."""

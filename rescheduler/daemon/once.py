@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rescheduler.adapters.telemetry.round_words import FAILED, STOPPED, outcome_of
+from rescheduler.adapters.telemetry.words import FAILED, STOPPED, outcome_of
 from rescheduler.extension_points import Clock, ClusterError, ReschedulerError
-from rescheduler.model.round_report import RoundReport
-from rescheduler.policy.values import format_duration
+from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.policy.fields.values import format_duration
 
 ONCE_SECONDS: Final = 600.0
 """How long the round may take to begin: the first reading of a very large cluster is a tenth of it."""

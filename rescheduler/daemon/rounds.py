@@ -3,28 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 
 from rescheduler.cycle import prove_rest
 from rescheduler.daemon.ledger_settling import settled_ledger
-from rescheduler.daemon.tidying import tidy_up
 from rescheduler.daemon.vigilance import Vigilance
 from rescheduler.daemon.world import Round, World
 from rescheduler.disruption.breaker import breaker_objection
-from rescheduler.disruption.circumstances import EVERYTHING
-from rescheduler.disruption.head_room import lacking_head_room
+from rescheduler.disruption.eligibility_context import EVERYTHING
+from rescheduler.disruption.health import lacking_head_room
 from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.disruption.quiet import Wanted
-from rescheduler.execution.books import BookRules
-from rescheduler.execution.executor import Executor, HoldSettings
-from rescheduler.execution.stopping import PlanStoppedError
-from rescheduler.extension_points import Clock, ClusterError, ReschedulerError, StoreError
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import Selection
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.plan import Plan, PlanResult
-from rescheduler.policy.models import Guidance, Mode, Policy
-from rescheduler.policy.remembering import counted_seconds, keep_seconds
+from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.execution.ledger.ledger_session import BookRules
+from rescheduler.execution.run.executor import Executor, HoldSettings
+from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, ReschedulerError, StoreError
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
+from rescheduler.model.plan.plan import Plan, PlanResult, PodReference
+from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_seconds, keep_seconds
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
+
+# Takes away what earlier processes left: taints that nobody renews, and pods that wait at a gate nobody opens.
+
+
+def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float) -> int:
+    """Remove what has expired of any plan; how many things there were. Raises ClusterError.
+
+    ``hold_seconds``: a gated pod without a readable expiry has waited long enough after this.
+    """
+    now = cluster.taken_at
+    nodes = [node for node, taint in leaving_taints(cluster).items() if is_expired(taint, now)]
+    if nodes and target.can_taint() is None:
+        target.untaint(nodes)
+    stale = [pod for pod in cluster.pods if GUIDE_GATE in pod.scheduling_gates and _is_stale(pod, now, hold_seconds)]
+    for pod in stale:
+        target.ungate(PodReference(pod.namespace, pod.name, pod.uid))
+    return len(nodes) + len(stale)
+
+
+def _is_stale(pod: Pod, now: float, hold_seconds: float) -> bool:
+    try:
+        ends_at = datetime.fromisoformat(pod.annotations[EXPIRES]).timestamp()
+    except (KeyError, ValueError):
+        ends_at = (pod.created_at or 0.0) + hold_seconds
+    return now > ends_at + SLACK_SECONDS
+
 
 MakePlan = Callable[[Cluster, Ledger, Mapping[str, Wanted]], Plan]
 """Proposes moves for a snapshot, given the ledger and who wanted how many replicas; it is not trusted."""

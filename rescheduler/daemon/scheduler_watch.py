@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from rescheduler.model.annotations import MIRROR
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.annotations import MIRROR
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
 
 GATED: Final = "SchedulingGated"
 """Why a pod has no node while it is gated, in the API server's word; it stays until a scheduler has tried the pod."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 from rescheduler.disruption.health import NO_SIGNALS, Finding, Sighting, Signals, sighting, unhealthy
 from rescheduler.extension_points import Clock
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Ledger
-from rescheduler.policy.safety import Health
-from rescheduler.policy.values import format_duration
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.policy.fields.safety import Health
+from rescheduler.policy.fields.values import format_duration
 
 MOST_SIGHTINGS = 1000
 

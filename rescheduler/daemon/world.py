@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 from rescheduler.disruption.health import NO_SIGNALS, Signals
 from rescheduler.disruption.policy_gate import AskTrust
 from rescheduler.extension_points import AuditLog, Clock, ExecutionTarget, LedgerStore, Progress, no_progress
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import LedgerEntry
-from rescheduler.model.plan import Plan, PlanResult
+from rescheduler.model.daemon.ledger import LedgerEntry
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan, PlanResult
 
 NOT_TIMED: Final[Mapping[str, float]] = {}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from rescheduler.model.ledger import SENT, EntryState, Ledger, LedgerEntry
-from rescheduler.model.pod import Pod
+from rescheduler.model.daemon.ledger import SENT, EntryState, Ledger, LedgerEntry
+from rescheduler.model.objects.pod import Pod
 from rescheduler.model.printable import printable
-from rescheduler.policy.safety import DAY_SECONDS, BackOffPolicy
-from rescheduler.policy.values import format_duration
+from rescheduler.policy.fields.safety import DAY_SECONDS, BackOffPolicy
+from rescheduler.policy.fields.values import format_duration
 
 CLOCK_SLACK_SECONDS = 1.0
 """Creation times are whole seconds, so a replacement may seem to be older than its eviction by this."""

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
-from rescheduler.model.ledger import SENT, Breaker, EntryState, Ledger, LedgerEntry
-from rescheduler.policy.safety import BreakerPolicy
-from rescheduler.policy.values import format_duration
+from rescheduler.model.daemon.ledger import SENT, Breaker, EntryState, Ledger, LedgerEntry
+from rescheduler.policy.fields.safety import BreakerPolicy
+from rescheduler.policy.fields.values import format_duration
 
 MOST_OPENINGS = 2
 """With so many openings an operator has to close it."""

@@ -8,16 +8,15 @@ from dataclasses import replace
 
 from rescheduler.disruption.back_off import BackOff
 from rescheduler.disruption.breaker import breaker_objection, judge_breaker
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.disruption.head_room import lacking_head_room
-from rescheduler.disruption.health import unhealthy
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.disruption.health import lacking_head_room, unhealthy
 from rescheduler.disruption.ramp_up import allowance
 from rescheduler.disruption.rules.unsettled import RUN, unrest
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Ledger
-from rescheduler.model.plan import Move, Plan
-from rescheduler.policy.models import Permission, Policy
-from rescheduler.policy.values import format_duration
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Move, Plan
+from rescheduler.policy.fields.policy import Permission, Policy
+from rescheduler.policy.fields.values import format_duration
 
 
 def cautions(cluster: Cluster, plan: Plan, policy: Policy, ledger: Ledger) -> Iterator[str]:

@@ -5,19 +5,57 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from rescheduler.disruption.careful_groups import careful_groups
-from rescheduler.disruption.circumstances import DEFAULT_SCHEDULERS, EVERYTHING, Circumstances
-from rescheduler.disruption.debts import indebted, replicas_with_debts
+from rescheduler.disruption.breaker import is_on_trial
+from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING, Circumstances
+from rescheduler.disruption.open_evictions import indebted, replicas_with_debts
 from rescheduler.disruption.pod_kinds import is_standing
-from rescheduler.disruption.quiet import Wanted
+from rescheduler.disruption.ramp_up import allowance
+from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.disruption.rules import HELPING, MOVING
 from rescheduler.disruption.rules.rule import Rule, Stage
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits, Selection
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.plan import PodReference, Refusal
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Guidance, Limits, Policy
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits, Selection
+from rescheduler.model.plan.plan import PodReference, Refusal
+from rescheduler.policy.fields.policy import Guidance, Limits, Permission, Policy
+from rescheduler.policy.fields.values import format_duration
+
+# Groups that carefulness adds: what ramp-up and circuit breaker leave, and StatefulSets one pod at a time.
+
+STATEFUL_SET = "StatefulSet"
+
+
+def careful_groups(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+    """Nothing where the policy is permissive and a person watches."""
+    if circumstances.is_daemon and movable:
+        yield from _ramp_up(circumstances, movable)
+        if is_on_trial(circumstances.breaker):
+            # One a wave, not one a plan: a trial that is repaid closes the breaker before the next wave.
+            yield DisruptionGroup("Breaker", "the circuit breaker's trial", 1, tuple(movable))
+    if circumstances.policy.disruption.unsettled is Permission.DENY or circumstances.is_daemon:
+        yield from _stateful_sets(circumstances, movable)
+
+
+def _ramp_up(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+    rules = circumstances.policy.disruption.ramp_up
+    if rules is not None:
+        allowed, left = allowance(circumstances.ledger, rules, circumstances.cluster.taken_at)
+        name = f"the ramp-up ({allowed} in {format_duration(rules.window)})"
+        yield DisruptionGroup("RampUp", name, left, tuple(movable), left)
+
+
+def _stateful_sets(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+    """One pod of each in one plan: which ordinal comes first is then no question."""
+    members: dict[tuple[str, str], list[int]] = {}
+    for index in movable:
+        owner = circumstances.cluster.owner_of(circumstances.cluster.pods[index])
+        if owner is not None and owner.kind == STATEFUL_SET:
+            members.setdefault((owner.key, owner.uid), []).append(index)
+    for (name, uid), pods in sorted(members.items()):
+        left = max(0, 1 - circumstances.sent.get(uid, 0))
+        yield DisruptionGroup(STATEFUL_SET, name, left, tuple(pods), left)
+
 
 NOTHING_REMEMBERED: Mapping[str, int] = MappingProxyType({})
 NOTHING_WANTED: Mapping[str, Wanted] = MappingProxyType({})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rescheduler.model.annotations import STOP
-from rescheduler.model.cluster import Cluster
+from rescheduler.model.objects.annotations import STOP
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.printable import printable
-from rescheduler.policy.models import Policy
+from rescheduler.policy.fields.policy import Policy
 
 
 def stop_mark(cluster: Cluster, policy: Policy) -> str | None:

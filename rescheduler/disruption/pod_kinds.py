@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.pod import Pod
 
 
 class PodKinds:

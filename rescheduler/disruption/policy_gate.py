@@ -7,23 +7,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rescheduler.disruption.breaker import judge_breaker
-from rescheduler.disruption.circumstances import DEFAULT_SCHEDULERS, EVERYTHING
-from rescheduler.disruption.debts import most_replicas, with_debts
+from rescheduler.disruption.budgets.workload_budgets import bereft_workloads
 from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING
 from rescheduler.disruption.gate import Caution, GateContext, permit_wave
-from rescheduler.disruption.head_room import lacking_head_room
-from rescheduler.disruption.health import Finding, unhealthy
+from rescheduler.disruption.health import Finding, lacking_head_room, unhealthy
 from rescheduler.disruption.kill_switch import stop_mark
-from rescheduler.disruption.quiet import Wanted, remember_wanted
-from rescheduler.disruption.workload_budgets import bereft_workloads
+from rescheduler.disruption.open_evictions import most_replicas, with_debts
+from rescheduler.disruption.replica_changes import Wanted, remember_wanted
 from rescheduler.extension_points import Gate
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import Eligibility, Selection
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, PodReference, Refusal
-from rescheduler.model.trust import NodeTrust
-from rescheduler.policy.models import Mode, Permission, Policy
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Eligibility, Selection
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, PodReference, Refusal
+from rescheduler.model.usage.trust import NodeTrust
+from rescheduler.policy.fields.policy import Mode, Permission, Policy
 
 Recheck = Callable[[Cluster, Sequence[Move]], Mapping[str, str]]
 """Asks the filters again: for each pod (by uid) whose destination does not take it any more, the reason."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from rescheduler.model.ledger import SENT, EntryState, Ledger, LedgerEntry
-from rescheduler.policy.safety import RampUpPolicy
+from rescheduler.model.daemon.ledger import SENT, EntryState, Ledger, LedgerEntry
+from rescheduler.policy.fields.safety import RampUpPolicy
 
 MOST_DOUBLINGS = 30
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.policy.errors import PolicyError, Problem
-from rescheduler.policy.models import Policy
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.reading.errors import PolicyError, Problem
 
 __all__ = ["Policy", "PolicyError", "Problem"]

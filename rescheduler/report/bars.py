@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.node import Node
-from rescheduler.model.plan import Plan, PlanResult
-from rescheduler.model.resources import CPU, MEMORY, PODS, format_amount
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY, PODS, format_amount
+from rescheduler.model.plan.plan import Plan, PlanResult
 
 _WIDE_COLUMNS = 72
 _ROOMY_COLUMNS = 100

@@ -4,14 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from math import isfinite
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 from rich.text import Text
 
-from rescheduler.model.plan import PodReference, Refusal
+from rescheduler.model.plan.plan import PodReference, Refusal
 from rescheduler.model.printable import printable
-from rescheduler.report.numbers import number
+
+# Numbers in words that people read: no exponents, no digits that mean nothing.
+
+_LONGEST_WHOLE = 1e15
+_ROUGH = 1e4
+
+
+def number(value: float) -> str:
+    """A count or an amount: whole numbers in full, others with four digits that count."""
+    if not isfinite(value):
+        return str(value)
+    if value == round(value) or abs(value) >= _ROUGH:
+        return f"{value + 0.0:.0f}" if abs(value) < _LONGEST_WHOLE else f"{value:.3e}"  # never "-0"
+    return f"{value:.4g}" if abs(value) >= 1e-4 else f"{value:.1e}"
+
+
+def percent(share: float) -> str:
+    """A share from 0 on: ``33%``, and ``0.4%`` where whole percents would hide it."""
+    if not isfinite(share):
+        return str(share)
+    if share == 0 or abs(share) >= 0.1:
+        return f"{number(100 * round(share, 2))}%"
+    return f"{share:.1%}" if abs(share) >= 0.001 else "below 0.1%"
+
 
 GAP = 2
 NARROWEST_LAST_COLUMN = 24

@@ -8,9 +8,9 @@ from msgspec import UNSET, Struct, UnsetType
 from rich.console import RenderableType
 from rich.text import Text
 
-from rescheduler.model.plan import API_VERSION, Move, PlannedPlacement, PodReference, Refusal
+from rescheduler.model.plan.plan import API_VERSION, Move, PlannedPlacement, PodReference, Refusal
 from rescheduler.report.cells import cell, subject, table
-from rescheduler.report.move_reasons import why
+from rescheduler.report.moves import why
 
 MOST_NODES_SHOWN = 20
 

@@ -3,13 +3,106 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from rescheduler.model.plan import ObjectiveResult, Plan, PlanResult, Status
-from rescheduler.report.achievements import achievement
-from rescheduler.report.cells import plural
-from rescheduler.report.numbers import number, percent
-from rescheduler.report.outcomes import is_as_planned
+from rescheduler.model.plan.plan import ObjectiveResult, OutcomeKind, Plan, PlanResult, Status
+from rescheduler.report.cells import number, percent, plural
+
+# What each objective has reached, in words.
+
+
+def achievement(objective: ObjectiveResult) -> str:
+    """What got better, without what it cost: "12 nodes emptied"; objectives that are not known by name as numbers."""
+    if isinstance(objective.wanted, int):
+        return _places(objective)
+    if objective.value is None:
+        return "no answer"
+    words = _WORDS.get(objective.name)
+    return _plain(objective.value, objective.unit) if words is None else words(objective.value, objective.unit)
+
+
+def _places(objective: ObjectiveResult) -> str:
+    if objective.wanted == 0:
+        return "no pending pod waits for room"
+    helped = objective.helped if isinstance(objective.helped, int) else 0
+    pods = "pending pod gets" if objective.wanted == 1 else "pending pods get"
+    return f"{helped} of {objective.wanted} {pods} a place"
+
+
+def _emptied(value: float, unit: str) -> str:
+    if value == 0:
+        return "no node is emptied"
+    if unit in ("node", "nodes", ""):
+        return f"{plural(value, 'node')} emptied"
+    return f"emptied nodes worth {number(value)} ({unit})"
+
+
+def _overload(value: float, unit: str) -> str:
+    if value == 0:
+        return "no load above the target is left"
+    amount = _plain(value, unit)
+    return f"{amount} left" if "overload" in unit else f"{amount} of load above the target left"
+
+
+def _antagonists(value: float, unit: str) -> str:
+    if value == 0:
+        return "no antagonists share a node"
+    return f"{_plain(value, unit or 'pairs')} of antagonists left on one node"
+
+
+def _shapes(value: float, unit: str) -> str:
+    return f"room for {_plain(value, unit or 'shapes')}"
+
+
+def _violations(value: float, unit: str) -> str:
+    if value == 0:
+        return "no spread, affinity or taint rule is violated"
+    return f"{_plain(value, unit or 'violations')} of spread, affinity or taint rules left"
+
+
+def _points(value: float, unit: str) -> str:
+    if value == 0:
+        return "no move raises the scheduler's score enough"
+    return f"the scheduler's score rises by {_plain(value, unit.removeprefix('score ') or 'points')}"
+
+
+def _plain(value: float, unit: str) -> str:
+    """``3 pairs``, ``1 pair``; only units of one word have a singular."""
+    single = unit.removesuffix("s") if unit.isalpha() else unit
+    return f"{number(value)} {single if value == 1 else unit}".rstrip()
+
+
+_WORDS: dict[str, Callable[[float, str], str]] = {
+    "EmptyNodes": _emptied,
+    "SpreadLoad": _overload,
+    "SeparateAntagonists": _antagonists,
+    "Defragment": _shapes,
+    "FaultDomains": _violations,
+    "SchedulerScore": _points,
+}
+
+
+# Whether a plan that was carried out ended well.
+
+_HARMLESS = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
+
+
+def is_as_planned(result: PlanResult) -> bool:
+    """True if every move and every placement ended as planned, or elsewhere without harm.
+
+    A placement that landed nowhere is harm, wherever the moves landed, and so is a pod that landed on a node which was
+    to be empty.
+    """
+    empty = _to_be_empty(result)
+    ends = [(move.outcome, move.landed_on) for move in result.moves]
+    ends += [(place.outcome, place.landed_on) for place in result.placements]
+    return all(outcome in _HARMLESS and landed_on not in empty for outcome, landed_on in ends)
+
+
+def _to_be_empty(result: PlanResult) -> set[str]:
+    """Nodes that EmptyNodes takes pods off and that nobody is sent to."""
+    emptied = {move.from_node for move in result.moves if move.objective == "EmptyNodes"}
+    return emptied.difference([move.to_node for move in result.moves], [place.node for place in result.placements])
 
 
 def headlines(plan: Plan | PlanResult) -> Iterator[tuple[str, str]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from msgspec import Struct
+from rich.console import RenderableType
 
-from rescheduler.model.ledger import EntryState, LedgerEntry
-from rescheduler.model.plan import API_VERSION, OutcomeKind, PodReference
+from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
+from rescheduler.model.plan.plan import API_VERSION, OutcomeKind, PodReference
+from rescheduler.report.cells import STATUS_STYLES, cell, plural, table
 
 
 class HistoryEntry(Struct, frozen=True, rename="camel"):
@@ -75,3 +77,33 @@ def _written(time: float) -> str:
         return datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     except (OverflowError, OSError, ValueError):
         return "unknown"
+
+
+# What was moved, why and where it landed, as a table.
+
+
+def history_report(history: History, *, wide: bool = False) -> Iterator[RenderableType]:
+    """A line for each eviction, the oldest first; ``wide``: with plan, state, workload, objective and message."""
+    if not history.entries:
+        yield cell("no pod was moved, as far as is known here")
+        return
+    yield cell(plural(len(history.entries), "eviction"), "bold")
+    more = ["PLAN", "STATE", "WORKLOAD", "OBJECTIVE"] if wide else []
+    headings = ["TIME", "POD", "FROM", "PREDICTED", "LANDED ON", "OUTCOME", *more, "WHY"]
+    yield table(headings, (_row(entry, wide=wide) for entry in history.entries), right=["PLAN"] if wide else [])
+
+
+def _row(entry: HistoryEntry, *, wide: bool) -> list[object]:
+    outcome = entry.outcome.value
+    more: list[object] = [entry.plan, entry.state.value, entry.workload or "-", entry.objective] if wide else []
+    why = "; ".join(text for text in (entry.reason, entry.message if wide or not entry.reason else "") if text)
+    return [
+        entry.time,
+        entry.pod.key,
+        entry.from_node,
+        entry.to_node,
+        entry.landed_on or "-",
+        cell(outcome, STATUS_STYLES[outcome]),
+        *more,
+        why,
+    ]

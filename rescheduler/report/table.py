@@ -8,15 +8,13 @@ from collections.abc import Iterable, Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Plan, PlanResult, Refusal
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan, PlanResult, Refusal
 from rescheduler.report.cells import STATUS_STYLES, cell, plural, subject, table
 from rescheduler.report.headline import headlines, snapshot_line
-from rescheduler.report.move_rows import move_rows, placement_rows
-from rescheduler.report.node_rows import node_rows
-from rescheduler.report.node_use import uses_of
-from rescheduler.report.price import price_of
-from rescheduler.report.price_lines import price_lines
+from rescheduler.report.moves import move_rows, placement_rows
+from rescheduler.report.nodes import node_rows, uses_of
+from rescheduler.report.price import price_lines, price_of
 
 MOST_REFUSALS_SHOWN = 10
 

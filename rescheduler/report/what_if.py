@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.node_marks import node_mark
-from rescheduler.model.plan import Plan, Refusal
-from rescheduler.model.what_if import Reached, WhatIf
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import node_mark
+from rescheduler.model.plan.plan import Plan, Refusal
+from rescheduler.model.plan.what_if import Reached, WhatIf
 from rescheduler.report.cells import plural
 
 NO_ROOM = "NoRoom"

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from rescheduler.model.affinity_terms import AffinityTerms, Group
-from rescheduler.model.arrays import IntArray
-from rescheduler.model.attachments import AttachedVolumes
-from rescheduler.model.columns import Columns
-from rescheduler.model.spread import SpreadRules
-from rescheduler.plugins.filters.node_ports import PortHolders
-from rescheduler.plugins.filters.volume_restrictions import has_exclusive_disk, one_pod_claims
+from rescheduler.model.columns.affinity_terms import AffinityTerms, Group
+from rescheduler.model.columns.arrays import IntArray
+from rescheduler.model.columns.attachments import AttachedVolumes
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.spread import SpreadRules
+from rescheduler.scheduling.filters.node_ports import PortHolders
+from rescheduler.scheduling.filters.volume_restrictions import has_exclusive_disk, one_pod_claims
 
 
 class Entanglement:

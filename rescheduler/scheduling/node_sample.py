@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns.arrays import BoolArray, IntArray
 
 LEAST_NODES: Final = 100
 """In clusters with fewer nodes all are looked at; in others at least so many feasible ones, if there are."""

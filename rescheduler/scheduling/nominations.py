@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rescheduler.extension_points import Filter
-from rescheduler.model.arrays import NOWHERE
-from rescheduler.model.columns import Columns
-from rescheduler.model.placement import Placement
-from rescheduler.plugins.filters.inter_pod_affinity import InterPodAffinity, is_concerned
+from rescheduler.model.columns.arrays import NOWHERE
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
+from rescheduler.scheduling.filters.inter_pod_affinity import InterPodAffinity, is_concerned
 
 
 class Nominations:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from rescheduler.extension_points import Filter, Score
-from rescheduler.plugins.filters import DEFAULT_FILTERS
-from rescheduler.plugins.scores import (
+from rescheduler.scheduling.filters import DEFAULT_FILTERS
+from rescheduler.scheduling.scores import (
     ImageLocality,
     InterPodAffinity,
     NodeAffinity,

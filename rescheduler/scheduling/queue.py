@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rescheduler.model.arrays import NOWHERE, IntArray
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import NOWHERE, IntArray
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from rescheduler.scheduling.verdict import reason_counts
 

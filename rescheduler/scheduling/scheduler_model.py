@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection, SchedulerPrediction
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.columns import Columns
-from rescheduler.model.placement import Placement
-from rescheduler.model.volumes import topology_signature
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.columns.volumes import topology_signature
 from rescheduler.scheduling.entanglement import Entanglement
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic
 from rescheduler.scheduling.kernels.fast_path import FastPath

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.node_marks import node_mark
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.scheduler_rules import ArrivalRules, LoadLimit, SchedulerRules
-from rescheduler.model.usage import UsageWindows
-from rescheduler.plugins.filters import DEFAULT_FILTERS, MarkedNode
-from rescheduler.policy.foreign_metrics import offer_of
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import node_mark
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.plan.scheduler_rules import ArrivalRules, LoadLimit, SchedulerRules
+from rescheduler.model.usage.usage import UsageWindows
 from rescheduler.scheduling.configuration import (
     Configuration,
     ConfiguredProfile,
@@ -22,6 +20,8 @@ from rescheduler.scheduling.configuration import (
     resources_unknown,
     scheduling_profiles,
 )
+from rescheduler.scheduling.configuration.metrics_source import offer_of
+from rescheduler.scheduling.filters import DEFAULT_FILTERS, MarkedNode
 from rescheduler.scheduling.profile import Profile
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import NOWHERE, IntArray
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import NOWHERE, IntArray
+from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.kernels.kind import Kind
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rescheduler.extension_points import Rejection
-from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.scheduling.node_sample import possible_choices
 
 NO_NODES = "no nodes available to schedule pods"

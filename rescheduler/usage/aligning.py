@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from rescheduler.model.arrays import IntArray
-from rescheduler.model.node import Node
-from rescheduler.model.pod import Pod
-from rescheduler.model.trust import Assessment, Trust, TrustState
-from rescheduler.model.usage import FloatArray, Statistics, Usage, UsageWindows
+from rescheduler.model.columns.arrays import IntArray
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.usage.trust import Assessment, Trust, TrustState
+from rescheduler.model.usage.usage import FloatArray, Statistics, Usage, UsageWindows
 from rescheduler.usage.collected import Collected
 
 UNKNOWN: Final = Trust(TrustState.MISSING, "was not there when load was last collected")

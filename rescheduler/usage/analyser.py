@@ -12,20 +12,19 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.samples import NodeSamples
-from rescheduler.model.trust import Assessment, Trust, TrustState
-from rescheduler.model.usage import FRESH_SECONDS
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.usage.samples import NodeSamples
+from rescheduler.model.usage.trust import Assessment, Trust, TrustState
+from rescheduler.model.usage.usage import FRESH_SECONDS
 from rescheduler.usage.checks import OF_THE_DATA, OF_THE_NODE_FIRST, OF_THE_NODE_LAST
 from rescheduler.usage.checks.all_equal import all_equal
+from rescheduler.usage.checks.contradicted import disputed
 from rescheduler.usage.checks.coverage import coverage_freeze, has_failed
-from rescheduler.usage.checks.disputed import disputed
 from rescheduler.usage.checks.evidence import Evidence
-from rescheduler.usage.checks.freezes import Freeze
 from rescheduler.usage.checks.frozen_series import frozen_series
 from rescheduler.usage.checks.pod_sums import pod_sums
 from rescheduler.usage.checks.sudden_drop import sudden_drop
-from rescheduler.usage.checks.verdicts import Verdicts
+from rescheduler.usage.checks.verdicts import Freeze, Verdicts
 
 TRUSTED: Final = Trust(TrustState.TRUSTED)
 _LYING: Final = (pod_sums, frozen_series, disputed)

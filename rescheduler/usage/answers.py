@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rescheduler.extension_points import MetricsError, MetricsProvider
-from rescheduler.model.node import Node
-from rescheduler.model.samples import MetricsSample, NodeSamples
+from rescheduler.model.objects.node import Node
+from rescheduler.model.usage.samples import MetricsSample, NodeSamples
 from rescheduler.usage.checks.evidence import JUDGED
 from rescheduler.usage.checks.plausibility import LARGEST_DROPPED_SHARE, Sifted, sift, sift_sample
 

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.samples import NodeSamples
-from rescheduler.model.usage import FloatArray
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.usage.samples import NodeSamples
+from rescheduler.model.usage.usage import FloatArray
 from rescheduler.usage.checks.evidence import JUDGED
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rescheduler.model.arrays import NOWHERE, BoolArray
-from rescheduler.model.columns import Columns
-from rescheduler.model.demand import MEASURED
-from rescheduler.model.load_statistic import LoadStatistic
-from rescheduler.model.placement import Placement
-from rescheduler.model.recent_use import NodeCorrections, RecentUse
-from rescheduler.model.usage import FloatArray, Usage
-from rescheduler.usage.checks.capacities import capacities
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.usage.demand import MEASURED
+from rescheduler.model.usage.load_statistic import LoadStatistic
+from rescheduler.model.usage.recent_use import NodeCorrections, RecentUse
+from rescheduler.model.usage.usage import FloatArray, Usage
+from rescheduler.usage.checks.evidence import capacities
 
 SHOWN_SHARE = 0.5
 """A node that holds only new pods and uses this share of what they are predicted to use shows them already."""

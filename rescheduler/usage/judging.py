@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.predicted_use import REPORTING_SECONDS
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.trust import Assessment, Trust, TrustState
-from rescheduler.model.usage import FloatArray, Statistics, Usage, UsageWindows
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.predicted_use import REPORTING_SECONDS
+from rescheduler.model.usage.trust import Assessment, Trust, TrustState
+from rescheduler.model.usage.usage import FloatArray, Statistics, Usage, UsageWindows
 
 _STANDS_FOR_ZERO: Final = ("average", "deviation", "latest", "maximum", "minimum", "p50", "p90", "p95", "p99")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.model.node import Node
-from rescheduler.model.samples import NodeSamples
-from rescheduler.model.usage import FloatArray
+from rescheduler.model.objects.node import Node
+from rescheduler.model.usage.samples import NodeSamples
+from rescheduler.model.usage.usage import FloatArray
 
 
 class NodeBirths:

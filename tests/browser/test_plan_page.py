@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import OutcomeKind, Plan, PlanResult
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import OutcomeKind, Plan, PlanResult
 from rescheduler.report.explanation import Explanation, NodeVerdict, explanation_report
 from rescheduler.report.html import plan_page
 from rescheduler.report.text_page import text_page

@@ -10,18 +10,17 @@ from typing import Any
 import yaml
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.autoscaler_notices import AutoscalerNotices
-from rescheduler.adapters.kubernetes.capacity_target import KubernetesCapacity
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.autoscalers.autoscaler_notices import AutoscalerNotices
+from rescheduler.adapters.kubernetes.autoscalers.capacity_target import KubernetesCapacity
+from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.handing_over import HandOver
-from rescheduler.model.cluster import Cluster as Snapshot
-from rescheduler.model.notices import CapacityRequested, Notice
-from rescheduler.model.occasions import AutoscalerNotice
-from rescheduler.model.plan import Plan, PlanResult
-from rescheduler.model.round_report import RoundReport
-from rescheduler.policy.models import Policy
+from rescheduler.daemon.autoscaler.handing_over import HandOver
+from rescheduler.model.daemon.notices import CapacityRequested, Notice
+from rescheduler.model.daemon.rounds import AutoscalerNotice, RoundReport
+from rescheduler.model.objects.cluster import Cluster as Snapshot
+from rescheduler.model.plan.plan import Plan, PlanResult
+from rescheduler.policy.fields.policy import Policy
 from tests.cluster.api import ApiError
 from tests.cluster.cluster import Cluster, condition
 from tests.cluster.tool import HOLDS

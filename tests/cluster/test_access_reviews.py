@@ -15,14 +15,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.access_reviews import AccessReviews
-from rescheduler.adapters.kubernetes.connection import connect
-from rescheduler.daemon.controls import Controls
-from rescheduler.daemon.explaining import Basis, Explaining
-from rescheduler.model.plan import Move, Plan, PodReference, SnapshotSummary
-from rescheduler.policy.api import ApiPolicy
-from rescheduler.policy.models import Policy
-from rescheduler.server.daemon_serving import daemon_listener
+from rescheduler.adapters.kubernetes.client.connection import connect
+from rescheduler.adapters.kubernetes.rights.access_reviews import AccessReviews
+from rescheduler.daemon.api.daemon_running import daemon_listener
+from rescheduler.daemon.steering.controls import Controls
+from rescheduler.daemon.steering.explaining import Basis, Explaining
+from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary
+from rescheduler.policy.fields.api import ApiPolicy
+from rescheduler.policy.fields.policy import Policy
 from tests.cluster.cluster import Cluster
 from tests.cluster.rest_client import Answer, ask, bind, token_of
 from tests.paths import DEPLOY

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from rescheduler.model.capacity import EMPTIED
-from rescheduler.model.notices import NodesOffered
-from rescheduler.model.plan import PlanResult
+from rescheduler.model.daemon.capacity import EMPTIED
+from rescheduler.model.daemon.notices import NodesOffered
+from rescheduler.model.plan.plan import PlanResult
 from tests.cluster.audit import OUR_ACCOUNT
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, daemon

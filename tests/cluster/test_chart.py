@@ -124,8 +124,8 @@ def _roles(cluster: Cluster) -> set[str]:
 
 def test_guide_works_as_helm_installs_it(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Helm writes its own name over the label by which we knew our admission policy; it is ours all the same."""
-    from rescheduler.adapters.kubernetes.connection import connect
-    from rescheduler.adapters.kubernetes.guide_support import why_no_gates
+    from rescheduler.adapters.kubernetes.client.connection import connect
+    from rescheduler.adapters.kubernetes.guidance.guidance_support import why_no_gates
 
     cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     with helm_config(cluster, tmp_path, monkeypatch) as config:

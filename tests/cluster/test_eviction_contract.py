@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.client.connection import connect
+from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.kubernetes.target import KubernetesTarget
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import DisruptionBudget
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import DisruptionBudget
 from tests.cluster.api import Manifest
 from tests.cluster.cluster import Cluster, condition
 from tests.cluster.kwok import COMPLETE_AFTER, GONE_AFTER, NEVER_READY

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.connection import connect
-from rescheduler.adapters.kubernetes.holds import HoldKeeper
+from rescheduler.adapters.kubernetes.client.connection import connect
+from rescheduler.adapters.kubernetes.guidance.holds import HoldKeeper
 from rescheduler.extension_points import HoldRequest
 from tests.cluster.cluster import Cluster, condition
 from tests.cluster.scenes import add_node
@@ -61,7 +61,7 @@ def test_renewing_restores_what_a_restarted_scheduler_forgot(cluster: Cluster, k
 
 def test_a_placeholder_with_a_port_of_the_node_keeps_the_port(cluster: Cluster, keeper: HoldKeeper) -> None:
     """A pod that wants the same port finds no place, although there is CPU."""
-    from rescheduler.model.constraints import HostPort
+    from rescheduler.model.objects.constraints import HostPort
 
     keeper.hold([REQUEST._replace(requests=(("cpu", 100),), host_ports=(HostPort(8080),))])
     manifest = pod("web", cpu="100m")

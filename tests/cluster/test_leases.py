@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rescheduler.adapters.kubernetes.connection import connect
-from rescheduler.adapters.kubernetes.failures import ForbiddenError
+from rescheduler.adapters.kubernetes.client.connection import connect
+from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
 from rescheduler.adapters.kubernetes.leases import KubernetesLease
-from rescheduler.model.lease import LeaseRecord
+from rescheduler.model.daemon.lease import LeaseRecord
 from tests.cluster.cluster import Cluster
 from tests.cluster.elector import NAMESPACE, rules_for
 from tests.cluster.tool import Tool

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.metrics_providers import ProviderContext, provider_of
+from rescheduler.adapters.metrics import ProviderContext, provider_of
 from rescheduler.extension_points import MetricsError, MetricsProvider
-from rescheduler.model.cluster import Cluster as Snapshot
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import MetricsSample, PodKey
-from rescheduler.policy.usage import Provider
+from rescheduler.model.objects.cluster import Cluster as Snapshot
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import MetricsSample, PodKey
+from rescheduler.policy.fields.usage import Provider
 from tests.cluster.cluster import Cluster
 from tests.cluster.kwok import USED_CPU, USED_MEMORY, resource_metrics_path
 from tests.cluster.metrics_server import RESOURCE_METRICS_PATH, metrics_server

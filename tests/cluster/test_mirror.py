@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.connection import Connection, connect
+from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.kinds import KINDS
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.kubernetes.watching.list_and_watch import WatchSettings
-from rescheduler.adapters.kubernetes.watching.mirror import MIRROR_SETTINGS, Mirror
-from rescheduler.model.cluster import Cluster as Snapshot
+from rescheduler.adapters.kubernetes.watch.list_and_watch import WatchSettings
+from rescheduler.adapters.kubernetes.watch.mirror import MIRROR_SETTINGS, Mirror
+from rescheduler.model.objects.cluster import Cluster as Snapshot
 from tests.cluster.cluster import Cluster
 from tests.cluster.shapes import daemon_set, deployment, disruption_budget, namespace, priority_class, resource_quota
 from tests.cluster.waiting import wait_until

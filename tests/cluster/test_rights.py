@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rescheduler.policy.models import Guidance
+from rescheduler.policy.fields.policy import Guidance
 from tests.cluster.api import Api, ApiError
 from tests.cluster.cluster import Cluster
 from tests.cluster.kwok import GONE_AFTER

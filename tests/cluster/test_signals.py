@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.client.connection import connect
+from rescheduler.adapters.kubernetes.client.request_record import RequestRecord
+from rescheduler.adapters.kubernetes.client.traffic import RequestLimits, Traffic
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.kubernetes.request_limits import RequestLimits
-from rescheduler.adapters.kubernetes.request_record import RequestRecord
-from rescheduler.adapters.kubernetes.traffic import Traffic
 from rescheduler.daemon.scheduler_watch import SchedulerWatch
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.pod import Pod
 from tests.cluster.cluster import Cluster
 from tests.cluster.shapes import pod
 from tests.cluster.tool import Tool

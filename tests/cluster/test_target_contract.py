@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.client.connection import connect
+from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.kubernetes.target import KubernetesTarget
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.pod import Pod
 from tests.cluster.cluster import Cluster, condition
 from tests.cluster.guided_scenes import install
 from tests.cluster.scenes import add_node

@@ -8,13 +8,13 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.connection import connect
-from rescheduler.adapters.kubernetes.evictor import evict
+from rescheduler.adapters.kubernetes.client.connection import connect
+from rescheduler.adapters.kubernetes.eviction.evictor import evict
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.telemetry.cluster_events import ClusterEvents
-from rescheduler.model.notices import ApprovalWanted, CapacityRequested, NodesOffered, PolicyHeld, RoundEnded
-from rescheduler.model.plan import Move, Plan, PodReference, SnapshotSummary, Status
-from rescheduler.policy.loader import parse_policy
+from rescheduler.model.daemon.notices import ApprovalWanted, CapacityRequested, NodesOffered, PolicyHeld, RoundEnded
+from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary, Status
+from rescheduler.policy.reading.loader import parse_policy
 from tests.cluster.cluster import Cluster
 from tests.cluster.scenes import add_node, add_pending
 from tests.cluster.shapes import pod, replica_set

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rescheduler.extension_points import MetricsError
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import NODE_METRICS, MetricsSample, NodeSamples, PodKey
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import NODE_METRICS, MetricsSample, NodeSamples, PodKey
 from tests.builders import node
 from tests.loopback_server import CUT_OFF, DRIPPING, RESET, SILENT, Answer, loopback_server
 from tests.metrics.scenes import SECRET, STEP, TIMEOUT_SECONDS, Load, PodLoad, Scene, World, steady, times

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
-from rescheduler.model.node import Node
-from rescheduler.model.resources import CPU, MEMORY
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
 from tests.metrics.prometheus_server import Point, series
 from tests.metrics.scenes import Load, PodLoad, Scene
 

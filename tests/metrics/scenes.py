@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from rescheduler.extension_points import MetricsProvider
-from rescheduler.model.node import Node
-from rescheduler.model.samples import PodKey
+from rescheduler.model.objects.node import Node
+from rescheduler.model.usage.samples import PodKey
 
 STEP = 15.0
 SPAN = 1200.0

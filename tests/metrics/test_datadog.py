@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rescheduler.adapters.metrics_providers.datadog import DatadogProvider, datadog_headers
-from rescheduler.adapters.metrics_providers.datadog_arguments import DatadogArguments
-from rescheduler.adapters.metrics_providers.http_session import http_session
-from rescheduler.model.node import Node
+from rescheduler.adapters.metrics.datadog import DatadogProvider, datadog_headers
+from rescheduler.adapters.metrics.datadog_arguments import DatadogArguments
+from rescheduler.adapters.metrics.http.http_session import http_session
+from rescheduler.model.objects.node import Node
 from tests.builders import NOW
 from tests.loopback_server import Answer, Request, json_answer, loopback_server
 from tests.metrics.contract import SECRET, TIMEOUT_SECONDS, ProviderContract, Scene

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import requests
 
-from rescheduler.adapters.metrics_providers.elasticsearch import ElasticsearchProvider, elasticsearch_headers
-from rescheduler.adapters.metrics_providers.elasticsearch_arguments import ElasticsearchArguments
-from rescheduler.adapters.metrics_providers.http_session import http_session
+from rescheduler.adapters.metrics.elasticsearch.elasticsearch import ElasticsearchProvider, elasticsearch_headers
+from rescheduler.adapters.metrics.elasticsearch.elasticsearch_arguments import ElasticsearchArguments
+from rescheduler.adapters.metrics.http.http_session import http_session
 from rescheduler.extension_points import MetricsError
-from rescheduler.model.node import Node
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import DISK, NETWORK
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import DISK, NETWORK
 from tests.builders import NOW, node
 from tests.metrics.contract import SECRET, TIMEOUT_SECONDS, Load, ProviderContract, Scene, steady
 from tests.metrics.opensearch_server import ELASTICSEARCH, OPENSEARCH, Product, SearchServer, search_server

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rescheduler.adapters.metrics_providers.http_session import http_session
-from rescheduler.adapters.metrics_providers.influxdb import InfluxDBProvider, influxdb_headers
-from rescheduler.adapters.metrics_providers.influxdb_arguments import InfluxDBArguments
+from rescheduler.adapters.metrics.http.http_session import http_session
+from rescheduler.adapters.metrics.influxdb.influxdb import InfluxDBProvider, influxdb_headers
+from rescheduler.adapters.metrics.influxdb.influxdb_arguments import InfluxDBArguments
 from rescheduler.extension_points import MetricsError
-from rescheduler.model.node import Node
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import DISK, NETWORK, PodKey
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import DISK, NETWORK, PodKey
 from tests.builders import NOW, node
 from tests.metrics.contract import SECRET, TIMEOUT_SECONDS, Load, ProviderContract, Scene
 from tests.metrics.influxdb_server import InfluxDBServer, influxd, influxdb_server

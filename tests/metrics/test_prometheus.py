@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.adapters.metrics_providers.arguments import PrometheusArguments
-from rescheduler.adapters.metrics_providers.http_session import http_session
-from rescheduler.adapters.metrics_providers.prometheus import PrometheusProvider
-from rescheduler.model.node import Node
+from rescheduler.adapters.metrics.arguments import PrometheusArguments
+from rescheduler.adapters.metrics.http.http_session import http_session
+from rescheduler.adapters.metrics.prometheus.prometheus import PrometheusProvider
+from rescheduler.model.objects.node import Node
 from tests.metrics.contract import ProviderContract
 from tests.metrics.exporters import Exporter, cadvisor, containers, kubelet, new_rules, node_exporter, old_rules
 from tests.metrics.prometheus_server import Point, prometheus_server

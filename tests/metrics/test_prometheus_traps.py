@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rescheduler.adapters.metrics_providers.prometheus import PrometheusProvider
+from rescheduler.adapters.metrics.prometheus.prometheus import PrometheusProvider
 from rescheduler.extension_points import MetricsError
-from rescheduler.model.node import Node
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import CPU_PRESSURE, DISK, NETWORK, MetricsSample
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import CPU_PRESSURE, DISK, NETWORK, MetricsSample
 from tests.builders import node
 from tests.metrics.exporters import counted, new_rules, node_exporter
 from tests.metrics.prometheus_server import Point, prometheus_server, series

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from rescheduler.adapters.metrics_providers.arguments import PrometheusArguments
-from rescheduler.adapters.metrics_providers.http_session import http_session
-from rescheduler.adapters.metrics_providers.prometheus import PrometheusProvider
-from rescheduler.model.node import Node
-from rescheduler.model.trust import Assessment, TrustState
-from rescheduler.policy.usage import UsagePolicy
+from rescheduler.adapters.metrics.arguments import PrometheusArguments
+from rescheduler.adapters.metrics.http.http_session import http_session
+from rescheduler.adapters.metrics.prometheus.prometheus import PrometheusProvider
+from rescheduler.model.objects.node import Node
+from rescheduler.model.usage.trust import Assessment, TrustState
+from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.usage.collected import Collected, Observed
 from rescheduler.usage.collector import Collector
 from tests.builders import node

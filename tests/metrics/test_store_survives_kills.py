@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rescheduler.model.samples import NODE_METRICS, NodeSamples
-from rescheduler.model.usage import UsageWindows
-from rescheduler.usage.ring import NodeRing
+from rescheduler.model.usage.samples import NODE_METRICS, NodeSamples
+from rescheduler.model.usage.usage import UsageWindows
+from rescheduler.usage.rings import NodeRing
 from rescheduler.usage.windows import usage_windows
 from tests.metrics.tick_writer import INTERVAL, KEPT_TICKS, number_of, numbered_tick, open_store
 from tests.unit.usage.sampling import old_nodes

@@ -21,7 +21,7 @@ from tests.builders import node
 from tests.metrics.contract import Load, Scene, times
 from tests.metrics.exporters import old_rules
 from tests.metrics.prometheus_server import prometheus_server
-from tests.unit.server.stock_client import fetch
+from tests.unit.daemon.api.stock_client import fetch
 
 NODES = ("n1", "n2", "n3")
 PATIENCE_SECONDS = 90.0

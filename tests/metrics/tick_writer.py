@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.adapters.usage_store import SqliteUsageStore
-from rescheduler.model.samples import NODE_METRICS, NodeSamples
+from rescheduler.adapters.files.sqlite.usage_store import SqliteUsageStore
+from rescheduler.model.usage.samples import NODE_METRICS, NodeSamples
 from tests.builders import NOW
 
 KEPT_TICKS: Final = 40

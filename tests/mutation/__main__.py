@@ -19,7 +19,6 @@ import numpy  # noqa: F401
 import pydantic  # noqa: F401
 import pytest
 
-import rescheduler.policy.loader  # noqa: F401 - floors below the judged modules
 import tests.builders  # noqa: F401
 from tests.mutation.mutants import Mutant, mutants
 from tests.paths import ROOT

@@ -8,9 +8,10 @@ from random import Random
 
 from msgspec import structs
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Ledger
-from rescheduler.model.plan import (
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import (
     Move,
     ObjectiveResult,
     Plan,
@@ -19,7 +20,6 @@ from rescheduler.model.plan import (
     SnapshotSummary,
     Status,
 )
-from rescheduler.model.pod import Pod
 from tests.soak.scenery import NODE_MILLICORES
 
 OBJECTIVES = ("SchedulerScore", "SpreadLoad", "Defragment", "MakeRoom", "EmptyNodes")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from rescheduler.model.constraints import LabelSelector, Requirement
-from rescheduler.model.workload import Workload
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
+from rescheduler.model.objects.workload import Workload
 from tests.soak.choosing import Choosing
 from tests.soak.scenery import (
     Shape,

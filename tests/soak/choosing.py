@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import Workload
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import Workload
 from tests.soak.rollouts import Rollout
 from tests.soak.world import World
 

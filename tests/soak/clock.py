@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import greenlet
 
+from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.extension_points import Clock
-from rescheduler.simulation.clock import SimulatedClock
 
 MOST_LOOKS = 1000
 """Of a plan; most take a few hundred."""

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from msgspec import structs
 
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import Workload
-from rescheduler.simulation.kubelet import Kubelet
-from rescheduler.simulation.owners import OwnerControllers
-from rescheduler.simulation.scheduler import SimulatedScheduler
+from rescheduler.adapters.simulated.kubelet import Kubelet
+from rescheduler.adapters.simulated.owners import OwnerControllers
+from rescheduler.adapters.simulated.scheduler import SimulatedScheduler
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import Workload
 from tests.soak.conditions import CRASHES, NO_IMAGE, Conditions
 
 FAILED_POD_STAYS_SECONDS = 60.0

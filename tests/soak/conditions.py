@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from rescheduler.model.pod import Pod
-from rescheduler.simulation.settings import SimulationSettings
+from rescheduler.adapters.simulated.settings import SimulationSettings
+from rescheduler.model.objects.pod import Pod
 
 NEVER_READY, CRASHES, NO_IMAGE, NO_END = "never ready", "crash-loops", "image missing", "ignores SIGTERM"
 ILLNESSES = (NEVER_READY, CRASHES, NO_IMAGE)

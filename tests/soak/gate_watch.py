@@ -9,10 +9,10 @@ import greenlet
 
 from rescheduler.daemon import rounds
 from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, Plan, PodReference, Refusal
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, Plan, PodReference, Refusal
 from tests.soak.trace import GateEvent, Trace
 from tests.soak.wire import Wire
 

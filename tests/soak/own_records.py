@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rescheduler.adapters.kubernetes.failures import OutcomeUnknownError
+from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.extension_points import (
     AuditLog,
     ClusterError,
@@ -13,8 +14,7 @@ from rescheduler.extension_points import (
     LedgerStore,
     StoreError,
 )
-from rescheduler.model.ledger import Ledger, LedgerEntry
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 from tests.soak.trace import LedgerWrite, Request
 from tests.soak.wire import Struck, Wire
 

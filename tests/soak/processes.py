@@ -10,15 +10,15 @@ from random import Random
 
 from greenlet import getcurrent
 
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.rounds import MakePlan, Rounds
 from rescheduler.daemon.world import World as Surroundings
-from rescheduler.disruption.quiet import Wanted
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Ledger, LedgerEntry
-from rescheduler.model.plan import Plan, SnapshotSummary
-from rescheduler.policy.models import Policy
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan, SnapshotSummary
+from rescheduler.policy.fields.policy import Policy
 from tests.soak.adversary import Adversary
 from tests.soak.clock import PlanningClock, ProcessClock, Thread
 from tests.soak.faults import Faults

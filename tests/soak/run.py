@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from rescheduler.model.plan import Refusal
-from rescheduler.policy.models import Policy
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.model.plan.plan import Refusal
+from rescheduler.policy.fields.policy import Policy
 from tests.soak.clock import WorldClock
 from tests.soak.faults import Faults
 from tests.soak.gate_watch import proofs, watched_gates

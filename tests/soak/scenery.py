@@ -7,9 +7,15 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from rescheduler.model.annotations import DO_NOT_DISRUPT, DO_NOT_EVICT, MIRROR, PREFER_NO_EVICTION, SAFE_TO_EVICT
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import (
+from rescheduler.model.objects.annotations import (
+    DO_NOT_DISRUPT,
+    DO_NOT_EVICT,
+    MIRROR,
+    PREFER_NO_EVICTION,
+    SAFE_TO_EVICT,
+)
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import (
     LabelSelector,
     PodAffinityTerm,
     Requirement,
@@ -17,10 +23,10 @@ from rescheduler.model.constraints import (
     TopologySpreadConstraint,
     Volume,
 )
-from rescheduler.model.node import Node
-from rescheduler.model.pod import OwnerReference, Pod, PodSpec
-from rescheduler.model.resources import CPU, MEMORY, PODS, resources
-from rescheduler.model.workload import DisruptionBudget, Namespace, PriorityClass, Workload
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import OwnerReference, Pod, PodSpec
+from rescheduler.model.objects.resources import CPU, MEMORY, PODS, resources
+from rescheduler.model.objects.workload import DisruptionBudget, Namespace, PriorityClass, Workload
 
 BEGAN = 1_768_478_400.0
 """When every run takes place: 2026-01-15 12:00 UTC."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Plan
-from rescheduler.model.pod import Pod
-from rescheduler.simulation.scenario_parts import Application, ClusterDraft
+from rescheduler.adapters.simulated.scenarios import Application, ClusterDraft
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Plan
 from tests.soak.faults import Faults
 from tests.soak.invariants.catalogue import observers
 from tests.soak.run import Run

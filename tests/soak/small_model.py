@@ -16,16 +16,16 @@ import msgspec
 from msgspec import structs
 
 from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.execution.books import check_fence
-from rescheduler.execution.debts import settled
-from rescheduler.execution.stopping import PlanStoppedError
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import EMPTY_LEDGER, EntryState, Ledger, LedgerEntry
-from rescheduler.model.ledger_changes import announced, debt_of, plan_begun, revised
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, PodReference
-from rescheduler.model.pod import Pod
-from rescheduler.policy.loader import parse_policy
+from rescheduler.execution.ledger.ledger_session import check_fence
+from rescheduler.execution.ledger.open_evictions import settled
+from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger_changes import announced, debt_of, plan_begun, revised
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, PodReference
+from rescheduler.policy.reading.loader import parse_policy
 from tests.builders import NOW, cluster, node, pod, workload
 
 POLICY = parse_policy(

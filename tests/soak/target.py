@@ -8,20 +8,20 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from rescheduler.adapters.kubernetes.connection import Response
-from rescheduler.adapters.kubernetes.evictor import classify
-from rescheduler.adapters.kubernetes.failures import OutcomeUnknownError
+from rescheduler.adapters.kubernetes.client.connection import Response
+from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
+from rescheduler.adapters.kubernetes.eviction.evictor import classify
+from rescheduler.adapters.simulated.taints import NodeTaints
 from rescheduler.extension_points import (
     ClusterError,
     EvictionAnswer,
     ExecutionTarget,
     HoldRequest,
 )
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import LabelSelector
-from rescheduler.model.plan import PodReference
-from rescheduler.model.pod import Pod
-from rescheduler.simulation.taints import NodeTaints
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import PodReference
 from tests.soak.faults import Fault
 from tests.soak.trace import Request
 from tests.soak.wire import Struck, Wire

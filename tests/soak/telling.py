@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rescheduler.model.plan import Refusal
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Refusal
 from tests.soak.trace import (
     Answer,
     Effect,

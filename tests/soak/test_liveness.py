@@ -7,7 +7,7 @@ from random import Random
 
 from msgspec import structs
 
-from rescheduler.simulation.scenarios import fragmented, several_pending
+from rescheduler.adapters.simulated.scenarios import fragmented, several_pending
 from tests.soak.conditions import NEVER_READY
 from tests.soak.faults import Fault, Faults
 from tests.soak.scenes import Scene, one_by_one

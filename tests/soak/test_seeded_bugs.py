@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from rescheduler.execution import debts
+from rescheduler.execution.ledger import open_evictions as debts
 from tests.soak.seeded_bugs.catalogue import BUGS
 from tests.soak.seeded_bugs.hunting import hunt
 from tests.soak.seeded_bugs.seams import SeamGoneError, changed, without_rules

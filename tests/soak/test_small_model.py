@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.model.ledger import EntryState, Ledger
-from rescheduler.model.ledger_changes import announced
+from rescheduler.model.daemon.ledger import EntryState, Ledger
+from rescheduler.model.daemon.ledger_changes import announced
 from tests.soak import small_model
 from tests.soak.small_model import Model
 

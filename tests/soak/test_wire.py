@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from rescheduler.adapters.kubernetes.failures import OutcomeUnknownError
+from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.extension_points import ClusterError, EvictionAnswer
-from rescheduler.model.plan import PodReference
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.model.plan.plan import PodReference
 from tests.soak.clock import Killed, Thread, WorldClock
 from tests.soak.faults import APPLIES, DEADLY, PAIRS, SITES, Fault, Faults
 from tests.soak.own_records import ProcessLedger

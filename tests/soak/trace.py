@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
 from rescheduler.extension_points import LedgerReading
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Ledger
-from rescheduler.model.node import Node
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, Plan, PlanResult, Refusal
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Policy
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, Plan, PlanResult, Refusal
+from rescheduler.policy.fields.policy import Policy
 from tests.soak.request import Request as Request
 from tests.soak.truth import Truth
 

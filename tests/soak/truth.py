@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rescheduler.model.ledger import Ledger
-from rescheduler.model.node import Node
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import DisruptionBudget, Workload
-from rescheduler.simulation.object_store import ObjectStore
-from rescheduler.simulation.selection import selects
+from rescheduler.adapters.simulated.budgets import selects
+from rescheduler.adapters.simulated.object_store import ObjectStore
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import DisruptionBudget, Workload
 
 
 class Recount(NamedTuple):

@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import replace
 from random import Random
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
 from tests.soak.world import World
 
 EVERY_SECONDS = 20.0

@@ -10,9 +10,9 @@ from typing import Final, TypeVar
 
 from rescheduler.disruption.health import Signals
 from rescheduler.extension_points import EvictionAnswer
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import LedgerEntry
-from rescheduler.model.pod import Pod
+from rescheduler.model.daemon.ledger import LedgerEntry
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
 from tests.soak.clock import Killed, WorldClock
 from tests.soak.faults import Fault, Faults
 from tests.soak.trace import Answer, Effect, ProcessEvent, Request, Trace

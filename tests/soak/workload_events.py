@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from rescheduler.model.pod import OwnerReference
-from rescheduler.model.resources import CPU
-from rescheduler.model.workload import Workload
+from rescheduler.model.objects.pod import OwnerReference
+from rescheduler.model.objects.resources import CPU
+from rescheduler.model.objects.workload import Workload
 from tests.soak.choosing import Choosing
 from tests.soak.conditions import ILLNESSES
 from tests.soak.rollouts import Rollout

@@ -7,14 +7,14 @@ from random import Random
 
 from msgspec import structs
 
+from rescheduler.adapters.simulated.object_store import ObjectStore
+from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.extension_points import EvictionAnswer
-from rescheduler.model.constraints import Taint
-from rescheduler.model.node import Node
-from rescheduler.model.plan import PodReference
-from rescheduler.model.pod import OwnerReference, Pod
-from rescheduler.model.workload import DisruptionBudget, Workload
-from rescheduler.simulation.object_store import ObjectStore
-from rescheduler.simulation.simulated_cluster import SimulatedCluster
+from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import OwnerReference, Pod
+from rescheduler.model.objects.workload import DisruptionBudget, Workload
+from rescheduler.model.plan.plan import PodReference
 from tests.soak.clock import WorldClock
 from tests.soak.components import WorldKubelet, WorldOwners, WorldScheduler, with_ready
 from tests.soak.conditions import Conditions, settings_of

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.model.plan import Plan
-from rescheduler.policy.models import Policy
+from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import cluster, node, pod, workload
 from tests.unit.planning.tiny import StoppedClock
 

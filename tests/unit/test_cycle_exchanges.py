@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import TopologySpreadConstraint
-from rescheduler.model.plan import Plan, WaveMark
-from rescheduler.policy.models import Guidance, Objective, Permission, Policy
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import TopologySpreadConstraint
+from rescheduler.model.plan.plan import Plan, WaveMark
+from rescheduler.policy.fields.policy import Guidance, Objective, Permission, Policy
 from tests.builders import cluster, node, pod, selector, workload
 from tests.unit.planning.tiny import StoppedClock
 

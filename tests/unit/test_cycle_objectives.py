@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Plan
-from rescheduler.policy.models import Objective, Policy
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.policy import Objective, Policy
 from tests.builders import cluster, node, pod, workload
 from tests.unit.planning.tiny import StoppedClock
 

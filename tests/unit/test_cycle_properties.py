@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.model.plan import Plan
-from rescheduler.planning.goals.catalogue import OBJECTIVES
-from rescheduler.policy.models import Guidance, Objective, Policy
+from rescheduler.model.plan.plan import Plan
+from rescheduler.planning.lexicographic.catalogue import OBJECTIVES
+from rescheduler.policy.fields.policy import Guidance, Objective, Policy
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.tiny import StoppedClock, request_for, tiny_clusters
 

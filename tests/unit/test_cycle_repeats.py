@@ -10,9 +10,9 @@ PROGRAM = """
 import msgspec, sys
 from msgspec import structs
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.policy.loader import parse_policy
-from rescheduler.simulation.clock import SimulatedClock
-from rescheduler.simulation.scenarios import fragmented
+from rescheduler.policy.reading.loader import parse_policy
+from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.adapters.simulated.scenarios import fragmented
 text = "apiVersion: rescheduler/v1alpha1\\nkind: ReschedulerPolicy\\nlimits: {deadline: 200s}\\n"
 plan = make_plan(fragmented(int(sys.argv[1])), parse_policy(text, "t.yaml"), CycleOptions(SimulatedClock(), seed=3))
 assert plan.moves

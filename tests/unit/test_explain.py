@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.explain import NotInClusterError, explain_node, explain_pod, find_node, find_pod
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import Selection
-from rescheduler.model.plan import Plan, PlannedPlacement
-from rescheduler.policy.models import Policy
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.plan import Plan, PlannedPlacement
+from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.explanation import Explanation
 from tests.builders import cluster, node, pod, taint
 from tests.unit.report.plans import objective, reference, small_cluster, small_plan

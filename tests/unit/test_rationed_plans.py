@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rescheduler.checker.limits import check_groups
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Plan, Status
-from rescheduler.policy.models import Policy
-from rescheduler.proof.limits import check_groups
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan, Status
+from rescheduler.policy.fields.policy import Policy
 from tests.unit.disruption.cases import policy
 from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod
 from tests.unit.planning.tiny import StoppedClock, as_cluster

@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Final
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Final, NamedTuple
 
 import msgspec
 
-from rescheduler.adapters.kubernetes.connection import Connection
-from rescheduler.adapters.kubernetes.failures import ForbiddenError, NotServedError
-from rescheduler.adapters.kubernetes.paths import namespace_path
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
+from rescheduler.adapters.kubernetes.client.paths import namespace_path
+from rescheduler.model.printable import shortened
+
+# Which cluster a command is about to act on, where a kubeconfig names several of them and nobody said which.
+
+
+class Whereabouts(NamedTuple):
+    """A context of a kubeconfig, the cluster it leads to, and how many contexts it was taken from."""
+
+    context: str
+    cluster: str
+    contexts: int
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"context {shortened(self.context)} (cluster {shortened(self.cluster)})"
+
+
+def whereabouts(kubeconfig: str | None) -> Whereabouts | None:
+    """The current context of the kubeconfig, as kubectl finds it; None without a usable one, in a pod for example."""
+    location = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    if not any(Path(part).expanduser().exists() for part in location.split(os.pathsep) if part):
+        return None
+    library = import_module("kubernetes.config")
+    try:
+        contexts, current = library.list_kube_config_contexts(location)
+    except (library.ConfigException, OSError, KeyError, TypeError, AttributeError, ValueError):
+        return None
+    if not current:
+        return None
+    return Whereabouts(str(current["name"]), str(current["context"].get("cluster", "")), len(contexts))
+
 
 LASTING_NAMESPACE: Final = "kube-system"
 """Every cluster has it from the first moment to the last, so its uid serves as the cluster's."""

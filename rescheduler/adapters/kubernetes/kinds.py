@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from rescheduler.adapters.kubernetes.decoding import storage, workload
-from rescheduler.adapters.kubernetes.decoding.node import NodeObject
-from rescheduler.adapters.kubernetes.decoding.pod import PodObject
-from rescheduler.adapters.kubernetes.decoding.pod_autoscaler import PodAutoscalerObject
-from rescheduler.adapters.kubernetes.decoding.quota import ResourceQuotaObject
+from rescheduler.adapters.kubernetes.objects import storage_fields as storage
+from rescheduler.adapters.kubernetes.objects import workload
+from rescheduler.adapters.kubernetes.objects.node import NodeObject
+from rescheduler.adapters.kubernetes.objects.pod_autoscaler import PodAutoscalerObject
+from rescheduler.adapters.kubernetes.objects.pods.pod_fields import PodObject
+from rescheduler.adapters.kubernetes.objects.quota import ResourceQuotaObject
 
 
 class Kind(NamedTuple):

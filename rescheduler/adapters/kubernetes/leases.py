@@ -8,13 +8,12 @@ from typing import Annotated, Any, Final, Required, TypedDict
 
 import msgspec
 
-from rescheduler.adapters.kubernetes.connection import Connection, Response
-from rescheduler.adapters.kubernetes.failures import ForbiddenError, OutcomeUnknownError, server_message
-from rescheduler.adapters.kubernetes.namespaces import ensure_namespace
-from rescheduler.adapters.kubernetes.paths import lease_path
+from rescheduler.adapters.kubernetes.client.connection import Connection, Response
+from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, OutcomeUnknownError, server_message
+from rescheduler.adapters.kubernetes.client.paths import ensure_namespace, lease_path
 from rescheduler.extension_points import ClusterError, LeaseStore
-from rescheduler.model.annotations import MANAGED_BY, OURS
-from rescheduler.model.lease import LeaseReading, LeaseRecord
+from rescheduler.model.daemon.lease import LeaseReading, LeaseRecord
+from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.printable import shortened
 
 _KIND: Final = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}

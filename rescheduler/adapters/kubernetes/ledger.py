@@ -2,28 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
-from rescheduler.adapters.kubernetes.connection import Connection, Response
-from rescheduler.adapters.kubernetes.failures import (
+from rescheduler.adapters.kubernetes.client.connection import Connection, Response
+from rescheduler.adapters.kubernetes.client.failures import (
     ForbiddenError,
     NotServedError,
     OutcomeUnknownError,
     refusal,
     server_message,
 )
-from rescheduler.adapters.kubernetes.ledger_marks import approved_plan, with_marks
-from rescheduler.adapters.kubernetes.ledger_text import DATA_KEY, FORMAT, FORMAT_KEY, read_ledger, write_ledger
-from rescheduler.adapters.kubernetes.namespaces import ensure_namespace
-from rescheduler.adapters.kubernetes.paths import config_map_path, namespace_path
-from rescheduler.adapters.kubernetes.placeholders import EXPIRES_ANNOTATION, PLAN_LABEL, expiry
+from rescheduler.adapters.kubernetes.client.paths import config_map_path, ensure_namespace, namespace_path
+from rescheduler.adapters.kubernetes.guidance.placeholders import EXPIRES_ANNOTATION, PLAN_LABEL, expiry
 from rescheduler.extension_points import ClusterError, LedgerDeniedError, LedgerReading, LedgerStore
-from rescheduler.model.annotations import MANAGED_BY, OURS
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger
+from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.printable import shortened
+from rescheduler.model.times import read_time
+
+# What an operator says to the ledger by annotations: the circuit breaker is closed by hand, a plan is approved.
+
+CLOSED_ANNOTATION: Final = "rescheduler.dev/breaker-closed"
+"""When an operator closed the breaker, RFC 3339: what went wrong before is forgiven."""
+APPROVED_ANNOTATION: Final = "rescheduler.dev/approved"
+"""The number of the plan that an operator says yes to, where the policy's mode is Approve."""
+LONGEST_NUMBER: Final = 64
+
+
+def approved_plan(annotations: Mapping[str, str]) -> str:
+    """The number of the plan that was approved; "" where there is none, or where it is none of ours by its length."""
+    found = annotations.get(APPROVED_ANNOTATION, "").strip()
+    return found if len(found) <= LONGEST_NUMBER else ""
+
+
+def with_marks(ledger: Ledger, annotations: Mapping[str, str], now: float | None) -> Ledger:
+    """The ledger with the breaker closed if it opened before the annotation says; a time to come counts as ``now``.
+
+    A text that is no time says nothing: the breaker stays open, and everything that it stops says so.
+    """
+    closed_at = read_time(annotations.get(CLOSED_ANNOTATION))
+    if closed_at is None:
+        return ledger
+    closed_at = closed_at if now is None else min(closed_at, now)
+    opened_at = ledger.breaker.opened_at
+    if closed_at <= ledger.breaker.since or (opened_at is not None and opened_at > closed_at):
+        return ledger
+    return replace(ledger, breaker=Breaker(since=closed_at))
+
+
+# The ledger as text in a ConfigMap, and what to say of a text that is none.
+
+DATA_KEY: Final = "ledger.json"
+FORMAT_KEY: Final = "format"
+FORMAT: Final = "1"
+LATEST_TIME: Final = 1e11
+"""Seconds since the epoch that no eviction was sent at: about the year 5138."""
+
+
+def write_ledger(ledger: Ledger) -> str:
+    """The ledger as JSON."""
+    return msgspec.json.encode(ledger).decode()
+
+
+def read_ledger(data: Mapping[str, str], called: str, repair: str) -> Ledger:
+    """The ledger from a ConfigMap's data. Raises ClusterError that says what was found and how to repair it.
+
+    ``called``: the ConfigMap in words; ``repair``: the command that removes it.
+    """
+    found = data.get(FORMAT_KEY, FORMAT)
+    if found != FORMAT:
+        raise ClusterError(
+            f"{called} is of form {shortened(found, 20)!r}, wanted {FORMAT!r}: another version of rescheduler wrote "
+            "it; use that one, or name another ConfigMap in the policy (ledger.name)"
+        )
+    try:
+        ledger = msgspec.json.decode(data[DATA_KEY], type=Ledger)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise _unusable(called, str(error), repair) from error
+    fault = next(_faults(ledger), None)
+    if fault is not None:
+        raise _unusable(called, fault, repair)
+    return ledger
+
+
+def _faults(ledger: Ledger) -> Iterator[str]:
+    numbers = [entry.number for entry in ledger.entries]
+    if numbers != sorted(set(numbers)) or (numbers and numbers[-1] >= ledger.next_entry):
+        yield "the numbers of its entries are not in order"
+    if ledger.plan < 0:
+        yield f"plan is {ledger.plan}"
+    for entry in ledger.entries:
+        times = (entry.at, entry.ended_at or 0.0, entry.closed_at or 0.0)
+        if not all(0.0 <= time < LATEST_TIME for time in times):
+            yield f"entry {entry.number} has a time that is none"
+        if not entry.pod.uid or not entry.pod.name:
+            yield f"entry {entry.number} names no pod"
+
+
+def _unusable(called: str, found: str, repair: str) -> ClusterError:
+    return ClusterError(
+        f"{called} holds no ledger that can be read: {shortened(found, 200)}; nothing is evicted without it. "
+        f"Put back what stood there, or, if no eviction is under way, remove it: {repair}"
+    )
+
 
 STOP_ANNOTATION: Final = "rescheduler.dev/stop"
 """On the ConfigMap or its namespace: while it is there, nothing is evicted; its value is told as the reason."""

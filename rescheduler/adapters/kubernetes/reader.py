@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import msgspec
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.kubernetes.connection import Connection
-from rescheduler.adapters.kubernetes.conversion.cluster import ClusterBuilder
-from rescheduler.adapters.kubernetes.decoding.errors import BrokenTextError, ObjectError
-from rescheduler.adapters.kubernetes.decoding.metadata import Decoded
-from rescheduler.adapters.kubernetes.decoding.pages import decode_page
-from rescheduler.adapters.kubernetes.failures import ForbiddenError, NotServedError, PagesExpiredError
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, Kind
+from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
+from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
+from rescheduler.adapters.kubernetes.objects.metadata import Decoded
+from rescheduler.adapters.kubernetes.objects.pages import decode_page
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader, Progress, no_progress
-from rescheduler.model.cluster import Cluster
+from rescheduler.model.objects.cluster import Cluster
 
 
 class _Version(Decoded):

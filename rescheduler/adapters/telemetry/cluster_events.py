@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable
 from math import inf
 from typing import Final
 
-from rescheduler.adapters.kubernetes import events
-from rescheduler.adapters.kubernetes.connection import Connection
-from rescheduler.adapters.kubernetes.paths import event_path
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.paths import event_path
+from rescheduler.adapters.kubernetes.eviction import events
 from rescheduler.adapters.telemetry import event_texts
 from rescheduler.adapters.telemetry.event_texts import PodEvent
 from rescheduler.adapters.telemetry.redaction import Redaction
 from rescheduler.extension_points import Clock, ClusterError, Listener
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.notices import (
+from rescheduler.model.daemon.notices import (
     ApprovalWanted,
     CapacityRequested,
     LeadershipChanged,
@@ -23,8 +22,9 @@ from rescheduler.model.notices import (
     PolicyHeld,
     RoundEnded,
 )
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.printable import printable
-from rescheduler.policy.models import Guidance, Mode, Policy
+from rescheduler.policy.fields.policy import Guidance, Mode, Policy
 
 BURST: Final = 30.0
 """Events at once; the API server itself takes about as many of one object."""

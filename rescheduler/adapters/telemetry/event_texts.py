@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from rescheduler.adapters.telemetry.log_lines import timestamp
-from rescheduler.model.annotations import MANAGED_BY, OURS
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.notices import ApprovalWanted, CapacityRequested, PolicyHeld, RoundEnded
-from rescheduler.model.plan import ObjectiveResult, PodReference, Status
-from rescheduler.model.round_report import RoundReport
+from rescheduler.model.daemon.notices import ApprovalWanted, CapacityRequested, PolicyHeld, RoundEnded
+from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.objects.annotations import MANAGED_BY, OURS
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import ObjectiveResult, PodReference, Status
 
 EVICTION_PLANNED: Final = "EvictionPlanned"
 NO_ROOM: Final = "NoRoomPossible"

@@ -8,8 +8,8 @@ from typing import Final
 
 from rescheduler.adapters.telemetry.listeners import Hear
 from rescheduler.extension_points import AuditLog, Clock, LedgerReading, LedgerStore, Listener
-from rescheduler.model.ledger import EntryState, Ledger, LedgerEntry
-from rescheduler.model.notices import EvictionNoted, LeadershipChanged, Notice, PolicyLoaded, Started
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.notices import EvictionNoted, LeadershipChanged, Notice, PolicyLoaded, Started
 
 MOST_REMEMBERED: Final = 20_000
 """Entries that are remembered; the ledger itself forgets after a day or a few."""

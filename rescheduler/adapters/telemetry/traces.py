@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from rescheduler import __version__
 from rescheduler.adapters.telemetry.redaction import Redaction
-from rescheduler.adapters.telemetry.round_words import FAILED, outcome_of, wanted_and_helped
+from rescheduler.adapters.telemetry.words import FAILED, outcome_of, wanted_and_helped
 from rescheduler.extension_points import Listener
-from rescheduler.model.notices import Notice, RoundEnded
+from rescheduler.model.daemon.notices import Notice, RoundEnded
+from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.printable import printable
-from rescheduler.model.round_report import RoundReport
 
 ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 """Either of these switches traces on; further variables of OpenTelemetry (headers, time-outs) hold as they stand."""

@@ -8,17 +8,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from rescheduler.disruption.budgets.population import Population
-from rescheduler.disruption.budgets.standing import UNLIMITED, Standing
-from rescheduler.disruption.budgets.wording import called, objection, rate_detail
+from rescheduler.disruption.budgets.budget_status import UNLIMITED, Standing, called, objection, rate_detail
+from rescheduler.disruption.budgets.coverage import Population
+from rescheduler.disruption.budgets.workload_budgets import WorkloadBudgets
 from rescheduler.disruption.pod_kinds import PodKinds, is_standing
-from rescheduler.disruption.workload_budgets import WorkloadBudgets
-from rescheduler.model.arrays import NOWHERE, IntArray
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import DisruptionGroup
-from rescheduler.model.ledger import Ledger
-from rescheduler.model.pod import Pod
-from rescheduler.policy.budgets import Budget, names_of
+from rescheduler.model.columns.arrays import NOWHERE, IntArray
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import DisruptionGroup
+from rescheduler.policy.fields.budgets import Budget, names_of
 
 RULE = "Budget"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.disruption.pod_disruption_budgets import BudgetStanding
+from rescheduler.disruption.budgets.pod_disruption_budgets import BudgetStanding
+from rescheduler.disruption.eligibility_context import Circumstances
 from rescheduler.disruption.pod_kinds import is_standing
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Permission
+from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.policy import Permission
 
 
 def open_debt(pod: Pod, circumstances: Circumstances) -> str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.model.annotations import CONFIG_SOURCE, MANAGED_BY, MIRROR, OURS
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Permission
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.model.objects.annotations import CONFIG_SOURCE, MANAGED_BY, MIRROR, OURS
+from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.policy import Permission
 
 CRITICAL_PRIORITY = 2_000_000_000
 """Value of system-cluster-critical, the lowest of the two priorities that Kubernetes keeps for itself."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.model.annotations import DO_NOT_DISRUPT, DO_NOT_EVICT, PREFER_NO_EVICTION, SAFE_TO_EVICT
-from rescheduler.model.pod import Pod
-from rescheduler.policy.values import parse_duration
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.model.objects.annotations import DO_NOT_DISRUPT, DO_NOT_EVICT, PREFER_NO_EVICTION, SAFE_TO_EVICT
+from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.values import parse_duration
 
 
 def safe_to_evict(pod: Pod, _: Circumstances) -> str | None:

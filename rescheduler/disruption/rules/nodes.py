@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.model.label_selectors import describe, selects
-from rescheduler.model.node_marks import node_mark
-from rescheduler.model.pod import Pod
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.model.columns.selectors import describe, selects
+from rescheduler.model.objects.node import node_mark
+from rescheduler.model.objects.pod import Pod
 
 
 def unusable_node(pod: Pod, circumstances: Circumstances) -> str | None:

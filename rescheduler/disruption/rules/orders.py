@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rescheduler.disruption.breaker import breaker_objection
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.model.pod import Pod
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.model.objects.pod import Pod
 
 
 def stop(_: Pod, circumstances: Circumstances) -> str | None:

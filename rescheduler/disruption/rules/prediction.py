@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.model.pod import Pod
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.model.objects.pod import Pod
 
 
 def unmodelled_predicate(pod: Pod, _: Circumstances) -> str | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.model.pod import Pod
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.model.objects.pod import Pod
 
 
 class Rule(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.model.label_selectors import describe, selects
-from rescheduler.model.pod import Pod
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.model.columns.selectors import describe, selects
+from rescheduler.model.objects.pod import Pod
 
 
 def namespace(pod: Pod, circumstances: Circumstances) -> str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.model.annotations import SAFE_TO_EVICT
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Permission
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.model.objects.annotations import SAFE_TO_EVICT
+from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.policy import Permission
 
 
 def local_storage(pod: Pod, circumstances: Circumstances) -> str | None:

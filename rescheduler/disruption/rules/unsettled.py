@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.circumstances import Circumstances
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import PodAutoscaler, Workload
-from rescheduler.policy.models import Permission
-from rescheduler.policy.values import format_duration
+from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import PodAutoscaler, Workload
+from rescheduler.policy.fields.policy import Permission
+from rescheduler.policy.fields.values import format_duration
 
 POLICY = "(policy: disruption.unsettled)"
 RUN = "(run leaves it alone)"

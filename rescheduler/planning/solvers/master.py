@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ortools.sat.python import cp_model
 
-from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.solvers.lexicographic import LexicographicSolver
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.lexicographic_solver import LexicographicSolver
 
 
 @dataclass(frozen=True)

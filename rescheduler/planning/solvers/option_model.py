@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 
-from rescheduler.model.arrays import IntArray
-from rescheduler.model.usage import FloatArray
+from rescheduler.model.columns.arrays import IntArray
+from rescheduler.model.usage.usage import FloatArray
 
 _SAME = 1e-9
 

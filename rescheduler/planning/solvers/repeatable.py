@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ortools.sat.python import cp_model
 
-from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.problem.deadline import Deadline
 
 
 def repeatable_solver(seed: int, deadline: Deadline, deterministic_seconds: float) -> cp_model.CpSolver:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.planning.deadline import Deadline
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.solvers.repeatable import repeatable_solver
 
 _DETERMINISTIC_SECONDS = 4.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rescheduler.model.resources import MEMORY
+from rescheduler.model.objects.resources import MEMORY
 from rescheduler.report.html.markup import text
-from rescheduler.report.node_use import NodeUse, in_one_unit
+from rescheduler.report.nodes import NodeUse, in_one_unit
 
 MOST_RESOURCES = 5
 _SHORT = {MEMORY: "mem"}  # bars of a phone are short

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rescheduler.model.resources import PODS
+from rescheduler.model.objects.resources import PODS
 from rescheduler.report.cells import plural
 from rescheduler.report.flows import Flow
 from rescheduler.report.html.arrows import arrows
 from rescheduler.report.html.bars import bars_after, bars_before
 from rescheduler.report.html.markup import text
-from rescheduler.report.node_use import NodeUse
+from rescheduler.report.nodes import NodeUse
 
 LEGEND = (
     '<p class="legend"><span><i class="s"></i> stays</span> <span><i class="o"></i> leaves</span> '

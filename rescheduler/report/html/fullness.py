@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from rescheduler.report.html.markup import text
-from rescheduler.report.node_use import SHOWN_FIRST, NodeUse
+from rescheduler.report.nodes import SHOWN_FIRST, NodeUse
 
 FEWEST_NODES = 12
 TENTHS = 10

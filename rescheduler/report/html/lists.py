@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult, Refusal
+from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult, Refusal
 from rescheduler.report.cells import plural, subject
 from rescheduler.report.flows import Flow
 from rescheduler.report.html.markup import folded, more, table, text
-from rescheduler.report.move_reasons import why
+from rescheduler.report.moves import why
 
 MOST_MOVES = 3000
 FEW_MOVES = 60

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from math import isfinite
 
-from rescheduler.model.plan import ObjectiveResult, Plan, PlanResult
+from rescheduler.model.plan.plan import ObjectiveResult, Plan, PlanResult
 from rescheduler.model.printable import printable
+from rescheduler.report.cells import number, percent
 from rescheduler.report.headline import headlines
 from rescheduler.report.html.markup import folded, text
-from rescheduler.report.numbers import number, percent
 
 
 def objectives(plan: Plan | PlanResult) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.plan import Plan, PlanResult
+from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.report.cells import plural
 from rescheduler.report.html.markup import folded, text
 from rescheduler.report.price import Count, Price

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Plan, PlanResult
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.report.headline import snapshot_line
 from rescheduler.report.html.fullness import fullness
 from rescheduler.report.html.lists import moves, placements, refusals, warnings
@@ -14,7 +14,7 @@ from rescheduler.report.html.objectives import objectives
 from rescheduler.report.html.payers import payers, tiles
 from rescheduler.report.html.untouched import untouched
 from rescheduler.report.html.walk import walk
-from rescheduler.report.node_use import uses_of
+from rescheduler.report.nodes import uses_of
 from rescheduler.report.price import price_of
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.resources import PODS
+from rescheduler.model.objects.resources import PODS
 from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import bars_before
 from rescheduler.report.html.markup import folded, more, text
-from rescheduler.report.node_use import SHOWN_FIRST, NodeUse
+from rescheduler.report.nodes import SHOWN_FIRST, NodeUse
 
 MOST_NODES = 300
 FEW_NODES = 60

@@ -6,16 +6,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Plan, PlanResult
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.report.cells import plural
 from rescheduler.report.flows import Flow, flows_of
 from rescheduler.report.html.bars import MOST_RESOURCES
 from rescheduler.report.html.figure import LEGEND, Look, figure
 from rescheduler.report.html.lists import flow_list
 from rescheduler.report.html.steps import Step, steps_of
-from rescheduler.report.node_rows import most_changed_first
-from rescheduler.report.node_use import NodeUse, Walk, resources_shown
+from rescheduler.report.nodes import NodeUse, Walk, most_changed_first, resources_shown
 
 MOST_ROWS = 40
 FEW_STEPS = 8

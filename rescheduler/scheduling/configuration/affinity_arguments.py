@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rescheduler.model.constraints import NodeAffinity, NodeSelectorTerm, PreferredNodeTerm, Requirement
+from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm, PreferredNodeTerm, Requirement
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted
 from rescheduler.scheduling.configuration.names import is_qualified_name

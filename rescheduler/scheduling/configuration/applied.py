@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 from msgspec.structs import replace as with_changes
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import Columns, columns_of
-from rescheduler.model.pod import Pod, PodSpec
-from rescheduler.model.resources import Resources, is_ignored
-from rescheduler.model.spread import default_selector
+from rescheduler.model.columns.columns import Columns, columns_of
+from rescheduler.model.columns.spread import default_selector
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod, PodSpec
+from rescheduler.model.objects.resources import Resources, is_ignored
 from rescheduler.scheduling.configuration.settings import ConfiguredProfile, Effect, NotModelled
 
 _Interned: TypeAlias = dict[PodSpec, PodSpec]

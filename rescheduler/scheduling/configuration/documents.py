@@ -14,8 +14,8 @@ from typing import Any, NoReturn, cast
 import yaml
 
 from rescheduler.model.printable import printable
-from rescheduler.policy.document import Document, Path, Place
-from rescheduler.policy.errors import Problem
+from rescheduler.policy.reading.document import Document, Path, Place
+from rescheduler.policy.reading.errors import Problem
 from rescheduler.scheduling.configuration.errors import ConfigurationError
 from rescheduler.scheduling.configuration.scalars import plain_value
 

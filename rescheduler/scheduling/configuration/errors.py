@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.policy.errors import PolicyError
+from rescheduler.policy.reading.errors import PolicyError
 
 
 class ConfigurationError(PolicyError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, TypeVar
 
-from rescheduler.policy.document import Path
+from rescheduler.policy.reading.document import Path
 from rescheduler.scheduling.configuration.findings import Findings, choices, shown
 
 Value = TypeVar("Value")

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from rescheduler.model.printable import printable
-from rescheduler.policy.document import Path
-from rescheduler.policy.errors import Problem
+from rescheduler.policy.reading.document import Path
+from rescheduler.policy.reading.errors import Problem
 from rescheduler.scheduling.configuration.documents import ReadDocument
 from rescheduler.scheduling.configuration.errors import ConfigurationError
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rescheduler.plugins.scores import InterPodAffinity
 from rescheduler.scheduling.configuration.extenders import ExtenderSettings
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted
 from rescheduler.scheduling.configuration.kube_profile import read_profile
 from rescheduler.scheduling.configuration.settings import ConfiguredProfile, ConfiguredScore
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER
+from rescheduler.scheduling.scores import InterPodAffinity
 
 _PROVIDERS = ["DefaultProvider", "ClusterAutoscalerProvider"]
 

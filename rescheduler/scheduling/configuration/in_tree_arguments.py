@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rescheduler.model.constraints import NodeAffinity
-from rescheduler.plugins.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
-from rescheduler.plugins.scores.volume_binding import VolumeBinding
-from rescheduler.policy.document import Path
-from rescheduler.policy.foreign_metrics import ForeignMetrics
-from rescheduler.policy.policy_model import PolicyModel
+from rescheduler.model.objects.constraints import NodeAffinity
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.reading.document import Path
 from rescheduler.scheduling.configuration import load_aware_arguments, resource_arguments
 from rescheduler.scheduling.configuration.affinity_arguments import added_affinity
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted
 from rescheduler.scheduling.configuration.known_plugins import IN_TREE, LOAD_AWARE, OTHERS, REMOVED, points_of
+from rescheduler.scheduling.configuration.metrics_source import ForeignMetrics
 from rescheduler.scheduling.configuration.resource_arguments import LEAST, MOST, RATIO, FitSettings
 from rescheduler.scheduling.configuration.settings import ScoreArguments
 from rescheduler.scheduling.configuration.spread_arguments import SpreadSettings, spread_settings
+from rescheduler.scheduling.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
+from rescheduler.scheduling.scores.volume_binding import VolumeBinding
 
 
 @dataclass

@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from rescheduler.plugins.filters import DEFAULT_FILTERS
-from rescheduler.plugins.scores import (
-    ImageLocality,
-    NodeAffinity,
-    NodeResourcesBalancedAllocation,
-    NodeResourcesFit,
-    PodTopologySpread,
-    TaintToleration,
-)
 from rescheduler.scheduling.configuration.extenders import ExtenderSettings
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted
@@ -40,6 +31,15 @@ from rescheduler.scheduling.configuration.plugin_sets import (
 )
 from rescheduler.scheduling.configuration.resource_arguments import RATIO
 from rescheduler.scheduling.configuration.settings import ConfiguredProfile, ConfiguredScore, NotModelled
+from rescheduler.scheduling.filters import DEFAULT_FILTERS
+from rescheduler.scheduling.scores import (
+    ImageLocality,
+    NodeAffinity,
+    NodeResourcesBalancedAllocation,
+    NodeResourcesFit,
+    PodTopologySpread,
+    TaintToleration,
+)
 
 _MODELLED_FILTERS = frozenset(plugin.name for plugin in DEFAULT_FILTERS)
 # In the second beta and before, "unreserve" stood beside the points of today.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from rescheduler.plugins.scores import (
+from rescheduler.scheduling.configuration.settings import Effect, NotModelled, ScoreArguments
+from rescheduler.scheduling.scores import (
     ImageLocality,
     InterPodAffinity,
     NodeAffinity,
@@ -14,7 +15,6 @@ from rescheduler.plugins.scores import (
     PodTopologySpread,
     TaintToleration,
 )
-from rescheduler.scheduling.configuration.settings import Effect, NotModelled, ScoreArguments
 
 PREDICATES: Mapping[str, tuple[str, ...]] = {
     "GeneralPredicates": ("NodeName", "NodeAffinity", "NodePorts", "NodeResourcesFit"),

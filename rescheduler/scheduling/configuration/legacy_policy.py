@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from rescheduler.plugins.filters import DEFAULT_FILTERS
-from rescheduler.plugins.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
 from rescheduler.scheduling.configuration.documents import ReadDocument
 from rescheduler.scheduling.configuration.extenders import read_extenders
 from rescheduler.scheduling.configuration.fields import Fields
@@ -32,7 +30,9 @@ from rescheduler.scheduling.configuration.settings import (
     NotModelled,
     ScoreArguments,
 )
+from rescheduler.scheduling.filters import DEFAULT_FILTERS
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER
+from rescheduler.scheduling.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
 
 KIND: Final = "Policy"
 FORM: Final = "legacy Policy"

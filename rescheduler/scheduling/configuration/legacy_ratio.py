@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.plugins.scores import NodeResourcesFit
+from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import quoted
 from rescheduler.scheduling.configuration.resource_arguments import RATIO, read_shape
+from rescheduler.scheduling.scores import NodeResourcesFit
 
 _LARGEST_WEIGHT = 100
 

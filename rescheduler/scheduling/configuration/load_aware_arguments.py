@@ -9,17 +9,17 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from rescheduler.model.resources import CPU, QuantityError, requested_amount
-from rescheduler.plugins.scores.best_fit_bin_pack import BestFitBinPackArguments
-from rescheduler.plugins.scores.load_variation_risk_balancing import LoadVariationRiskBalancingArguments
-from rescheduler.plugins.scores.low_risk_over_commitment import LowRiskOverCommitmentArguments, RiskLimitWeights
-from rescheduler.plugins.scores.safe_balancing import SafeBalancingArguments
-from rescheduler.plugins.scores.target_load_packing import TargetLoadPackingArguments
-from rescheduler.plugins.scores.usage_arguments import DefaultRequests
-from rescheduler.policy.foreign_metrics import ForeignMetrics, trimaran_metrics
-from rescheduler.policy.policy_model import PolicyModel
+from rescheduler.model.objects.resources import CPU, QuantityError, requested_amount
+from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted, shown, without_credentials
+from rescheduler.scheduling.configuration.metrics_source import ForeignMetrics, trimaran_metrics
+from rescheduler.scheduling.scores.best_fit_bin_pack import BestFitBinPackArguments
+from rescheduler.scheduling.scores.load_variation_risk_balancing import LoadVariationRiskBalancingArguments
+from rescheduler.scheduling.scores.low_risk_over_commitment import LowRiskOverCommitmentArguments, RiskLimitWeights
+from rescheduler.scheduling.scores.safe_balancing import SafeBalancingArguments
+from rescheduler.scheduling.scores.target_load_packing import TargetLoadPackingArguments
+from rescheduler.scheduling.scoring.usage_arguments import DefaultRequests
 
 _PROVIDERS = ["KubernetesMetricsServer", "Prometheus", "SignalFx"]
 _DEFAULT_TARGET, _DEFAULT_MULTIPLIER, _DEFAULT_WINDOW, _DEFAULT_CPU = 40, 1.5, 5, "1000m"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from rescheduler.policy.document import Path
+from rescheduler.policy.reading.document import Path
 from rescheduler.scheduling.configuration.known_plugins import IN_TREE, POINTS, points_of
 
 MULTI_POINT: Final = "multiPoint"

@@ -6,30 +6,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rescheduler.extension_points import Filter, Score
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.placement import Placement
-from rescheduler.model.usage import Usage, UsageWindows, no_usage
-from rescheduler.plugins.filters import DEFAULT_FILTERS
-from rescheduler.plugins.filters.enforced_node_affinity import EnforcedNodeAffinity
-from rescheduler.plugins.filters.node_ready import NodeReady
-from rescheduler.plugins.filters.node_resources_fit import NodeResourcesFit
-from rescheduler.plugins.filters.node_usage import NodeUsage as NodeUsageFilter
-from rescheduler.plugins.filters.node_usage import UsageThresholds
-from rescheduler.plugins.scores import NodeAffinity, NodeResourcesBalancedAllocation, PodTopologySpread
-from rescheduler.plugins.scores.added_node_affinity import AddedNodeAffinity
-from rescheduler.plugins.scores.best_fit_bin_pack import BestFitBinPack, BestFitBinPackArguments
-from rescheduler.plugins.scores.load_variation_risk_balancing import (
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.usage.usage import Usage, UsageWindows, no_usage
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile, ConfiguredScore, Effect
+from rescheduler.scheduling.filters import DEFAULT_FILTERS
+from rescheduler.scheduling.filters.enforced_node_affinity import EnforcedNodeAffinity
+from rescheduler.scheduling.filters.node_ready import NodeReady
+from rescheduler.scheduling.filters.node_resources_fit import NodeResourcesFit
+from rescheduler.scheduling.filters.node_usage import NodeUsage as NodeUsageFilter
+from rescheduler.scheduling.filters.node_usage import UsageThresholds
+from rescheduler.scheduling.profile import Profile, WeightedScore, scores_change_of_balance
+from rescheduler.scheduling.scores import NodeAffinity, NodeResourcesBalancedAllocation, PodTopologySpread
+from rescheduler.scheduling.scores.best_fit_bin_pack import BestFitBinPack, BestFitBinPackArguments
+from rescheduler.scheduling.scores.load_variation_risk_balancing import (
     LoadVariationRiskBalancing,
     LoadVariationRiskBalancingArguments,
 )
-from rescheduler.plugins.scores.low_risk_over_commitment import LowRiskOverCommitment, LowRiskOverCommitmentArguments
-from rescheduler.plugins.scores.node_usage import NodeUsage
-from rescheduler.plugins.scores.node_usage_arguments import NodeUsageArguments
-from rescheduler.plugins.scores.safe_balancing import SafeBalancing, SafeBalancingArguments
-from rescheduler.plugins.scores.target_load_packing import TargetLoadPacking, TargetLoadPackingArguments
-from rescheduler.policy.policy_model import PolicyModel
-from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile, ConfiguredScore, Effect
-from rescheduler.scheduling.profile import Profile, WeightedScore, scores_change_of_balance
+from rescheduler.scheduling.scores.low_risk_over_commitment import LowRiskOverCommitment, LowRiskOverCommitmentArguments
+from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity
+from rescheduler.scheduling.scores.node_usage import NodeUsage, NodeUsageArguments
+from rescheduler.scheduling.scores.safe_balancing import SafeBalancing, SafeBalancingArguments
+from rescheduler.scheduling.scores.target_load_packing import TargetLoadPacking, TargetLoadPackingArguments
 
 # The load watcher answers with its longest window that has data.
 _WATCHER_WINDOWS = (900.0, 600.0, 300.0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.plugins.scores import NodeResourcesBalancedAllocation, NodeResourcesFit
-from rescheduler.policy.document import Path
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.policy.reading.document import Path
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted, shown
 from rescheduler.scheduling.configuration.names import is_qualified_name
+from rescheduler.scheduling.scores import NodeResourcesBalancedAllocation, NodeResourcesFit
 
 LEAST, MOST, RATIO = "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"
 _STRATEGIES = [LEAST, MOST, RATIO]

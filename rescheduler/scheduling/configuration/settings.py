@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from rescheduler.extension_points import Score
-from rescheduler.model.constraints import NodeAffinity, TopologySpreadConstraint
-from rescheduler.policy.foreign_metrics import ForeignMetrics
-from rescheduler.policy.policy_model import PolicyModel
+from rescheduler.model.objects.constraints import NodeAffinity, TopologySpreadConstraint
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.scheduling.configuration.metrics_source import ForeignMetrics
 
 ScoreArguments: TypeAlias = Score | PolicyModel
 """A score that needs nothing more, or the arguments of one that needs usage."""
@@ -68,7 +68,7 @@ class ConfiguredProfile:
     ``ignored_resources`` and ``ignored_resource_groups`` (what stands before the slash) are not looked at by the
     filter. ``default_constraints`` hold for pods without any of their own; ``has_own_defaults``: an operator wrote
     them. ``percentage_of_nodes_to_score``: 0 leaves the share to the scheduler. ``load_source``: where the
-    scheduler itself reads load, in words; ``metrics``: the same as data, of which policy/foreign_metrics.py makes an
+    scheduler itself reads load, in words; ``metrics``: the same as data, of which ``metrics_source.py`` makes an
     offer for ``usage.providers``.
     """
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rescheduler.model.constraints import TopologySpreadConstraint
-from rescheduler.model.spread import SYSTEM_DEFAULTS
+from rescheduler.model.columns.spread import SYSTEM_DEFAULTS
+from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import choices, quoted
 

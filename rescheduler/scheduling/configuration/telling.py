@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rescheduler.plugins.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
-from rescheduler.policy.policy_model import PolicyModel
+from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.scheduling.configuration.kube_profile import uses_load
 from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile, ConfiguredScore, Effect
+from rescheduler.scheduling.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
 
 
 def configuration_sentences(configuration: Configuration) -> Iterator[tuple[str, tuple[str, ...]]]:

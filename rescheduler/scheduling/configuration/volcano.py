@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from rescheduler.plugins.scores.bin_packing import BinPacking
 from rescheduler.scheduling.configuration.documents import ReadDocument
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import Findings, choices, quoted
@@ -27,6 +26,7 @@ from rescheduler.scheduling.configuration.volcano_plugins import (
     proportional_note,
 )
 from rescheduler.scheduling.configuration.volcano_usage import usage_settings
+from rescheduler.scheduling.scores.bin_packing import BinPacking
 
 FORM: Final = "Volcano's scheduler configuration"
 DEFAULT_NAME: Final = "volcano"

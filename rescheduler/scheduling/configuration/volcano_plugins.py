@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from rescheduler.plugins.scores import (
+from rescheduler.scheduling.configuration.fields import Fields
+from rescheduler.scheduling.configuration.findings import choices
+from rescheduler.scheduling.configuration.settings import ConfiguredScore, Effect, NotModelled
+from rescheduler.scheduling.scores import (
     ImageLocality,
     InterPodAffinity,
     NodeAffinity,
@@ -14,10 +17,7 @@ from rescheduler.plugins.scores import (
     PodTopologySpread,
     TaintToleration,
 )
-from rescheduler.plugins.scores.bin_packing import BinPacking
-from rescheduler.scheduling.configuration.fields import Fields
-from rescheduler.scheduling.configuration.findings import choices
-from rescheduler.scheduling.configuration.settings import ConfiguredScore, Effect, NotModelled
+from rescheduler.scheduling.scores.bin_packing import BinPacking
 
 _PREDICATES: Mapping[str, tuple[str, ...]] = {
     "predicate.NodeAffinityEnable": ("NodeAffinity",),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, Final, NamedTuple
 
-from rescheduler.model.resources import CPU, MEMORY, QuantityError, requested_amount
-from rescheduler.plugins.scores.node_usage_arguments import NodeUsageArguments
-from rescheduler.plugins.scores.shadow_load import Estimator
+from rescheduler.model.objects.resources import CPU, MEMORY, QuantityError, requested_amount
 from rescheduler.scheduling.configuration.fields import Fields
 from rescheduler.scheduling.configuration.findings import shown
 from rescheduler.scheduling.configuration.settings import UsageThreshold
+from rescheduler.scheduling.scores.node_usage import NodeUsageArguments
+from rescheduler.scheduling.scoring.shadow_load import Estimator
 
 # Volcano's code reads the average over ten minutes, whatever the design says of five.
 PERIOD_SECONDS: Final = 600.0

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import IntArray
+from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.kernels.array_batch import place_all
 from rescheduler.scheduling.kernels.array_kernel import highest, totals, use_of, with_shares
 from rescheduler.scheduling.kernels.batch import pack

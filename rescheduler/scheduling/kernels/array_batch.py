@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
+from rescheduler.model.columns.arrays import IntArray
 from rescheduler.scheduling.kernels.array_kernel import Use, totals, with_shares
 from rescheduler.scheduling.kernels.kind import REFUSED, Kind
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.placement import Placement
-from rescheduler.plugins.scores.normalization import MAX_SCORE
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.kernels.array_pairs import paired_points
 from rescheduler.scheduling.kernels.kind import LEAST, RATIO, REFUSED, Kind
 from rescheduler.scheduling.kernels.offers import FloatArray, Offers
+from rescheduler.scheduling.scoring.normalization import MAX_SCORE
 
 
 class Use(NamedTuple):

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
-from rescheduler.plugins.scores.normalization import MAX_SCORE
+from rescheduler.model.columns.arrays import IntArray
 from rescheduler.scheduling.kernels.kind import LEAST, Kind
 from rescheduler.scheduling.kernels.offers import FloatArray
+from rescheduler.scheduling.scoring.normalization import MAX_SCORE
 
 AnyArray = TypeVar("AnyArray", IntArray, FloatArray)
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
+from rescheduler.model.columns.arrays import IntArray
 from rescheduler.scheduling.kernels.kind import Kind, table
 from rescheduler.scheduling.kernels.offers import FloatArray
 

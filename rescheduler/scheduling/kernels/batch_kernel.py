@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
+from rescheduler.model.columns.arrays import IntArray
 from rescheduler.scheduling.kernels.compiling import compiled
 from rescheduler.scheduling.kernels.kind import REFUSED
 from rescheduler.scheduling.kernels.loop_kernel import fill_between

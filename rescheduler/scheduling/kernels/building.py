@@ -7,18 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from rescheduler.extension_points import Score
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.columns import Columns
-from rescheduler.model.placement import Placement
-from rescheduler.model.resources import CPU, EPHEMERAL_STORAGE, MEMORY
-from rescheduler.plugins.filters.node_resources_fit import checked_rows
-from rescheduler.plugins.scores import NodeAffinity, NodeResourcesFit, TaintToleration
-from rescheduler.plugins.scores.added_node_affinity import AddedNodeAffinity
-from rescheduler.plugins.scores.node_affinity import PreferredNodes
-from rescheduler.plugins.scores.node_resources_fit import along_shape
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
+from rescheduler.scheduling.filters.node_resources_fit import checked_rows
 from rescheduler.scheduling.kernels.kind import LEAST, MOST, RATIO, REFUSED, Kind, table
 from rescheduler.scheduling.kernels.offers import FloatArray, Offers
 from rescheduler.scheduling.kernels.recipe import Recipe
+from rescheduler.scheduling.scores import NodeAffinity, NodeResourcesFit, TaintToleration
+from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity, PreferredNodes
+from rescheduler.scheduling.scores.node_resources_fit import along_shape
 
 _RATIO_NAME = "RequestedToCapacityRatio"
 _STRATEGIES = {"LeastAllocated": LEAST, "MostAllocated": MOST, _RATIO_NAME: RATIO}

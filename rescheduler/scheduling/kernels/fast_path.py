@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic
 from rescheduler.scheduling.kernels.array_kernel import has_room, totals, use_of, with_shares
 from rescheduler.scheduling.kernels.kind import REFUSED, Kind

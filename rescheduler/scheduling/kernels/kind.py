@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray, IntArray
+from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.scheduling.kernels.offers import FloatArray
 
 REFUSED: Final = -(1 << 62)

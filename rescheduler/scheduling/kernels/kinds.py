@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 
-from rescheduler.model.affinity_terms import AffinityTerms
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.columns import Columns
-from rescheduler.model.placement import Placement
-from rescheduler.model.spread import SpreadRules
-from rescheduler.plugins.scores import PodTopologySpread
+from rescheduler.model.columns.affinity_terms import AffinityTerms
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.columns.spread import SpreadRules
 from rescheduler.scheduling.kernels.building import base_of, build_kind
 from rescheduler.scheduling.kernels.kind import Kind
 from rescheduler.scheduling.kernels.offers import Offers
 from rescheduler.scheduling.kernels.recipe import Recipe, recipe_of
 from rescheduler.scheduling.profile import Profile
+from rescheduler.scheduling.scores import PodTopologySpread
 
 
 class Kinds:

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rescheduler.model.columns import Columns
+from rescheduler.model.columns.columns import Columns
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 

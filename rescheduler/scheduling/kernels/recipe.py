@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rescheduler.extension_points import Filter, Score
-from rescheduler.plugins import scores
-from rescheduler.plugins.filters.inter_pod_affinity import InterPodAffinity
-from rescheduler.plugins.filters.node_ports import NodePorts
-from rescheduler.plugins.filters.node_resources_fit import NodeResourcesFit
-from rescheduler.plugins.filters.node_volume_limits import NodeVolumeLimits
-from rescheduler.plugins.filters.pod_topology_spread import PodTopologySpread
-from rescheduler.plugins.filters.volume_restrictions import VolumeRestrictions
-from rescheduler.plugins.scores.added_node_affinity import AddedNodeAffinity
-from rescheduler.plugins.scores.requested_to_capacity_ratio import RequestedToCapacityRatio
+from rescheduler.scheduling import scores
+from rescheduler.scheduling.filters.inter_pod_affinity import InterPodAffinity
+from rescheduler.scheduling.filters.node_ports import NodePorts
+from rescheduler.scheduling.filters.node_resources_fit import NodeResourcesFit
+from rescheduler.scheduling.filters.node_volume_limits import NodeVolumeLimits
+from rescheduler.scheduling.filters.pod_topology_spread import PodTopologySpread
+from rescheduler.scheduling.filters.volume_restrictions import VolumeRestrictions
 from rescheduler.scheduling.profile import Profile
+from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity
+from rescheduler.scheduling.scores.requested_to_capacity_ratio import RequestedToCapacityRatio
 
 _TIES: Final = (NodePorts, VolumeRestrictions, NodeVolumeLimits, PodTopologySpread, InterPodAffinity)
 _BY_LARGEST: Final = (scores.TaintToleration, scores.NodeAffinity, AddedNodeAffinity)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from rescheduler.usage.checks.clock_skew import clock_skew
-from rescheduler.usage.checks.disputed import disputed
+from rescheduler.usage.checks.contradicted import disputed, implausible
 from rescheduler.usage.checks.frozen_series import frozen_series
-from rescheduler.usage.checks.implausible import implausible
 from rescheduler.usage.checks.missing import missing
 from rescheduler.usage.checks.new_nodes import new_nodes, predicted_nodes
 from rescheduler.usage.checks.pod_sums import pod_sums

@@ -8,10 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.samples import NodeSamples
-from rescheduler.usage.checks.evidence import JUDGED
-from rescheduler.usage.checks.freezes import Freeze
-from rescheduler.usage.checks.steps import carried
+from rescheduler.model.usage.samples import NodeSamples
+from rescheduler.usage.checks.evidence import JUDGED, carried
+from rescheduler.usage.checks.verdicts import Freeze
 
 _LARGEST_SHARE: Final = 0.5
 _FEWEST: Final = 3

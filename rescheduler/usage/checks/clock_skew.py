@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.trust import Trust, TrustState
+from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.usage.checks.evidence import Evidence
 from rescheduler.usage.checks.verdicts import Verdicts
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.node import Node
-from rescheduler.model.resources import CPU
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU
 
 
 def coverage_freeze(nodes: Sequence[Node], is_valid: BoolArray, wanted: float) -> str:

@@ -2,21 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.node import Node
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import NodeSamples
-from rescheduler.model.usage import FloatArray
-from rescheduler.policy.usage import UsageTrust
-from rescheduler.usage.checks.cadence import cadence, seconds_between_changes
-from rescheduler.usage.checks.capacities import capacities
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import NodeSamples
+from rescheduler.model.usage.usage import FloatArray
+from rescheduler.policy.fields.usage import UsageTrust
+
+# Consecutive samples of each node, whatever ticks lie between them without one.
+
+
+def carried(values: FloatArray) -> FloatArray:
+    """Each gap filled with the newest earlier value of its column, float64[T, N]; NaN where there is none."""
+    if not values.size:
+        return values
+    rows = np.where(np.isfinite(values), np.arange(len(values))[:, None], 0)
+    filled: FloatArray = np.take_along_axis(values, np.maximum.accumulate(rows, axis=0), axis=0)
+    return filled
+
+
+def steps(values: FloatArray) -> FloatArray:
+    """What each sample adds to the one before it, float64[T-1, N]; NaN where there is no sample or none before it."""
+    if len(values) < 2:
+        return values[:0]
+    return np.asarray(values[1:] - carried(values)[:-1])
+
+
+# How often a source really has something new, told from its own samples.
+
+USUAL_SECONDS: Final = 60.0
+"""Between two scrapes, where the samples do not tell: what Prometheus and metrics-server are installed with."""
+LONGEST_SECONDS: Final = 100.0
+"""A source slower than this is not waited for: three scrapes must fit into the five minutes that a sample is good."""
+_RECENT_ROWS: Final = 40
+
+
+def cadence(samples: NodeSamples, interval: float) -> float:
+    """Median seconds between the source's own times of consecutive samples; never below our own interval."""
+    found = steps(samples.measured_at[-_RECENT_ROWS:])
+    with np.errstate(invalid="ignore"):
+        found = found[np.isfinite(found) & (found > 0)]
+    seconds = float(np.median(found)) if found.size else USUAL_SECONDS
+    return max(interval, min(seconds, LONGEST_SECONDS))
+
+
+def seconds_between_changes(samples: NodeSamples, cadence_seconds: float) -> float:
+    """Mean seconds in which a node's values change, over nodes that change at all; at least the cadence.
+
+    A source may stamp one scrape with several times (a rate evaluated at each of our ticks): such repeats say nothing.
+    """
+    spent = steps(samples.measured_at[-_RECENT_ROWS:])
+    changed = np.zeros(spent.shape, dtype=np.bool_)
+    for metric in (CPU, MEMORY):
+        if metric in samples.values:
+            found = steps(samples.values[metric][-_RECENT_ROWS:])
+            changed |= np.isfinite(found) & (found != 0)
+    moving = changed.any(axis=0)
+    changes = int(changed[:, moving].sum())
+    total = float(np.nansum(np.where(spent > 0, spent, 0.0)[:, moving])) if changes else 0.0
+    return max(cadence_seconds, min(total / changes if changes else 0.0, LONGEST_SECONDS))
+
+
+# What each node offers, as arrays.
+
+
+def capacities(nodes: Sequence[Node]) -> FloatArray:
+    """Millicores and bytes, float64[2, N]; allocatable where a node lists no capacity, 0 where it lists neither."""
+    rows = [dict(node.capacity or node.allocatable) for node in nodes]
+    return np.array([[row.get(metric, 0) for row in rows] for metric in (CPU, MEMORY)], dtype=np.float64)
+
 
 JUDGED: Final = (CPU, MEMORY)
 """Metrics by which a node is judged; network and disk are kept beside them."""

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray, IntArray
-from rescheduler.model.trust import TrustState
-from rescheduler.model.usage import FloatArray
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.usage.trust import TrustState
+from rescheduler.model.usage.usage import FloatArray
 from rescheduler.usage.checks.evidence import JUDGED, Evidence
 from rescheduler.usage.checks.verdicts import Verdicts, verdicts
 

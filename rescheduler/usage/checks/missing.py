@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.trust import TrustState
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.usage.trust import TrustState
 from rescheduler.usage.checks.evidence import Evidence
 from rescheduler.usage.checks.verdicts import Verdicts, verdicts
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.predicted_use import MEMORY_SECONDS
-from rescheduler.model.trust import TrustState
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.usage.predicted_use import MEMORY_SECONDS
+from rescheduler.model.usage.trust import TrustState
 from rescheduler.usage.checks.evidence import Evidence
 from rescheduler.usage.checks.verdicts import Verdicts, verdicts
 

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import CPU_PRESSURE, DISK, NETWORK, MetricsSample, NodeSamples
-from rescheduler.model.usage import FloatArray
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import CPU_PRESSURE, DISK, NETWORK, MetricsSample, NodeSamples
+from rescheduler.model.usage.usage import FloatArray
 from rescheduler.usage.checks.evidence import JUDGED
 
 CLOCK_SKEW_SECONDS: Final = 30.0

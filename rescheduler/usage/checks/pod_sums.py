@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.trust import TrustState
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.trust import TrustState
 from rescheduler.usage.checks.evidence import Evidence
 from rescheduler.usage.checks.verdicts import Verdicts, verdicts
 

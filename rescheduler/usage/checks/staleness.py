@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.trust import TrustState
-from rescheduler.model.usage import FRESH_SECONDS
+from rescheduler.model.usage.trust import TrustState
+from rescheduler.model.usage.usage import FRESH_SECONDS
 from rescheduler.usage.checks.evidence import Evidence
 from rescheduler.usage.checks.verdicts import Verdicts, verdicts
 

@@ -7,12 +7,11 @@ from math import inf
 
 import numpy as np
 
-from rescheduler.model.arrays import IntArray
-from rescheduler.model.samples import NodeSamples
-from rescheduler.model.usage import FRESH_SECONDS, FloatArray
-from rescheduler.usage.checks.evidence import JUDGED
-from rescheduler.usage.checks.freezes import Freeze
-from rescheduler.usage.checks.steps import carried
+from rescheduler.model.columns.arrays import IntArray
+from rescheduler.model.usage.samples import NodeSamples
+from rescheduler.model.usage.usage import FRESH_SECONDS, FloatArray
+from rescheduler.usage.checks.evidence import JUDGED, carried
+from rescheduler.usage.checks.verdicts import Freeze
 
 
 def sudden_drop(

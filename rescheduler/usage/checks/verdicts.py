@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from rescheduler.model.arrays import BoolArray
-from rescheduler.model.trust import Trust, TrustState
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.usage.checks.evidence import Evidence
+
+# Why nothing may move by usage for one window.
+
+
+class Freeze(NamedTuple):
+    """What was found, and when; it holds for one window from then."""
+
+    at: float
+    reason: str
+
 
 Verdicts: TypeAlias = Mapping[int, Trust]
 """By the node's index; nodes that are not named pass."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Permission, Policy
-from rescheduler.policy.selectors import PolicySelector
+from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.policy import Permission, Policy
+from rescheduler.policy.fields.selectors import PolicySelector
 
 
 def most_missing(policy: Policy, desired: int) -> int:

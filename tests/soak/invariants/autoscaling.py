@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.node import Node
+from rescheduler.model.objects.node import Node
 from tests.soak.invariants.checker import Checker
 from tests.soak.trace import Event, Request, Violation
 from tests.soak.truth import Truth

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.ledger import Breaker
-from rescheduler.policy.models import Policy
+from rescheduler.model.daemon.ledger import Breaker
+from rescheduler.policy.fields.policy import Policy
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History

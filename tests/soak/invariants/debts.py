@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.pod import Pod
 from tests.soak.trace import Request
 
 REFUSALS = frozenset(

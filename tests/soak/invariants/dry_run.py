@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rescheduler.policy.models import Mode
+from rescheduler.policy.fields.policy import Mode
 from tests.soak.invariants.checker import Checker
 from tests.soak.trace import Event, Request, Violation
 from tests.soak.truth import Truth

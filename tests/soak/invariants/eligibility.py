@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Permission, Policy
+from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.policy import Permission, Policy
 from tests.soak.invariants.allowances import in_scope, matches
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.pod import Pod
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.trace import Event, Request, Violation

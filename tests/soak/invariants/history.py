@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.plan import Move
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Policy
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Move
+from rescheduler.policy.fields.policy import Policy
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.losses import Losses
 from tests.soak.invariants.repayment import (

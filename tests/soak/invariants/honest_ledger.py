@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.ledger import EMPTY_LEDGER, SENT, EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, SENT, EntryState, Ledger, LedgerEntry
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import DOUBT_SECONDS, Send
 from tests.soak.invariants.history import History

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from rescheduler.model.node import Node
+from rescheduler.model.objects.node import Node
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.history import History
 from tests.soak.trace import Effect, Event, NodeChanged, ProcessEvent, Request, RoundEvent, Violation, WorldEvent

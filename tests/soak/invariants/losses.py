@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.pod import Pod
 from tests.soak.trace import NodeChanged, PodChanged
 from tests.soak.truth import Truth
 

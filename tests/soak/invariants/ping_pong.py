@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rescheduler.policy.models import Policy
+from rescheduler.policy.fields.policy import Policy
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.trace import Effect, Event, Violation

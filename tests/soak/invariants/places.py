@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from rescheduler.model.node import Node
-from rescheduler.model.plan import Move
-from rescheduler.model.pod import Pod
-from rescheduler.model.resources import PODS
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.resources import PODS
+from rescheduler.model.plan.plan import Move
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.repayment import newcomers

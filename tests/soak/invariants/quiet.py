@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import Workload
-from rescheduler.policy.models import Permission
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import Workload
+from rescheduler.policy.fields.policy import Permission
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.trace import Event, Request, Violation

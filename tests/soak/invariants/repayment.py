@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rescheduler.model.node import Node
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
 from tests.soak.invariants.debts import Send
 from tests.soak.truth import Truth
 

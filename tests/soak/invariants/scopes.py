@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rescheduler.model.pod import Pod
-from rescheduler.policy.budgets import Budget, Per
+from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.budgets import Budget, Per
 from tests.soak.invariants.allowances import matches
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.repayment import zone_of

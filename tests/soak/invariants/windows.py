@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from rescheduler.policy.budgets import Budget
-from rescheduler.policy.windows import Window, WindowType
+from rescheduler.policy.fields.budgets import Budget
+from rescheduler.policy.fields.windows import Window, WindowType
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.scopes import covers, named
 from tests.soak.trace import Event, Request, Violation

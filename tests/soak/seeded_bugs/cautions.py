@@ -7,8 +7,8 @@ from typing import Any, Final
 from rescheduler.daemon import rounds, vigilance
 from rescheduler.disruption import breaker, health
 from rescheduler.disruption.back_off import BackOff
-from rescheduler.execution import plan_run
-from rescheduler.model.ledger import Breaker
+from rescheduler.execution.run import plan_run
+from rescheduler.model.daemon.ledger import Breaker
 from tests.soak.seeded_bugs.seams import (
     SeededBug,
     always,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rescheduler.disruption import careful_groups, pod_disruption_budgets, pod_kinds, ramp_up, workload_budgets
-from rescheduler.disruption.budgets import debts_counted, standing
-from rescheduler.disruption.budgets.standing import Standing
-from rescheduler.disruption.spent import Spent
-from rescheduler.model.ledger import DEBTS
+from rescheduler.disruption import eligibility as careful_groups
+from rescheduler.disruption import pod_kinds, ramp_up
+from rescheduler.disruption.budgets import budget_status as standing
+from rescheduler.disruption.budgets import open_evictions_counted as debts_counted
+from rescheduler.disruption.budgets import pod_disruption_budgets, workload_budgets
+from rescheduler.disruption.budgets.budget_status import Standing
+from rescheduler.disruption.gate import Spent
+from rescheduler.model.daemon.ledger import DEBTS
 from tests.soak.seeded_bugs.seams import (
     SeededBug,
     always,

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from rescheduler.execution import debts
-from rescheduler.execution.ledger_writing import LedgerWriter
-from rescheduler.model import ledger_changes
-from rescheduler.model.ledger import EntryState, Ledger
+from rescheduler.execution.ledger import open_evictions as debts
+from rescheduler.execution.ledger.ledger_writer import LedgerWriter
+from rescheduler.model.daemon import ledger_changes
+from rescheduler.model.daemon.ledger import EntryState, Ledger
 from tests.soak.seeded_bugs.seams import SeededBug, becomes, changed, changed_everywhere
 
 LOSSY: Final = {

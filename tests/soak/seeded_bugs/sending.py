@@ -9,14 +9,14 @@ from typing import Any, Final
 from msgspec import structs
 
 from rescheduler.daemon import rounds
-from rescheduler.execution import books, evicting
-from rescheduler.execution.bookkeeping import Bookkeeper
-from rescheduler.execution.books import Books
-from rescheduler.execution.evicting import Evictor
+from rescheduler.execution.ledger import ledger_session as books
+from rescheduler.execution.ledger.ledger_session import Bookkeeper, Books
+from rescheduler.execution.run import evicting
+from rescheduler.execution.run.evicting import Evictor
 from rescheduler.extension_points import EvictionAnswer, StoreError
-from rescheduler.model import ledger_changes
-from rescheduler.model.ledger import Ledger
-from rescheduler.policy.models import Mode
+from rescheduler.model.daemon import ledger_changes
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.policy.fields.policy import Mode
 from tests.soak.seeded_bugs.seams import SeededBug, always, becomes, changed, changed_everywhere, together
 
 CALM: Final = {"fault_rate": 0.0, "episodes": 0.0, "kills": 0.0, "malice": 0.1}

@@ -6,8 +6,8 @@ import io
 import json
 from typing import Any
 
-from rescheduler.adapters.recording.reading import read_recording
-from rescheduler.model.cluster import Cluster
+from rescheduler.adapters.files.recording.reading import read_recording
+from rescheduler.model.objects.cluster import Cluster
 
 Object = dict[str, Any]
 CREATED = "2026-05-01T10:00:00Z"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rescheduler.adapters.history_store import HistoryStore, Place, read_history
-from rescheduler.model.ledger import EntryState
-from rescheduler.simulation.clock import SimulatedClock
+from rescheduler.adapters.files.sqlite.history_store import HistoryStore, Place, read_history
+from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.model.daemon.ledger import EntryState
 from tests.builders import NOW
 from tests.unit.adapters.usage_stores import ALL, Told
 

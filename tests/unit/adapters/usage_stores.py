@@ -7,8 +7,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from rescheduler.adapters.usage_store import SqliteUsageStore
-from rescheduler.model.samples import NodeSamples
+from rescheduler.adapters.files.sqlite.usage_store import SqliteUsageStore
+from rescheduler.model.usage.samples import NodeSamples
 from tests.builders import NOW
 
 ALL = -inf

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import yaml
 
-from rescheduler.adapters.kubernetes.needed_rights import (
+from rescheduler.adapters.kubernetes.cluster_identity import whereabouts
+from rescheduler.adapters.kubernetes.rights.needed_rights import (
     refuse_without_rights,
     service_account,
     surplus_rights,
     surplus_warning,
 )
-from rescheduler.adapters.kubernetes.whereabouts import whereabouts
+from rescheduler.composition.planning import untested_version
 from rescheduler.extension_points import ClusterError
-from rescheduler.wiring.server_versions import untested_version
-from tests.unit.adapters.kubernetes_target.fake_server import FakeServer, Request
+from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, Request
 from tests.unit.cli.conftest import Answer, World, world
 
 __all__ = ["world"]

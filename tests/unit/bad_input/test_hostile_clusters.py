@@ -9,10 +9,10 @@ import pytest
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Plan
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Disruption, Guidance, Limits, Objective, Policy, Workloads
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.policy import Disruption, Guidance, Limits, Objective, Policy, Workloads
 from tests.builders import NOW, budget, cluster, node, pod, workload
 
 

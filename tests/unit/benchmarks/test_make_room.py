@@ -13,8 +13,8 @@ from benchmarks.baselines import Baseline
 from benchmarks.evaluator import judge
 from benchmarks.instances import Family, make_family
 from benchmarks.snapshot_form import InstanceError, read_snapshots
-from rescheduler.model.columns import columns_of
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
 SNAPSHOT = {

@@ -10,8 +10,8 @@ import pytest
 from benchmarks.scheduling.__main__ import main
 from benchmarks.scheduling.instance import make_cluster
 from benchmarks.scheduling.plain import PlainScheduler
-from rescheduler.model.columns import columns_of
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
 

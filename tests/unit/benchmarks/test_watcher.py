@@ -10,7 +10,7 @@ from benchmarks import watcher
 from benchmarks.watcher_measurements import TICKS, open_store, restart, watch
 from benchmarks.watcher_table import measure_plain_table
 from benchmarks.watcher_ticks import NOW, node_ticks, pod_ticks
-from rescheduler.adapters.usage_store import read_usage_store
+from rescheduler.adapters.files.sqlite.usage_store import read_usage_store
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A pretended world at the wiring seam, and a shell that runs one command line."""
+"""A pretended world at the composition seam, and a shell that runs one command line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rescheduler import wiring
+from rescheduler import composition
 from rescheduler.cli.main import main
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Plan, PlanResult
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan, PlanResult
 from tests.unit.cli.desk import NODES, STANDING, Desk, waiting
 from tests.unit.report.plans import small_cluster, small_plan, small_result
 
@@ -30,7 +30,7 @@ class Answer(NamedTuple):
 
 @dataclass
 class World:
-    """Answers for the wiring's functions, and what they were called with."""
+    """Answers for the composition's functions, and what they were called with."""
 
     cluster: Cluster = field(default_factory=small_cluster)
     plan: Plan = field(default_factory=small_plan)
@@ -57,7 +57,7 @@ class World:
     def simulate(self, cluster: Cluster, policy: Any, **given: Any) -> Any:
         """The result, once for each cycle."""
         self.calls["simulate"] = {"policy": policy, **given}
-        return wiring.SimulationReport(cluster, (self.result,) * given["cycles"], cluster)
+        return composition.SimulationReport(cluster, (self.result,) * given["cycles"], cluster)
 
     def apply(self, options: Any, policy: Any, *, confirm: Any, **given: Any) -> PlanResult | None:
         """Ask as the real one does; the result only after a yes."""
@@ -93,10 +93,10 @@ class World:
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose answers a test may change before it runs a command."""
     pretended = World()
-    monkeypatch.setattr(wiring, "read_cluster", pretended.read_cluster)
-    monkeypatch.setattr(wiring, "plan", pretended.make_plan)
+    monkeypatch.setattr(composition, "read_cluster", pretended.read_cluster)
+    monkeypatch.setattr(composition, "plan", pretended.make_plan)
     for name in ("simulate", "apply", "record", "clean", "clean_stale", "earlier_evictions"):
-        monkeypatch.setattr(wiring, name, getattr(pretended, name), raising=False)
+        monkeypatch.setattr(composition, name, getattr(pretended, name), raising=False)
     return pretended
 
 

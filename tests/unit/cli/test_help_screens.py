@@ -97,7 +97,7 @@ def test_help_fits_forty_columns_of_ascii() -> None:
 
 def test_help_loads_neither_solver_nor_cluster_client() -> None:
     """The screen is quick because nothing heavy is imported for it."""
-    heavy = "{'ortools', 'numpy', 'scipy', 'kubernetes', 'yaml', 'rescheduler.wiring'}"
+    heavy = "{'ortools', 'numpy', 'scipy', 'kubernetes', 'yaml', 'rescheduler.composition'}"
     code = (
         "import sys; from rescheduler.cli.main import main; code = main(['plan', '--help']);"
         f"found = {heavy} & set(sys.modules); assert not found, found; sys.exit(code)"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.model.plan import OutcomeKind
+from rescheduler.model.plan.plan import OutcomeKind
 from tests.unit.cli.conftest import Answer, World
 from tests.unit.policy.policies import HEAD
 from tests.unit.report.plans import small_result

@@ -10,11 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from rescheduler import wiring
+from rescheduler import composition
+from rescheduler.adapters.simulated.scenarios import fragmented
 from rescheduler.extension_points import NOTHING_EARLIER
-from rescheduler.model.cluster import Cluster
-from rescheduler.report.schema import plan_schema
-from rescheduler.simulation.scenarios import fragmented
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.report.documents import plan_schema
 from tests.unit.cli.conftest import Answer
 
 Shell = Callable[..., Answer]
@@ -24,8 +24,8 @@ Shell = Callable[..., Answer]
 def fragments(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     """A fragmented cluster stands where ``-f`` points."""
     found = fragmented(3)
-    monkeypatch.setattr(wiring, "read_cluster", lambda _options, _progress: found)
-    monkeypatch.setattr(wiring, "earlier_evictions", lambda *_: NOTHING_EARLIER, raising=False)
+    monkeypatch.setattr(composition, "read_cluster", lambda _options, _progress: found)
+    monkeypatch.setattr(composition, "earlier_evictions", lambda *_: NOTHING_EARLIER, raising=False)
     return found
 
 

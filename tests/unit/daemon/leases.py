@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rescheduler.extension_points import ClusterError, LeaseStore
-from rescheduler.model.lease import LeaseReading, LeaseRecord
+from rescheduler.model.daemon.lease import LeaseReading, LeaseRecord
 
 
 class FakeLease(LeaseStore):

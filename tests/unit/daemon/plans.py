@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rescheduler.model.notices import Notice
-from rescheduler.model.occasions import Occasion
-from rescheduler.model.plan import (
+from rescheduler.model.daemon.notices import Notice
+from rescheduler.model.daemon.rounds import Occasion, RoundReport
+from rescheduler.model.plan.plan import (
     Move,
     MoveOutcome,
     OutcomeKind,
@@ -16,7 +16,6 @@ from rescheduler.model.plan import (
     Refusal,
     SnapshotSummary,
 )
-from rescheduler.model.round_report import RoundReport
 from tests.builders import NOW
 
 SNAPSHOT = SnapshotSummary("2026-01-01T00:00:00Z", 2, 3, 1, "test")

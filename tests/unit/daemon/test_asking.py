@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.daemon.asking import REST_SECONDS, Asking
-from rescheduler.model.notices import Fault
-from rescheduler.model.occasions import Occasion, Sight
-from rescheduler.model.round_report import RoundReport
-from rescheduler.plugins.triggers import make_triggers
-from rescheduler.policy.models import Policy
-from rescheduler.policy.triggers import TriggerEntry
+from rescheduler.daemon.triggers import make_triggers
+from rescheduler.model.daemon.notices import Fault
+from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.fields.triggers import TriggerEntry
 from tests.builders import NOW, cluster, pod
 
 

@@ -8,8 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from rescheduler.daemon.leadership import Leadership
-from rescheduler.policy.leader_election import LeaderElectionPolicy
+from rescheduler.daemon.leadership.leadership import Leadership
+from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
 from tests.unit.daemon.leases import FakeLease, OwnClock
 
 RULES = LeaderElectionPolicy()

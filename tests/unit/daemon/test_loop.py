@@ -6,21 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.engine import Engine
 from rescheduler.daemon.loop import FIRST_PATIENCE_SECONDS, Loop, Parts
+from rescheduler.daemon.policy_runtime import Engine
 from rescheduler.daemon.rounds import Rounds
 from rescheduler.daemon.world import World as Surroundings
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.notices import Fault, Notice, PolicyLoaded, RoundEnded, TriggerFired
-from rescheduler.model.occasions import AutoscalerNotice, Occasion, RoundRequest, Sight
-from rescheduler.model.plan import Plan
-from rescheduler.model.round_report import RoundReport
-from rescheduler.model.usage import UsageWindows
-from rescheduler.policy.models import Mode, Policy
+from rescheduler.model.daemon.notices import Fault, Notice, PolicyLoaded, RoundEnded, TriggerFired
+from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan
+from rescheduler.model.usage.usage import UsageWindows
+from rescheduler.policy.fields.policy import Mode, Policy
 from rescheduler.scheduling.schedulers import DEFAULTS
-from rescheduler.simulation.ledger_object import SimulatedLedger
 from tests.builders import node
 from tests.unit.execution.worlds import World, fragmented
 

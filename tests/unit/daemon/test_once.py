@@ -6,10 +6,10 @@ import pytest
 
 from rescheduler.daemon.once import ONCE_SECONDS, Once, RoundFailedError
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.plan import Plan, PlanResult, SnapshotSummary
-from rescheduler.model.round_report import RoundReport
+from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.plan.plan import Plan, PlanResult, SnapshotSummary
 from tests.builders import NOW
-from tests.unit.server.records import SetClock
+from tests.unit.daemon.api.records import SetClock
 
 PLAN = Plan(SnapshotSummary(taken_at=None, nodes=1, pods=1, pending_pods=0, source="test"))
 

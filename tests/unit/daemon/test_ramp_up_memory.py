@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.daemon.rounds import Rounds
 from rescheduler.disruption.ramp_up import allowance
-from rescheduler.model.ledger import EntryState, Ledger
-from rescheduler.policy.models import Mode
-from rescheduler.policy.safety import RampUpPolicy
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.model.daemon.ledger import EntryState, Ledger
+from rescheduler.policy.fields.policy import Mode
+from rescheduler.policy.fields.safety import RampUpPolicy
 from tests.unit.daemon.test_rounds import rounds, surroundings
 from tests.unit.execution.worlds import World, fragmented
 

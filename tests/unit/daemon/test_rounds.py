@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.rounds import MakePlan, Rounds
 from rescheduler.daemon.world import World as Surroundings
-from rescheduler.disruption.quiet import Wanted
+from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.annotations import EXPIRES, GUIDE_GATE
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import Taint
-from rescheduler.model.leaving_taint import leaving_taint
-from rescheduler.model.ledger import Breaker, EntryState, Ledger
-from rescheduler.model.plan import Plan
-from rescheduler.policy.models import Guidance, Mode, Policy
-from rescheduler.policy.safety import Health
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger
+from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.plan.leaving_taint import leaving_taint
+from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.policy import Guidance, Mode, Policy
+from rescheduler.policy.fields.safety import Health
 from tests.builders import node, pod, workload
 from tests.unit.execution.worlds import World, fragmented
 

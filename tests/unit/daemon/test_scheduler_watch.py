@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from rescheduler.daemon.scheduler_watch import SchedulerWatch
-from rescheduler.model.annotations import MIRROR
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.annotations import MIRROR
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
 from tests.builders import NOW, cluster, node, pod
 
 OURS = ("default-scheduler",)

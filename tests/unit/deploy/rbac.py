@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.unit.adapters.kubernetes_target.fake_server import FakeServer, Request
+from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, Request
 
 Manifest = dict[str, Any]
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"

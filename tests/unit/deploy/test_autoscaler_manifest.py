@@ -6,15 +6,15 @@ from typing import Any
 
 import yaml
 
-from rescheduler.adapters.kubernetes.capacity_objects import (
+from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import (
     CAPACITY_BUFFER,
     COLLECTIONS,
+    PRIORITY_CLASS,
     PROVISIONING_REQUEST,
     TEMPLATES,
 )
-from rescheduler.adapters.kubernetes.capacity_pods import PRIORITY_CLASS
-from rescheduler.adapters.kubernetes.node_writes import NEEDED
-from rescheduler.adapters.kubernetes.rights import Right
+from rescheduler.adapters.kubernetes.guidance.node_writes import NEEDED
+from rescheduler.adapters.kubernetes.rights.rights import Right
 from tests.kubernetes_schemas import check_by_schema
 from tests.paths import DEPLOY
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rescheduler.adapters.kubernetes.daemon_rights import daemon_rights
+from rescheduler.adapters.kubernetes.rights.daemon_rights import daemon_rights
+from rescheduler.composition.standing_rights import checked_daemon_rights
 from rescheduler.extension_points import ClusterError
-from rescheduler.policy.loader import load_policy
-from rescheduler.policy.models import Policy
-from rescheduler.wiring.standing_rights import checked_daemon_rights
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.reading.loader import load_policy
 from tests.chart import CHART, Manifest, Values, of_kind, pod_of, render
 from tests.chart_matrix import matrix
 from tests.unit.deploy.rbac import RbacServer

@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 import yaml
 
-from rescheduler.adapters.telemetry.eviction_words import WORDS
-from rescheduler.adapters.telemetry.figures import FIGURES, metrics_table
-from rescheduler.adapters.telemetry.metrics import Metrics
-from rescheduler.adapters.telemetry.round_words import OUTCOMES
+from rescheduler.adapters.telemetry.metrics.figures import FIGURES, metrics_table
+from rescheduler.adapters.telemetry.metrics.metrics import Metrics
+from rescheduler.adapters.telemetry.words import OUTCOMES, WORDS
 from tests.paths import DEPLOY, ROOT
 from tests.unit.adapters.telemetry.daemon_notices import all_notices
-from tests.unit.adapters.telemetry.test_metrics import FULL
-from tests.unit.server.records import SetClock
+from tests.unit.adapters.telemetry.metrics.test_metrics import FULL
+from tests.unit.daemon.api.records import SetClock
 
 FOLDER = DEPLOY / "monitoring"
 PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.model.disruption import Eligibility, Selection
-from rescheduler.model.node import Node
-from rescheduler.model.plan import Refusal
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import DisruptionBudget, Workload
-from rescheduler.policy.models import Policy
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import DisruptionBudget, Workload
+from rescheduler.model.plan.disruption import Eligibility, Selection
+from rescheduler.model.plan.plan import Refusal
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import cluster, node, pod, workload
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rescheduler.model.ledger import EntryState, Ledger, LedgerEntry
-from rescheduler.model.plan import PodReference
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW
 
 MINUTE, HOUR = 60.0, 3600.0

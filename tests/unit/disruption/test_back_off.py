@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from rescheduler.disruption.back_off import BackOff
-from rescheduler.model.ledger import EntryState, LedgerEntry
-from rescheduler.model.pod import Pod
-from rescheduler.policy.safety import BackOffPolicy
+from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
+from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.safety import BackOffPolicy
 from tests.builders import NOW, pod
 from tests.unit.disruption.ledgers import HOUR, MINUTE, entry, ledger
 

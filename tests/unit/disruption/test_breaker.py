@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.disruption.breaker import breaker_objection, is_failure, is_on_trial, judge_breaker
-from rescheduler.model.ledger import Breaker, EntryState, LedgerEntry
-from rescheduler.policy.safety import BreakerPolicy
+from rescheduler.model.daemon.ledger import Breaker, EntryState, LedgerEntry
+from rescheduler.policy.fields.safety import BreakerPolicy
 from tests.builders import NOW
 from tests.unit.disruption.ledgers import HOUR, MINUTE, entry, ledger
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rescheduler.disruption.cautions import cautions
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import EMPTY_LEDGER, Breaker, Ledger
-from rescheduler.model.plan import Move, Plan, PodReference, SnapshotSummary
-from rescheduler.policy.models import Policy
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.ledgers import entry, ledger

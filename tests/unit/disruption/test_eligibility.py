@@ -6,14 +6,14 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.disruption.circumstances import Circumstances
 from rescheduler.disruption.eligibility import decide_eligibility, explain_pod
+from rescheduler.disruption.eligibility_context import Circumstances
 from rescheduler.disruption.rules import HELPING, MOVING
-from rescheduler.model.constraints import Volume
-from rescheduler.model.disruption import MoveLimits, Selection
-from rescheduler.model.ledger import EntryState
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Policy
+from rescheduler.model.daemon.ledger import EntryState
+from rescheduler.model.objects.constraints import Volume
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import MoveLimits, Selection
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, budget, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.ledgers import entry, ledger

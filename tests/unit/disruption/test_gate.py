@@ -17,15 +17,15 @@ from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.gate import Caution, GateContext, permit_wave
 from rescheduler.disruption.health import Finding
 from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import Toleration
-from rescheduler.model.disruption import DisruptionGroup, MoveLimits
-from rescheduler.model.ledger import Breaker
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, PodReference, Refusal
-from rescheduler.model.pod import Pod
-from rescheduler.policy.models import Policy
-from rescheduler.policy.safety import BreakerPolicy
+from rescheduler.model.daemon.ledger import Breaker
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import Toleration
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, PodReference, Refusal
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.fields.safety import BreakerPolicy
 from tests.builders import NOW, budget, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 

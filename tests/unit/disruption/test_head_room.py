@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from rescheduler.disruption.head_room import lacking_head_room
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Move, PlannedPlacement, PodReference
-from rescheduler.policy.safety import Health
+from rescheduler.disruption.health import lacking_head_room
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Move, PlannedPlacement, PodReference
+from rescheduler.policy.fields.safety import Health
 from tests.builders import NOW, cluster, node, pod
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from rescheduler.disruption.health import Finding, Sighting, Signals, sighting, unhealthy
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import EntryState
-from rescheduler.model.node import Node
-from rescheduler.policy.safety import Health
+from rescheduler.model.daemon.ledger import EntryState
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import Node
+from rescheduler.policy.fields.safety import Health
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.unit.disruption.ledgers import MINUTE, entry, ledger
 

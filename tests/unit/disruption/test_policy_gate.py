@@ -9,11 +9,11 @@ from msgspec import structs
 
 from rescheduler.disruption.health import Finding
 from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Breaker, EntryState
-from rescheduler.model.plan import Move, PodReference, Refusal
-from rescheduler.model.workload import Namespace
-from rescheduler.policy.models import Policy
+from rescheduler.model.daemon.ledger import Breaker, EntryState
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.workload import Namespace
+from rescheduler.model.plan.plan import Move, PodReference, Refusal
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.ledgers import entry, ledger

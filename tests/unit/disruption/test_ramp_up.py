@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from rescheduler.disruption.ramp_up import Allowance, allowance, clean_since, remembering
-from rescheduler.model.ledger import Breaker, EntryState
-from rescheduler.policy.safety import RampUpPolicy
+from rescheduler.model.daemon.ledger import Breaker, EntryState
+from rescheduler.policy.fields.safety import RampUpPolicy
 from tests.builders import NOW
 from tests.unit.disruption.ledgers import HOUR, MINUTE, entry, ledger
 

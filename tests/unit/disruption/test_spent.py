@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rescheduler.disruption.spent import Spent
-from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits
-from rescheduler.model.plan import Move, PodReference
+from rescheduler.disruption.gate import Spent
+from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
+from rescheduler.model.plan.plan import Move, PodReference
 from tests.builders import cluster, node, pod
 
 

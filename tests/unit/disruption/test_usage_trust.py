@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from rescheduler.disruption.gate import distrusted
 from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.disruption.usage_trust import distrusted
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Refusal
-from rescheduler.model.trust import NodeTrust, Trust, TrustState
-from rescheduler.policy.models import Policy
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Refusal
+from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
+from rescheduler.policy.fields.policy import Policy
 from tests.unit.disruption.test_gate import move, world
 
 FINE = Trust(TrustState.TRUSTED)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rescheduler.extension_points import Filter, Score, Trigger
-from rescheduler.planning.improvement.state import ObjectiveState
+from rescheduler.planning.search.objective_state import ObjectiveState
 from tests.unit.docs.pages import DOCS, blocks
 
 PAGE = DOCS / "writing-a-plugin.md"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rescheduler.execution.holding import fits, free_room, take
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Plan
+from rescheduler.execution.guidance.hold_maker import fits, free_room, take
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.worlds import plan_of
 

@@ -12,9 +12,9 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from rescheduler.extension_points import ExecutionTarget
-from rescheduler.model.plan import PodReference
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import DisruptionBudget
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import DisruptionBudget
+from rescheduler.model.plan.plan import PodReference
 from tests.unit.execution.target_contract import reference
 
 MOST_UNCONFIRMED = 2000

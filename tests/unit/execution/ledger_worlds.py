@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rescheduler.execution.executor import BookRules, Executor, HoldSettings
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.execution.run.executor import BookRules, Executor, HoldSettings
 from rescheduler.extension_points import ClusterError, LedgerReading, StoreError
-from rescheduler.model.ledger import EMPTY_LEDGER, EntryState, Ledger, LedgerEntry
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, Plan, PlanResult, PodReference, Refusal
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger, LedgerEntry
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, Plan, PlanResult, PodReference, Refusal
 from tests.unit.execution.worlds import AllowAll, World, fragmented, two_moves
 
 

@@ -8,11 +8,11 @@ from typing import Protocol
 import pytest
 
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, HoldRequest, TaintLostError
-from rescheduler.model.annotations import GUIDE_GATE
-from rescheduler.model.constraints import LabelSelector, Requirement
-from rescheduler.model.leaving_taint import LEAVING, SLACK_SECONDS, ends_at, leaving_taints, plan_of
-from rescheduler.model.plan import PodReference
-from rescheduler.model.pod import Pod
+from rescheduler.model.objects.annotations import GUIDE_GATE
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.leaving_taint import LEAVING, SLACK_SECONDS, ends_at, leaving_taints, plan_of
+from rescheduler.model.plan.plan import PodReference
 
 
 class Stage(Protocol):

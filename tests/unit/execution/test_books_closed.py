@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from rescheduler.execution.executor import BookRules
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.execution.run.executor import BookRules
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.ledger import EntryState, Ledger
-from rescheduler.model.plan import PodReference
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.model.daemon.ledger import EntryState, Ledger
+from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW
 from tests.unit.execution.entries import entry, ledger_of
 from tests.unit.execution.ledger_worlds import Audit, LossyLedger, run

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rescheduler.execution.emptied import standing_on
+from rescheduler.execution.run.emptied import standing_on
 from rescheduler.extension_points import EvictionAnswer
-from rescheduler.model.annotations import HOLD_GATE
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import PodReference
+from rescheduler.model.objects.annotations import HOLD_GATE
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import PodReference
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.consolidation import emptying, sparse
 from tests.unit.execution.worlds import World, executor, outcomes, plan_of

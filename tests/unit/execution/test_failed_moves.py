@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from rescheduler.execution.departures import Departure
-from rescheduler.execution.executor import Executor, HoldSettings
-from rescheduler.model.ledger import EntryState
-from rescheduler.model.plan import Move, Plan, PlanResult, PodReference
-from rescheduler.model.pod import Pod
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.execution.run.departures import Departure
+from rescheduler.execution.run.executor import Executor, HoldSettings
+from rescheduler.model.daemon.ledger import EntryState
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Move, Plan, PlanResult, PodReference
 from tests.builders import NOW, pod
 from tests.unit.execution.worlds import AllowAll, World, fragmented, outcomes, plan_of
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rescheduler.extension_points import ClusterError, ExecutionInterruptedError
-from rescheduler.model.plan import PodReference
+from rescheduler.model.plan.plan import PodReference
 from tests.unit.execution.worlds import World, chain, chained, executor, fragmented, outcomes, two_moves
 
 CALLS = ("read", "read_pod", "read_pods", "evict", "hold", "renew", "nominate", "leftovers", "record", "can_hold")

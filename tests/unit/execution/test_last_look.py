@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.ledger import EMPTY_LEDGER, EntryState, Ledger
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, PlanResult, PodReference, Refusal
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, PlanResult, PodReference, Refusal
 from tests.builders import pod
 from tests.unit.execution.ledger_worlds import OneMoving, Process, states
 from tests.unit.execution.worlds import World, fragmented, plan_of

@@ -10,13 +10,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from rescheduler.execution.bookkeeping import Bookkeeper
-from rescheduler.execution.books import BookRules, Books
-from rescheduler.execution.fresh_cluster import FreshCluster
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
-from rescheduler.model.plan import Move, PodReference
-from rescheduler.model.pod import Pod
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.execution.ledger.ledger_session import Bookkeeper, BookRules, Books
+from rescheduler.execution.run.fresh_cluster import FreshCluster
+from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Move, PodReference
 from tests.unit.execution.worlds import World, fragmented
 
 REPLICAS = 12

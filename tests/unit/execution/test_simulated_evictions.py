@@ -8,11 +8,11 @@ from typing import Any, Final
 import pytest
 from msgspec import structs
 
-from rescheduler.model.constraints import LabelSelector, Requirement
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import DisruptionBudget
-from rescheduler.simulation.settings import SimulationSettings
-from rescheduler.simulation.simulated_cluster import SimulatedCluster
+from rescheduler.adapters.simulated.settings import SimulationSettings
+from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import DisruptionBudget
 from tests.builders import NOW, budget, cluster, node, pod
 from tests.unit.execution.eviction_contract import BudgetShape, EvictionContract
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from rescheduler.model.pod import Pod
-from rescheduler.simulation.simulated_cluster import SimulatedCluster
-from rescheduler.simulation.taints import NodeTaints
+from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
+from rescheduler.adapters.simulated.taints import NodeTaints
+from rescheduler.model.objects.pod import Pod
 from tests.builders import budget, cluster, node, pod, workload
 from tests.unit.execution.target_contract import TargetContract, app
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.execution.emptied import standing_on
+from rescheduler.execution.run.emptied import standing_on
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionInterruptedError
-from rescheduler.model.annotations import HOLD_GATE
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.constraints import Taint, Toleration
-from rescheduler.model.leaving_taint import LEAVING, leaving_taint, leaving_taints, plan_of
-from rescheduler.model.plan import PodReference
+from rescheduler.model.objects.annotations import HOLD_GATE
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import Taint, Toleration
+from rescheduler.model.plan.leaving_taint import LEAVING, leaving_taint, leaving_taints, plan_of
+from rescheduler.model.plan.plan import PodReference
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.consolidation import emptying, sparse
 from tests.unit.execution.worlds import World, executor, fragmented, outcomes

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from rescheduler.model.ledger import DEBTS
-from rescheduler.model.plan import PlanResult
-from rescheduler.simulation.ledger_object import SimulatedLedger
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.model.daemon.ledger import DEBTS
+from rescheduler.model.plan.plan import PlanResult
 from tests.unit.execution.ledger_worlds import Killed, OneMoving, Process
 from tests.unit.execution.worlds import World, fragmented, plan_of, two_moves
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.cycle import CycleOptions, make_plan, prove_rest
 from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.execution.executor import Executor, HoldSettings
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import Selection
-from rescheduler.policy.models import Disruption, Limits, Permission, Policy, Workloads
-from rescheduler.simulation.simulated_cluster import SimulatedCluster
+from rescheduler.execution.run.executor import Executor, HoldSettings
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.policy.fields.policy import Disruption, Limits, Permission, Policy, Workloads
 from tests.builders import cluster, node, pod, workload
 
 POLICY = Policy(

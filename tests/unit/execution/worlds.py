@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from rescheduler.execution.executor import Executor, HoldSettings
+from rescheduler.adapters.simulated.settings import SimulationSettings
+from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
+from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.extension_points import EvictionAnswer
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, Plan, PlannedPlacement, PodReference, Refusal, SnapshotSummary
-from rescheduler.model.pod import Pod
-from rescheduler.simulation.settings import SimulationSettings
-from rescheduler.simulation.simulated_cluster import SimulatedCluster
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, PodReference, Refusal, SnapshotSummary
 from tests.builders import cluster, node, pod, workload
 
 

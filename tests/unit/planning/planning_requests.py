@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits
-from rescheduler.model.placement import Placement
-from rescheduler.planning.deadline import Deadline
-from rescheduler.planning.make_room import MakeRoomAnswer, MakeRoomRequest
-from rescheduler.planning.problem import Problem
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
+from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.problem import Problem
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.unit.planning.tiny import StoppedClock
 

@@ -8,12 +8,12 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rescheduler.model.plan import Status
-from rescheduler.planning.draft import Schedule
-from rescheduler.planning.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
-from rescheduler.planning.problem import Problem
-from rescheduler.planning.ranking import help_vector
-from rescheduler.planning.replay import replay
+from rescheduler.model.plan.plan import Status
+from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
+from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.room_model.ranking import help_vector
+from rescheduler.planning.waves.replay import replay
 from tests.unit.planning.brute_force import BruteForce, TinyCluster
 from tests.unit.planning.tiny import request_for, tiny_clusters
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, assume, given, settings
 
-from rescheduler.planning.any_depth_bound import least_by_net_gain, least_evictions
-from rescheduler.planning.certificate import certify
-from rescheduler.planning.draft import Schedule
-from rescheduler.planning.waiting import Waiting
-from rescheduler.planning.zero_moves import place_without_moves
+from rescheduler.planning.objectives.make_room.any_depth_bound import least_by_net_gain, least_evictions
+from rescheduler.planning.objectives.make_room.certificate import certify
+from rescheduler.planning.objectives.make_room.waiting import Waiting
+from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.waves.free_places import place_without_moves
 from tests.builders import cluster, node, pod
 from tests.unit.planning.brute_force import BruteForce, TinyCluster
 from tests.unit.planning.planning_requests import endless, problem_of, request_of

@@ -7,21 +7,19 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as with_changes
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import DisruptionGroup
-from rescheduler.planning.arrivals import Arrivals
-from rescheduler.planning.draft import Draft
-from rescheduler.planning.exchanging import can_exchange
-from rescheduler.planning.problem import Problem
-from rescheduler.planning.replay import replay
-from rescheduler.planning.rings import find_ring
-from rescheduler.planning.sequencing import sequence
-from rescheduler.planning.spread_load.objective import plan_spread_load
-from rescheduler.planning.wave_packing import by_urgency, packed
-from rescheduler.planning.waves import GroupsOfPods, Waves
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import DisruptionGroup
+from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
+from rescheduler.planning.problem.draft import Draft
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.waves.arrivals import Arrivals, can_exchange
+from rescheduler.planning.waves.replay import replay
+from rescheduler.planning.waves.sequencing import sequence
+from rescheduler.planning.waves.wave_packing import by_urgency, packed
+from rescheduler.planning.waves.waves import GroupsOfPods, Waves, find_ring
 from tests.builders import cluster, node, pod
+from tests.unit.planning.objectives.spread_load.questions import question_of, use_of
 from tests.unit.planning.planning_requests import endless, index, problem_of, request_of
-from tests.unit.planning.spread_load.questions import question_of, use_of
 
 
 def exchangeable(state: Cluster, *groups: DisruptionGroup) -> Problem:

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as with_changes
 
-from rescheduler.model.plan import Status
-from rescheduler.planning.draft import Schedule
-from rescheduler.planning.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
-from rescheduler.planning.ranking import help_vector
-from rescheduler.planning.replay import replay
+from rescheduler.model.plan.plan import Status
+from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
+from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.room_model.ranking import help_vector
+from rescheduler.planning.waves.replay import replay
 from tests.unit.planning.brute_exchanges import BruteForceWithExchanges
 from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod
 from tests.unit.planning.planning_requests import problem_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.model.constraints import PodAffinityTerm, Toleration, TopologySpreadConstraint
-from rescheduler.model.disruption import DisruptionGroup, MoveLimits
-from rescheduler.model.plan import Status
-from rescheduler.planning.make_room import plan_make_room
+from rescheduler.model.objects.constraints import PodAffinityTerm, Toleration, TopologySpreadConstraint
+from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
+from rescheduler.model.plan.plan import Status
+from rescheduler.planning.objectives.make_room import plan_make_room
 from tests.builders import cluster, node, pod, selector, taint
 from tests.unit.planning.planning_requests import index, moves_by_name, places_by_name, request_of
 

@@ -8,16 +8,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.model.annotations import DELETION_COST
-from rescheduler.model.constraints import Volume
-from rescheduler.planning.decoding import decode, encode
-from rescheduler.planning.draft import Draft, Schedule
-from rescheduler.planning.instance_builder import build_instance
-from rescheduler.planning.placing_times import settle_places
-from rescheduler.planning.prices import HIGHEST_PRICE, price_of_move
-from rescheduler.planning.ranking import help_stages, rank
-from rescheduler.planning.scaling import LARGEST_SCALED, scale_for
-from rescheduler.planning.trimming import trim
+from rescheduler.model.objects.annotations import DELETION_COST
+from rescheduler.model.objects.constraints import Volume
+from rescheduler.planning.problem.amounts import LARGEST_SCALED, scale_for
+from rescheduler.planning.problem.draft import Draft, Schedule
+from rescheduler.planning.problem.prices import HIGHEST_PRICE, price_of_move
+from rescheduler.planning.room_model.decoding import decode, encode
+from rescheduler.planning.room_model.instance_builder import build_instance
+from rescheduler.planning.room_model.ranking import help_stages, rank
+from rescheduler.planning.room_model.trimming import trim
+from rescheduler.planning.waves.placing_times import settle_places
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.planning.planning_requests import index, problem_of, request_of
 

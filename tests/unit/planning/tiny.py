@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from rescheduler.extension_points import Clock
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.constraints import PodAffinityTerm, Toleration, TopologySpreadConstraint
-from rescheduler.model.disruption import DisruptionGroup, Eligibility, MoveLimits
-from rescheduler.model.placement import Placement
-from rescheduler.planning.make_room import MakeRoomRequest
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import PodAffinityTerm, Toleration, TopologySpreadConstraint
+from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
+from rescheduler.planning.objectives.make_room import MakeRoomRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests import builders
 from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod

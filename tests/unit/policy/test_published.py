@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 import yaml
 
-from rescheduler.policy.loader import load_policy
-from rescheduler.policy.models import Policy
-from rescheduler.policy.schema import policy_schema
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.reading.loader import load_policy
+from rescheduler.policy.telling.schema import policy_schema
 from tests.paths import ROOT
 from tests.unit.policy.policies import HEAD
 

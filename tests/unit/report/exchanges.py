@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.model.plan import Move, Plan, marked_waves
+from rescheduler.model.plan.plan import Move, Plan, marked_waves
 from tests.unit.report.plans import reference, small_plan
 
 

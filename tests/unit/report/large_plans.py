@@ -7,9 +7,10 @@ from random import Random
 
 from msgspec.structs import asdict
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.node import Node
-from rescheduler.model.plan import (
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import (
     Move,
     MoveOutcome,
     ObjectiveResult,
@@ -22,7 +23,6 @@ from rescheduler.model.plan import (
     SnapshotSummary,
     Status,
 )
-from rescheduler.model.pod import Pod
 from tests.builders import cluster, node, pod
 from tests.unit.report.plans import HOSTILE, reference
 

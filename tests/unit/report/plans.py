@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import asdict, replace
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import (
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import (
     Move,
     MoveOutcome,
     ObjectiveResult,

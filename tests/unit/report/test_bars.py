@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import Move, Plan, PlannedPlacement, PodReference, SnapshotSummary
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, PodReference, SnapshotSummary
 from rescheduler.report.bars import BarStyle, node_bars, pending_lines
 from tests.builders import cluster, node, pod
 

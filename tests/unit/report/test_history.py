@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from rescheduler.model.ledger import EntryState
+from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.report.documents import to_json
-from rescheduler.report.history import History, history_of
-from rescheduler.report.history_table import history_report
+from rescheduler.report.history import History, history_of, history_report
 from tests.builders import NOW
 from tests.unit.execution.entries import entry
 from tests.unit.report.rendering import rendered

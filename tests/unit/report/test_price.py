@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rescheduler.model.plan import OutcomeKind
-from rescheduler.report.price import price_of
-from rescheduler.report.price_lines import price_lines
+from rescheduler.model.plan.plan import OutcomeKind
+from rescheduler.report.price import price_lines, price_of
 from tests.builders import cluster, node, pod, workload
 from tests.unit.report.large_plans import carried_out, chain, emptying, nothing_to_do, spreading
 from tests.unit.report.plans import small_cluster, small_plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.model.plan import OutcomeKind, Refusal, Status
+from rescheduler.model.plan.plan import OutcomeKind, Refusal, Status
 from rescheduler.report.table import plan_report
 from tests.unit.report.plans import HOSTILE, objective, reference, small_cluster, small_plan, small_result
 from tests.unit.report.rendering import rendered

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from rescheduler.model.columns import columns_of
-from rescheduler.model.constraints import PodAffinityTerm, TopologySpreadConstraint, Volume
-from rescheduler.model.storage import CsiNode
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.objects.constraints import PodAffinityTerm, TopologySpreadConstraint, Volume
+from rescheduler.model.objects.storage import CsiNode
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import cluster, node, pod, selector
-from tests.unit.plugins.volumes import LATER, claim, user, volume
+from tests.unit.scheduling.volumes import LATER, claim, user, volume
 
 HOST = "kubernetes.io/hostname"
 TO_X = (PodAffinityTerm(HOST, selector(app="x")),)

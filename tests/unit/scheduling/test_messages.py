@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.constraints import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, Requirement
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, Requirement
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import cluster, node, pod, selector, taint
-from tests.unit.plugins.volumes import user
+from tests.unit.scheduling.volumes import user
 
 
 def message(world: Cluster, name: str = "x") -> str:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.model.columns import columns_of
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.node_sample import nodes_scored, possible_choices
 from rescheduler.scheduling.profile import default_profile
 from rescheduler.scheduling.scheduler_model import SchedulerModel

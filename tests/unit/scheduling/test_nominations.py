@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from rescheduler.model.columns import Columns, columns_of
-from rescheduler.model.constraints import PodAffinityTerm
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.columns import Columns, columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import cluster, node, pod, selector
 

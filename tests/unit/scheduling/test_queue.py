@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rescheduler.model.arrays import NOWHERE
-from rescheduler.model.columns import columns_of
-from rescheduler.model.constraints import PodAffinityTerm
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import NOWHERE
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.scheduling.queue import queue_order, schedule_pending
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import NOW, cluster, node, pod, selector

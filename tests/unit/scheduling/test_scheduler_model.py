@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.extension_points import SchedulerPrediction
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.constraints import Toleration
-from rescheduler.model.placement import Placement
-from rescheduler.plugins.filters import DEFAULT_FILTERS
-from rescheduler.plugins.scores import NodeResourcesFit
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import Toleration
+from rescheduler.scheduling.filters import DEFAULT_FILTERS
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile, WeightedScore, default_profile
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from rescheduler.scheduling.scores import NodeResourcesFit
 from tests.builders import cluster, node, pod, taint
-from tests.unit.plugins.volumes import LATER, ZONE, claim, user, volume, where
+from tests.unit.scheduling.volumes import LATER, ZONE, claim, user, volume, where
 
 
 def model_of(world: Cluster) -> tuple[SchedulerModel, Placement]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.placement import Placement
-from rescheduler.model.usage import UsageWindows
-from rescheduler.model.usage_readings import Reading, usage_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.usage.usage import UsageWindows
+from rescheduler.model.usage.usage_readings import Reading, usage_of
 from rescheduler.scheduling.configuration import combined
 from rescheduler.scheduling.schedulers import DEFAULTS, MeasuredLoad, Schedulers
 from tests.builders import NOW, cluster, node, pod, taint

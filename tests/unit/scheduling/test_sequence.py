@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.model.arrays import NOWHERE
-from rescheduler.model.columns import columns_of
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.arrays import NOWHERE
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from rescheduler.scheduling.sequence import replace_in_sequence
 from tests.builders import cluster, node, pod
-from tests.unit.plugins.random_clusters import Draw, random_placement
 from tests.unit.scheduling.kernels.test_fast_path import _ON_FIXTURES
 from tests.unit.scheduling.kernels.untied_clusters import (
     PROFILES,
@@ -25,6 +24,7 @@ from tests.unit.scheduling.kernels.untied_clusters import (
     step,
     untied_cluster,
 )
+from tests.unit.scheduling.random_clusters import Draw, random_placement
 
 __all__ = ["arithmetic"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import structs
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Breaker, EntryState, Ledger, LedgerEntry
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, Plan, PodReference, SnapshotSummary
+from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger, LedgerEntry
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary
 from tests.soak.trace import (
     Answer,
     Effect,

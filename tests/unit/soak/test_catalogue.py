@@ -9,7 +9,7 @@ from tests.soak.invariants.checker import Checker
 from tests.soak.trace import Violation
 
 ABSTRACT = {"UnsettledChecker"}
-FORBIDDEN = ("rescheduler.disruption", "rescheduler.proof", "rescheduler.planning", "rescheduler.execution")
+FORBIDDEN = ("rescheduler.disruption", "rescheduler.checker", "rescheduler.planning", "rescheduler.execution")
 
 
 def subclasses(kind: type[Checker]) -> set[type[Checker]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.model.constraints import LabelSelector, Requirement
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from tests.builders import budget
 from tests.soak.invariants.disruption_budgets import DisruptionBudgets
 from tests.unit.soak.scenes import a_world

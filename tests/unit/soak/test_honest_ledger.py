@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from rescheduler.model.ledger import EntryState
+from rescheduler.model.daemon.ledger import EntryState
 from tests.soak.invariants.honest_ledger import HonestLedger
 from tests.soak.invariants.ledger_first import Fencing
 from tests.unit.soak.story import Story

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.model.constraints import Taint
+from rescheduler.model.objects.constraints import Taint
 from tests.builders import pod
 from tests.soak.invariants.leftovers import Leftovers
 from tests.soak.invariants.prefixes import PrefixSafety

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.planning.deadline import Deadline
+from rescheduler.planning.problem.deadline import Deadline
 from tests.soak.clock import MOST_LOOKS, PlanningClock, ProcessClock, WorldClock
 
 

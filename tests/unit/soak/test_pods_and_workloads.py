@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.model.constraints import Volume
-from rescheduler.model.pod import OwnerReference
+from rescheduler.model.objects.constraints import Volume
+from rescheduler.model.objects.pod import OwnerReference
 from tests.builders import NOW, pod, workload
 from tests.soak.invariants.eligibility import Eligibility
 from tests.soak.invariants.ping_pong import PingPong

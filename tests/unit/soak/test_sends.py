@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.model.constraints import Taint
-from rescheduler.model.ledger import EntryState
+from rescheduler.model.daemon.ledger import EntryState
+from rescheduler.model.objects.constraints import Taint
 from tests.builders import pod
 from tests.soak.invariants.accounting import Accountability
 from tests.soak.invariants.autoscaling import AutoscalerPeace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.model.resources import resources
-from rescheduler.policy.models import Mode
+from rescheduler.model.objects.resources import resources
+from rescheduler.policy.fields.policy import Mode
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.circuit_breaker import CircuitBreaker
 from tests.soak.invariants.dry_run import DryRun

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 from msgspec import structs
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import Ledger
-from rescheduler.model.node import Node
-from rescheduler.model.pod import Pod
-from rescheduler.simulation.clock import SimulatedClock
-from rescheduler.simulation.object_store import ObjectStore
+from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.adapters.simulated.object_store import ObjectStore
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
 from tests.builders import NOW, pod
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.history import History

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from rescheduler.extension_points import MetricsError
-from rescheduler.model.node import Node
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import NODE_METRICS, MetricsSample, NodeSamples, PodKey, PodSamples
-from rescheduler.model.usage import FloatArray
-from rescheduler.policy.usage import UsageTrust
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import NODE_METRICS, MetricsSample, NodeSamples, PodKey, PodSamples
+from rescheduler.model.usage.usage import FloatArray
+from rescheduler.policy.fields.usage import UsageTrust
 from rescheduler.usage.checks.evidence import Evidence
 from tests.builders import NOW, node
 

@@ -7,9 +7,9 @@ from math import ceil, nan, sqrt
 
 import numpy as np
 
-from rescheduler.model.node import Node
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import NODE_METRICS, NodeSamples
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import NODE_METRICS, NodeSamples
 from tests.builders import NOW, node
 
 START = NOW

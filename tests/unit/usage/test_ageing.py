@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.model.samples import MetricsSample
+from rescheduler.model.usage.samples import MetricsSample
 from rescheduler.usage.ageing import aged, node_trust
 from rescheduler.usage.collected import Collected, Observed
 from rescheduler.usage.collector import Collector

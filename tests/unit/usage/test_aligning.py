@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from msgspec import structs
 
-from rescheduler.model.resources import CPU
-from rescheduler.model.trust import Trust, TrustState
+from rescheduler.model.objects.resources import CPU
+from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.usage.aligning import aligned
 from tests.builders import NOW, node, pod
-from tests.unit.server.records import TRUSTED, collected, pods_using
+from tests.unit.daemon.api.records import TRUSTED, collected, pods_using
 
 FROZEN = Trust(TrustState.FROZEN, "alike")
 

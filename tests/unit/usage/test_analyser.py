@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from rescheduler.model.samples import NodeSamples, no_samples
-from rescheduler.model.trust import Assessment, TrustState
-from rescheduler.policy.usage import UsageTrust
+from rescheduler.model.usage.samples import NodeSamples, no_samples
+from rescheduler.model.usage.trust import Assessment, TrustState
+from rescheduler.policy.fields.usage import UsageTrust
 from rescheduler.usage.analyser import Memory, assess, remember
 from rescheduler.usage.checks.evidence import Evidence
 from rescheduler.usage.checks.plausibility import sift

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.extension_points import MetricsError
-from rescheduler.model.samples import MetricsSample
+from rescheduler.model.usage.samples import MetricsSample
 from rescheduler.usage.answers import Answer, ask, ask_history, chosen
 from tests.builders import NOW
 from tests.unit.usage.cases import FakeProvider, answer, failing, nan, nodes, steady

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rescheduler.extension_points import ClusterError, MetricsError, MetricsProvider
-from rescheduler.model.columns import columns_of
-from rescheduler.model.node import Node
-from rescheduler.model.placement import Placement
-from rescheduler.model.recent_use import RecentUse
-from rescheduler.model.resources import CPU
-from rescheduler.model.samples import MetricsSample
-from rescheduler.model.trust import TrustState
-from rescheduler.model.usage import Departure, Usage
-from rescheduler.policy.usage import UsagePolicy, UsageTrust
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU
+from rescheduler.model.usage.recent_use import RecentUse
+from rescheduler.model.usage.samples import MetricsSample
+from rescheduler.model.usage.trust import TrustState
+from rescheduler.model.usage.usage import Departure, Usage
+from rescheduler.policy.fields.usage import UsagePolicy, UsageTrust
 from rescheduler.usage.collected import Collected, Observed
 from rescheduler.usage.collector import Collector
 from tests.builders import NOW, cluster, node, pod

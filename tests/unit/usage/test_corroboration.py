@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.samples import NodeSamples
+from rescheduler.model.usage.samples import NodeSamples
 from rescheduler.usage.corroboration import disputes
 from tests.builders import NOW
 from tests.unit.usage.cases import nan, samples

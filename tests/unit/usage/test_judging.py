@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from rescheduler.model.columns import columns_of
-from rescheduler.model.placement import Placement
-from rescheduler.model.resources import CPU
-from rescheduler.model.trust import Assessment, Trust, TrustState
-from rescheduler.model.usage import Usage, UsageWindows
-from rescheduler.model.usage_readings import Reading, usage_of
-from rescheduler.plugins.scores.node_load import LoadSource
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.resources import CPU
+from rescheduler.model.usage.trust import Assessment, Trust, TrustState
+from rescheduler.model.usage.usage import Usage, UsageWindows
+from rescheduler.model.usage.usage_readings import Reading, usage_of
+from rescheduler.scheduling.scoring.node_load import LoadSource
 from rescheduler.usage.judging import judged
 from tests.builders import NOW, cluster, pod
 from tests.unit.usage.cases import nodes

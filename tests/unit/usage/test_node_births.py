@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from rescheduler.model.resources import CPU
+from rescheduler.model.objects.resources import CPU
 from rescheduler.usage.node_births import NodeBirths, since_birth
 from tests.builders import NOW, node
 from tests.unit.usage.cases import lively, samples

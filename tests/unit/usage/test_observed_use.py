@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.observed_use import ObservedUse
-from rescheduler.model.trust import Assessment, Trust, TrustState
-from rescheduler.model.usage import Usage, UsageWindows
-from rescheduler.model.usage_readings import Reading, usage_of
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.usage.observed_use import ObservedUse
+from rescheduler.model.usage.trust import Assessment, Trust, TrustState
+from rescheduler.model.usage.usage import Usage, UsageWindows
+from rescheduler.model.usage.usage_readings import Reading, usage_of
 from rescheduler.usage.observed_use import NO_USAGE, observed_use
 from tests.builders import NOW, cluster, node, pod
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rescheduler.extension_points import StoreError
-from rescheduler.model.samples import NodeSamples
-from rescheduler.usage.store_writer import StoreWriter
+from rescheduler.model.usage.samples import NodeSamples
+from rescheduler.usage.collector import StoreWriter
 from tests.builders import NOW
 from tests.unit.usage.cases import answer
 

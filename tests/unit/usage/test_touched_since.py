@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rescheduler.model.trust import Assessment, Trust, TrustState
-from rescheduler.model.usage import UsageWindows
-from rescheduler.model.usage_readings import Reading, usage_of
-from rescheduler.usage.touched_since import with_touched
+from rescheduler.model.usage.trust import Assessment, Trust, TrustState
+from rescheduler.model.usage.usage import UsageWindows
+from rescheduler.model.usage.usage_readings import Reading, usage_of
+from rescheduler.usage.ageing import with_touched
 from tests.builders import NOW
 
 NAMES = ("n0", "n1", "n2", "n3")

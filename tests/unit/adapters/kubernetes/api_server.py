@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from rescheduler.adapters.kubernetes.connection import Response
-from rescheduler.adapters.kubernetes.failures import refusal
-from rescheduler.adapters.kubernetes.rule_object import RULE
+from rescheduler.adapters.kubernetes.client.connection import Response
+from rescheduler.adapters.kubernetes.client.failures import refusal
+from rescheduler.adapters.kubernetes.guidance.rule_object import RULE
 
 HOLDS = "rescheduler-holds"
 RULE_PATH = f"/api/v1/namespaces/{HOLDS}/configmaps/{RULE}"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger
-from rescheduler.model.ledger import EntryState
+from rescheduler.model.daemon.ledger import EntryState
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 from tests.unit.execution.entries import entry, ledger_of
 

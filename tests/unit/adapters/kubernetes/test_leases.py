@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from rescheduler.adapters.kubernetes.connection import connect
-from rescheduler.adapters.kubernetes.failures import ForbiddenError, OutcomeUnknownError
+from rescheduler.adapters.kubernetes.client.connection import connect
+from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, OutcomeUnknownError
 from rescheduler.adapters.kubernetes.leases import KubernetesLease, micro_time, record_in
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.lease import LeaseReading, LeaseRecord
+from rescheduler.model.daemon.lease import LeaseReading, LeaseRecord
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 
 PATH = "/apis/coordination.k8s.io/v1/namespaces/ours/leases"

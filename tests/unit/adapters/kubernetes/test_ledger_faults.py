@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.adapters.kubernetes.failures import OutcomeUnknownError
-from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger
-from rescheduler.adapters.kubernetes.ledger_text import write_ledger
+from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
+from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger, write_ledger
 from rescheduler.extension_points import ClusterError, LedgerDeniedError
-from rescheduler.model.ledger import EMPTY_LEDGER
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, status
 from tests.unit.adapters.kubernetes.ledger_objects import (
     FULL,

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.adapters.kubernetes.connection import Connection, connect
-from rescheduler.adapters.kubernetes.credentials import Endpoint, load_endpoint
-from rescheduler.adapters.kubernetes.evictor import evict
-from rescheduler.adapters.kubernetes.failures import WriteRefusedError
+from rescheduler.adapters.kubernetes.client.connection import Connection, connect
+from rescheduler.adapters.kubernetes.client.credentials import Endpoint, load_endpoint
+from rescheduler.adapters.kubernetes.client.failures import WriteRefusedError
+from rescheduler.adapters.kubernetes.eviction.evictor import evict
 from rescheduler.extension_points import NotSentError
-from rescheduler.model.plan import PodReference
+from rescheduler.model.plan.plan import PodReference
 from tests.unit.adapters.fake_api_server import Answer, Request, serving
 
 EVICTION = "/api/v1/namespaces/default/pods/a/eviction"

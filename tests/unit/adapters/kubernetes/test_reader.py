@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.extension_points import ClusterError

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from rescheduler.model.notices import (
+from rescheduler.model.daemon.notices import (
     ApprovalEnded,
     ApprovalGiven,
     ApprovalWanted,
@@ -28,8 +28,8 @@ from rescheduler.model.notices import (
     SyncChanged,
     TriggerFired,
 )
-from rescheduler.model.occasions import Occasion
-from rescheduler.model.plan import (
+from rescheduler.model.daemon.rounds import Occasion, RoundReport
+from rescheduler.model.plan.plan import (
     Move,
     MoveOutcome,
     ObjectiveResult,
@@ -42,7 +42,6 @@ from rescheduler.model.plan import (
     SnapshotSummary,
     Status,
 )
-from rescheduler.model.round_report import RoundReport
 from tests.builders import NOW
 from tests.unit.execution.entries import entry
 

@@ -12,23 +12,23 @@ from typing import Any
 import pytest
 from msgspec import Struct, structs
 
-from rescheduler.adapters.kubernetes.connection import Connection, connect
-from rescheduler.adapters.telemetry.audit_file import AuditFile
+from rescheduler.adapters.kubernetes.client.connection import Connection, connect
+from rescheduler.adapters.telemetry.audit import AuditFile
 from rescheduler.adapters.telemetry.cluster_events import ClusterEvents
 from rescheduler.adapters.telemetry.listeners import Listeners
 from rescheduler.adapters.telemetry.log import DecisionLog
-from rescheduler.adapters.telemetry.metrics import Metrics
+from rescheduler.adapters.telemetry.metrics.metrics import Metrics
 from rescheduler.adapters.telemetry.traces import RoundTraces, can_trace
 from rescheduler.extension_points import ClusterError, Listener
-from rescheduler.model.notices import ApprovalWanted, Fault, Notice
-from rescheduler.model.plan import PodReference
+from rescheduler.model.daemon.notices import ApprovalWanted, Fault, Notice
+from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 from tests.unit.adapters.telemetry.daemon_notices import Heard, all_notices, plan
 from tests.unit.adapters.telemetry.logs import logging_to
 from tests.unit.adapters.telemetry.test_cluster_events import CLUSTER
+from tests.unit.daemon.api.records import SetClock
 from tests.unit.policy.policies import policy
-from tests.unit.server.records import SetClock
 
 CANARY = "c4n4ry-T0ken_77.x"
 FORMS = (f"{{}} {CANARY}", f"{CANARY}{{}}", f"Authorization: Bearer {CANARY}", "y" * 1990 + CANARY, f"{{}}/{CANARY}\n")

@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rescheduler.adapters.kubernetes.connection import connect
+from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.telemetry.cluster_events import BURST, ClusterEvents
 from rescheduler.adapters.telemetry.redaction import Redaction
-from rescheduler.model.annotations import MANAGED_BY, OURS
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.notices import (
+from rescheduler.model.daemon.notices import (
     ApprovalWanted,
     CapacityRequested,
     LeadershipChanged,
@@ -22,12 +20,14 @@ from rescheduler.model.notices import (
     PolicyHeld,
     RoundEnded,
 )
-from rescheduler.model.plan import Move, PlannedPlacement, PodReference, Refusal, Status
+from rescheduler.model.objects.annotations import MANAGED_BY, OURS
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Move, PlannedPlacement, PodReference, Refusal, Status
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 from tests.unit.adapters.telemetry.daemon_notices import all_notices, objective, plan, report
+from tests.unit.daemon.api.records import SetClock
 from tests.unit.policy.policies import policy
-from tests.unit.server.records import SetClock
 
 CLUSTER = cluster(
     node("n1"), node("n2"), pod("web-0", node="n1"), pod("big-0", uid="uid-default-big-0"), pod("big-1"), pod("big-2"),

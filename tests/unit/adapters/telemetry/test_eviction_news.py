@@ -8,14 +8,14 @@ import pytest
 from msgspec import structs
 
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldAuditLog, ToldLedgerStore
-from rescheduler.adapters.telemetry.eviction_words import eviction_word
+from rescheduler.adapters.telemetry.words import eviction_word
 from rescheduler.extension_points import LedgerReading, StoreError
-from rescheduler.model.ledger import EntryState, Ledger, LedgerEntry
-from rescheduler.model.notices import EvictionNoted, LeadershipChanged, PolicyLoaded, Started
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.notices import EvictionNoted, LeadershipChanged, PolicyLoaded, Started
 from tests.builders import NOW
 from tests.unit.adapters.telemetry.daemon_notices import Heard
+from tests.unit.daemon.api.records import SetClock
 from tests.unit.execution.entries import entry, ledger_of
-from tests.unit.server.records import SetClock
 
 
 class Shelf:

@@ -6,12 +6,11 @@ import threading
 
 import pytest
 
-from rescheduler.adapters.telemetry.listeners import Listeners
-from rescheduler.adapters.telemetry.queued import QueuedListener
-from rescheduler.model.notices import Fault, Notice, Resumed, Stopping
+from rescheduler.adapters.telemetry.listeners import Listeners, QueuedListener
+from rescheduler.model.daemon.notices import Fault, Notice, Resumed, Stopping
 from tests.builders import NOW
 from tests.unit.adapters.telemetry.daemon_notices import Heard, all_notices
-from tests.unit.server.records import SetClock
+from tests.unit.daemon.api.records import SetClock
 
 NOTICE = Resumed(NOW, "jane")
 SECRET = "s3cr3t"

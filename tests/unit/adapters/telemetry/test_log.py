@@ -11,12 +11,11 @@ from typing import Any, get_args
 
 import pytest
 
-from rescheduler.adapters.telemetry.log import DecisionLog, configure_logging
-from rescheduler.adapters.telemetry.log_form import QUIET_LIBRARIES
+from rescheduler.adapters.telemetry.log import QUIET_LIBRARIES, DecisionLog, configure_logging
 from rescheduler.adapters.telemetry.redaction import Redaction
-from rescheduler.model.notices import Fault, Notice, PolicyLoaded, RoundEnded, Started, TriggerFired
-from rescheduler.model.occasions import Occasion
-from rescheduler.model.plan import PodReference, Refusal
+from rescheduler.model.daemon.notices import Fault, Notice, PolicyLoaded, RoundEnded, Started, TriggerFired
+from rescheduler.model.daemon.rounds import Occasion
+from rescheduler.model.plan.plan import PodReference, Refusal
 from tests.builders import NOW
 from tests.unit.adapters.telemetry.daemon_notices import all_notices, dry_round, plan, report
 from tests.unit.adapters.telemetry.logs import logging_to

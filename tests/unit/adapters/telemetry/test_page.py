@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.adapters.telemetry import event_texts
-from rescheduler.adapters.telemetry.eviction_words import WORDS
-from rescheduler.adapters.telemetry.log_lines import lines_of
-from rescheduler.adapters.telemetry.round_lines import detail_lines, round_line
-from rescheduler.adapters.telemetry.round_words import OUTCOMES
-from rescheduler.model.notices import LeadershipChanged, SyncChanged
-from rescheduler.server.probes import LIVE_PATHS, METRICS_PATH, READY_PATH
+from rescheduler.adapters.telemetry.log_lines import detail_lines, lines_of, round_line
+from rescheduler.adapters.telemetry.words import OUTCOMES, WORDS
+from rescheduler.daemon.api.probes import LIVE_PATHS, METRICS_PATH, READY_PATH
+from rescheduler.model.daemon.notices import LeadershipChanged, SyncChanged
 from tests.builders import NOW
 from tests.paths import ROOT
 from tests.unit.adapters.telemetry.daemon_notices import all_notices, report

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.telemetry.traces import RoundTraces, can_trace, make_traces
-from rescheduler.model.notices import RoundEnded
+from rescheduler.model.daemon.notices import RoundEnded
 from tests.builders import NOW
 from tests.loopback_server import Answer, loopback_server
 from tests.unit.adapters.telemetry.daemon_notices import all_notices, dry_round, report

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.disruption import DisruptionGroup, Eligibility
-from rescheduler.model.ledger import EMPTY_LEDGER, EntryState, Ledger, LedgerEntry
-from rescheduler.model.plan import PodReference
-from rescheduler.model.pod import Pod
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger, LedgerEntry
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility
+from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.permit import Permit
-from rescheduler.model.plan import Move, PodReference, Refusal
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, PodReference, Refusal
 from tests.builders import NOW
 from tests.unit.disruption.budgets.cases import OPEN, debt, entry, ledger, world
 from tests.unit.disruption.cases import policy

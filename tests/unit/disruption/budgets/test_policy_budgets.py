@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.model.annotations import MANAGED_BY, OURS
-from rescheduler.model.ledger import EntryState
-from rescheduler.model.plan import PodReference
+from rescheduler.model.daemon.ledger import EntryState
+from rescheduler.model.objects.annotations import MANAGED_BY, OURS
+from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW, node, pod, workload
 from tests.unit.disruption.budgets.cases import (
     debt,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.model.pod import OwnerReference
+from rescheduler.model.objects.pod import OwnerReference
 from tests.builders import NOW, pod, workload
 from tests.unit.disruption.cases import policy, rule_against, verdict
 

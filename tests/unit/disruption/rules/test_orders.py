@@ -6,10 +6,10 @@ from typing import Any
 
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.kill_switch import stop_mark
-from rescheduler.model.disruption import DisruptionGroup
-from rescheduler.model.ledger import Breaker, EntryState, Ledger
-from rescheduler.model.workload import Namespace
-from rescheduler.policy.models import Policy
+from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger
+from rescheduler.model.objects.workload import Namespace
+from rescheduler.model.plan.disruption import DisruptionGroup
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.ledgers import HOUR, entry, ledger

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.model.disruption import Selection
-from rescheduler.policy.models import Policy
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import cluster, node, pod
 from tests.unit.disruption.cases import rule_against, verdict
 

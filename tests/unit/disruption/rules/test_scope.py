@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.model.disruption import Selection
+from rescheduler.model.plan.disruption import Selection
 from tests.builders import NOW, node, pod, selector
 from tests.unit.disruption.cases import policy, rule_against
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.model.constraints import Volume
+from rescheduler.model.objects.constraints import Volume
 from tests.builders import pod
 from tests.unit.disruption.cases import policy, rule_against, verdict
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.quiet import Wanted
-from rescheduler.model.ledger import EntryState
-from rescheduler.model.plan import Refusal
-from rescheduler.model.pod import OwnerReference, Pod
-from rescheduler.model.workload import PodAutoscaler, ResourceQuota, Workload
+from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.model.daemon.ledger import EntryState
+from rescheduler.model.objects.pod import OwnerReference, Pod
+from rescheduler.model.objects.workload import PodAutoscaler, ResourceQuota, Workload
+from rescheduler.model.plan.plan import Refusal
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.ledgers import entry, ledger

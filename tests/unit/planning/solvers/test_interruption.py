@@ -7,12 +7,12 @@ import sys
 
 PROGRAM = """
 import signal
-from rescheduler.policy.models import Policy
-from rescheduler.model.disruption import Selection
-from rescheduler.simulation.scenarios import fragmented
-from rescheduler import wiring
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.adapters.simulated.scenarios import fragmented
+from rescheduler import composition
 
-plan = wiring.plan(fragmented(0), Policy(), selection=Selection())
+plan = composition.plan(fragmented(0), Policy(), selection=Selection())
 assert plan.moves
 try:
     signal.raise_signal(signal.SIGINT)

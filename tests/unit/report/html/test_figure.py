@@ -12,7 +12,7 @@ from rescheduler.report.flows import Flow, flows_of
 from rescheduler.report.html.arrows import MOST_ARROWS, arrows
 from rescheduler.report.html.bars import bars_after, bars_before
 from rescheduler.report.html.figure import Look, figure
-from rescheduler.report.node_use import NodeUse, uses_of
+from rescheduler.report.nodes import NodeUse, uses_of
 from tests.builders import cluster, node, pod
 from tests.unit.report.html.parsed import Page
 from tests.unit.report.plans import reference, small_cluster, small_plan

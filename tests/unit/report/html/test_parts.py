@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import ObjectiveResult, OutcomeKind, Plan, PlannedPlacement, Refusal, Status
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import ObjectiveResult, OutcomeKind, Plan, PlannedPlacement, Refusal, Status
 from rescheduler.report.html.fullness import fullness
 from rescheduler.report.html.lists import moves, placements, refusals, warnings
 from rescheduler.report.html.objectives import objectives
 from rescheduler.report.html.payers import payers, tiles
 from rescheduler.report.html.untouched import MOST_NODES, untouched
-from rescheduler.report.node_use import NodeUse, uses_of
+from rescheduler.report.nodes import NodeUse, uses_of
 from rescheduler.report.price import price_of
 from tests.builders import cluster, node, pod
 from tests.unit.report.html.parsed import Page

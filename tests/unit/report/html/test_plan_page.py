@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.plan import OutcomeKind, Plan, Refusal
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import OutcomeKind, Plan, Refusal
 from rescheduler.report.html import plan_page
 from tests.builders import cluster, node, pod
 from tests.unit.report.html.parsed import Page

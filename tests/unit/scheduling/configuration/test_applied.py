@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import columns_of
-from rescheduler.model.placement import Placement
-from rescheduler.model.pod import Pod
-from rescheduler.model.workload import Workload
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import Workload
 from rescheduler.scheduling.configuration import configured_cluster, scheduling_profiles
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import cluster, node, pod, selector, workload

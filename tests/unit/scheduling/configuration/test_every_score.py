@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.usage import UsageWindows
-from rescheduler.model.usage_readings import Reading, usage_of
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.usage.usage import UsageWindows
+from rescheduler.model.usage.usage_readings import Reading, usage_of
 from rescheduler.scheduling.configuration import combined
 from rescheduler.scheduling.reports import schedule_of, scores_of
 from rescheduler.scheduling.schedulers import MeasuredLoad, Schedulers
-from tests.unit.plugins.random_clusters import Draw
 from tests.unit.scheduling.configuration.reading import kube, read
+from tests.unit.scheduling.random_clusters import Draw
 
 # Percentages as providers give them at their worst.
 VALUES = (0, 5, 50, 99, 100, 150, -3, nan, inf)

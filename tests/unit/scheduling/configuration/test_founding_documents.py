@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.plugins.scores import NodeResourcesFit
-from rescheduler.plugins.scores.low_risk_over_commitment import LowRiskOverCommitmentArguments
 from rescheduler.scheduling.configuration import Configuration
+from rescheduler.scheduling.scores import NodeResourcesFit
+from rescheduler.scheduling.scores.low_risk_over_commitment import LowRiskOverCommitmentArguments
 from tests.paths import ROOT
 from tests.unit.scheduling.configuration.reading import argument, read, weights
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.model.constraints import (
+from rescheduler.model.objects.constraints import (
     NodeAffinity,
     NodeSelectorTerm,
     PreferredNodeTerm,
     Requirement,
     TopologySpreadConstraint,
 )
-from rescheduler.plugins.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
-from rescheduler.plugins.scores.volume_binding import VolumeBinding
+from rescheduler.scheduling.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
+from rescheduler.scheduling.scores.volume_binding import VolumeBinding
 from tests.unit.scheduling.configuration.reading import argument, configured, kube, only, read, refusal, weights
 
 RATIO = """\

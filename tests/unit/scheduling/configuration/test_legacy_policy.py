@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from rescheduler.plugins.scores import InterPodAffinity, NodeResourcesFit
 from rescheduler.scheduling.configuration.settings import Effect
+from rescheduler.scheduling.scores import InterPodAffinity, NodeResourcesFit
 from tests.unit.scheduling.configuration.reading import argument, only, read, refusal, weights
 
 SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.plugins.scores.best_fit_bin_pack import BestFitBinPackArguments
-from rescheduler.plugins.scores.load_variation_risk_balancing import LoadVariationRiskBalancingArguments
-from rescheduler.plugins.scores.low_risk_over_commitment import LowRiskOverCommitmentArguments, RiskLimitWeights
-from rescheduler.plugins.scores.target_load_packing import TargetLoadPackingArguments
-from rescheduler.plugins.scores.usage_arguments import DefaultRequests
 from rescheduler.scheduling.configuration import Configuration
+from rescheduler.scheduling.scores.best_fit_bin_pack import BestFitBinPackArguments
+from rescheduler.scheduling.scores.load_variation_risk_balancing import LoadVariationRiskBalancingArguments
+from rescheduler.scheduling.scores.low_risk_over_commitment import LowRiskOverCommitmentArguments, RiskLimitWeights
+from rescheduler.scheduling.scores.target_load_packing import TargetLoadPackingArguments
+from rescheduler.scheduling.scoring.usage_arguments import DefaultRequests
 from tests.unit.scheduling.configuration.reading import argument, kube, only, read, refusal
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rescheduler.model.columns import columns_of
-from rescheduler.model.constraints import NodeAffinity, NodeSelectorTerm, PreferredNodeTerm, Requirement
-from rescheduler.model.placement import Placement
-from rescheduler.model.pod import Pod
-from rescheduler.model.usage import Statistics, Usage, UsageWindows
-from rescheduler.plugins.filters.node_usage import NodeUsage as NodeUsageFilter
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm, PreferredNodeTerm, Requirement
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.usage.usage import Statistics, Usage, UsageWindows
 from rescheduler.scheduling.configuration import built_in, scheduling_profiles
+from rescheduler.scheduling.filters.node_usage import NodeUsage as NodeUsageFilter
 from rescheduler.scheduling.profile import Profile, default_profile
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import NOW, cluster, node, pod

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.plugins.scores.bin_packing import BinPacking
-from rescheduler.plugins.scores.node_usage_arguments import NodeUsageArguments
 from rescheduler.scheduling.configuration.settings import Effect, UsageThreshold
+from rescheduler.scheduling.scores.bin_packing import BinPacking
+from rescheduler.scheduling.scores.node_usage import NodeUsageArguments
 from tests.unit.scheduling.configuration.reading import argument, only, read, refusal, weights
 
 HEAD = "actions: 'enqueue, allocate, backfill'\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.plugins.scores.node_usage_arguments import NodeUsageArguments
+from rescheduler.scheduling.scores.node_usage import NodeUsageArguments
 from tests.unit.scheduling.configuration.reading import argument, only, read, refusal
 
 PLUGINS = "actions: allocate\ntiers: [{plugins: [{name: usage, arguments: {thresholds: {cpu: 50}}}]}]\n"

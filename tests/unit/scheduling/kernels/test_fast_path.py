@@ -7,13 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rescheduler.model.columns import columns_of
-from rescheduler.model.placement import Placement
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import NOW, cluster, node, pod, selector, workload
-from tests.unit.plugins.random_clusters import Draw, random_placement
 from tests.unit.scheduling.kernels.untied_clusters import (
     PROFILES,
     arithmetic,
@@ -21,6 +20,7 @@ from tests.unit.scheduling.kernels.untied_clusters import (
     step,
     untied_cluster,
 )
+from tests.unit.scheduling.random_clusters import Draw, random_placement
 
 __all__ = ["arithmetic"]
 _ON_FIXTURES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
@@ -107,7 +107,7 @@ def test_replicas_that_are_spread_by_default_are_left_to_the_plugins() -> None:
 
 def test_pods_that_others_repel_are_left_to_the_plugins() -> None:
     """A term held by another pod, pending or not, is a tie."""
-    from rescheduler.model.constraints import PodAffinityTerm
+    from rescheduler.model.objects.constraints import PodAffinityTerm
 
     term = PodAffinityTerm("kubernetes.io/hostname", selector(app="x"))
     columns = columns_of(

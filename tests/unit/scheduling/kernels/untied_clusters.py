@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 from rescheduler.extension_points import Score
-from rescheduler.model.arrays import NOWHERE
-from rescheduler.model.cluster import Cluster
-from rescheduler.model.columns import Columns
-from rescheduler.model.constraints import NodeSelectorTerm, PreferredNodeTerm, Requirement
-from rescheduler.model.placement import Placement
-from rescheduler.model.pod import Pod
-from rescheduler.plugins.filters import DEFAULT_FILTERS
-from rescheduler.plugins.scores import (
+from rescheduler.model.columns.arrays import NOWHERE
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import NodeSelectorTerm, PreferredNodeTerm, Requirement
+from rescheduler.model.objects.pod import Pod
+from rescheduler.scheduling.filters import DEFAULT_FILTERS
+from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic, LoopArithmetic, is_numba_installed
+from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile, WeightedScore, default_profile
+from rescheduler.scheduling.scores import (
     ImageLocality,
     InterPodAffinity,
     NodeAffinity,
@@ -24,13 +26,13 @@ from rescheduler.plugins.scores import (
     PodTopologySpread,
     TaintToleration,
 )
-from rescheduler.plugins.scores.added_node_affinity import AddedNodeAffinity
-from rescheduler.plugins.scores.capacity_ratio_arguments import RequestedToCapacityRatioArguments
-from rescheduler.plugins.scores.requested_to_capacity_ratio import RequestedToCapacityRatio
-from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic, LoopArithmetic, is_numba_installed
-from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile, WeightedScore, default_profile
+from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity
+from rescheduler.scheduling.scores.requested_to_capacity_ratio import (
+    RequestedToCapacityRatio,
+    RequestedToCapacityRatioArguments,
+)
 from tests.builders import cluster, node, pod
-from tests.unit.plugins.random_clusters import Draw
+from tests.unit.scheduling.random_clusters import Draw
 
 GPU = "example.com/gpu"
 _WISHED = (PreferredNodeTerm(7, NodeSelectorTerm((Requirement("rack", "In", ("1",)),))),)

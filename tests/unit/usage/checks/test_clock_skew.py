@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.trust import TrustState
+from rescheduler.model.usage.trust import TrustState
 from rescheduler.usage.checks.clock_skew import clock_skew, uniformly_late
 from tests.builders import NOW
 from tests.unit.usage.cases import evidence, lively, samples

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.trust import TrustState
-from rescheduler.policy.usage import UsageTrust
+from rescheduler.model.usage.trust import TrustState
+from rescheduler.policy.fields.usage import UsageTrust
 from rescheduler.usage.checks.frozen_series import frozen_series
 from tests.builders import NOW
 from tests.unit.usage.cases import evidence, lively, nan, samples

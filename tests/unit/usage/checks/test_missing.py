@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import no_samples
-from rescheduler.model.trust import TrustState
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import no_samples
+from rescheduler.model.usage.trust import TrustState
 from rescheduler.usage.checks.missing import missing
 from tests.builders import NOW
 from tests.unit.usage.cases import evidence, lively, nan, nodes, samples

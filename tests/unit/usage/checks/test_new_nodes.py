@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rescheduler.model.trust import TrustState
+from rescheduler.model.usage.trust import TrustState
 from rescheduler.usage.checks.new_nodes import new_nodes, predicted_nodes
 from tests.builders import NOW
 from tests.unit.usage.cases import evidence, nodes

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from rescheduler.model.resources import CPU, MEMORY
-from rescheduler.model.samples import DISK, NETWORK, NodeSamples
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import DISK, NETWORK, NodeSamples
 from rescheduler.usage.checks.plausibility import sift, sift_sample
 from tests.builders import NOW
 from tests.unit.usage.cases import answer, lively, nan, samples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rescheduler.model.trust import TrustState
+from rescheduler.model.usage.trust import TrustState
 from rescheduler.usage.checks.pod_sums import pod_sums
 from tests.unit.usage.cases import evidence, lively, nan, nodes, samples
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.model.trust import TrustState
+from rescheduler.model.usage.trust import TrustState
 from rescheduler.usage.checks.settling import settling
 from tests.builders import NOW
 from tests.unit.usage.cases import evidence

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rescheduler.model.trust import TrustState
-from rescheduler.policy.usage import UsageTrust
+from rescheduler.model.usage.trust import TrustState
+from rescheduler.policy.fields.usage import UsageTrust
 from rescheduler.usage.checks.evidence import Evidence
 from rescheduler.usage.checks.staleness import largest_age, stale
 from tests.builders import NOW

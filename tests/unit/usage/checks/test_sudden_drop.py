@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rescheduler.usage.checks.capacities import capacities
+from rescheduler.usage.checks.evidence import capacities
 from rescheduler.usage.checks.sudden_drop import sudden_drop
 from tests.builders import NOW, node
 from tests.unit.usage.cases import lively, nan, nodes, samples

@@ -1,0 +1,1 @@
+"""Files: recordings of clusters and of load, and what this machine remembers in sqlite."""

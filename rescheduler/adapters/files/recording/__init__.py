@@ -1,0 +1,1 @@
+"""Recordings of a cluster: read what kubectl prints, with suspicion; write what is needed, slim."""

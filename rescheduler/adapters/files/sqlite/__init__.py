@@ -1,0 +1,1 @@
+"""What this machine remembers over a restart: evictions, and samples of load."""

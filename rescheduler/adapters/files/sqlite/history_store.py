@@ -1,0 +1,191 @@
+"""What this machine knows of evictions: a record of each, and the whole ledger where the cluster keeps none."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from rescheduler.adapters.files.sqlite.history_file import failure, identity, open_for_reading, open_for_writing
+from rescheduler.adapters.files.sqlite.sqlite_form import FAILURES
+from rescheduler.extension_points import AuditLog, Clock, LedgerReading, LedgerStore
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
+from rescheduler.model.printable import shortened
+
+KEPT_SECONDS: Final = 90 * 86400.0
+"""Lines are kept for so long."""
+_NEWEST: Final = """SELECT entry, checksum FROM lines WHERE id IN
+(SELECT max(id) FROM lines WHERE cluster = ? OR ? = '' GROUP BY cluster, uid, time) AND time >= ? ORDER BY time, id"""
+
+
+class Place(NamedTuple):
+    """Which cluster a history is about: the uid of its kube-system namespace, and its address."""
+
+    cluster: str
+    server: str = ""
+
+
+class HistoryStore(AuditLog, LedgerStore):
+    """The history of one cluster on this machine. Several processes may use the file at the same time.
+
+    As an AuditLog it only adds lines. As a LedgerStore it is for runs that may write nothing on the cluster but
+    evictions: then it is all that is known of earlier ones.
+    """
+
+    def __init__(self, where: Callable[[], Path], place: Place, clock: Clock, tell: Callable[[str], None]) -> None:
+        """``where``: the file, asked for when it is needed (may raise StoreError). Nothing is opened yet.
+
+        ``tell`` is called with what was found wrong with the file, and what was done about it.
+        """
+        self._where = where
+        self._place = place
+        self._clock = clock
+        self._tell = tell
+        self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+
+    def note(self, entries: Sequence[LedgerEntry]) -> None:
+        """Add a line for each entry as it stands; on return they are on the disk. Raises StoreError."""
+        cluster, server = self._place
+        lines = [(cluster, entry.pod.uid, entry.at, *_line(entry)) for entry in entries]
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO clusters VALUES (?1, ?2, NULL, 0) ON CONFLICT (cluster) DO UPDATE SET server = ?2",
+                (cluster, server),
+            )
+            connection.executemany(
+                "INSERT INTO lines (cluster, uid, time, entry, checksum) VALUES (?, ?, ?, ?, ?)", lines
+            )
+            connection.execute("DELETE FROM lines WHERE time < ?", (self._clock.now() - KEPT_SECONDS,))
+
+    def read(self) -> LedgerReading:
+        """The ledger as it was written last. Raises StoreError."""
+        with self._transaction() as connection:
+            text, version = _row(connection, self._place.cluster)
+        if text is None:
+            return LedgerReading(EMPTY_LEDGER, str(version))
+        try:
+            return LedgerReading(msgspec.json.decode(text, type=Ledger), str(version))
+        except msgspec.DecodeError as error:
+            raise failure(self._where(), "holds a ledger that cannot be read", error) from error
+
+    def write(self, ledger: Ledger, version: str) -> str | None:
+        """Replace the ledger if it still is at ``version``. Raises StoreError."""
+        cluster, server = self._place
+        with self._transaction() as connection:
+            _, found = _row(connection, cluster)
+            if str(found) != version:
+                return None
+            connection.execute(
+                "INSERT INTO clusters VALUES (?1, ?2, ?3, ?4) ON CONFLICT (cluster) DO UPDATE "
+                "SET server = ?2, ledger = ?3, version = ?4",
+                (cluster, server, msgspec.json.encode(ledger).decode(), found + 1),
+            )
+        return str(found + 1)
+
+    def close(self) -> None:
+        """Let go of the file; never raises."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _transaction(self) -> _Transaction:
+        path = self._where()
+        if self._connection is not None and identity(path) != self._identity:
+            self.close()  # it was removed or replaced: a line in a file that nobody finds is none
+        if self._connection is None:
+            self._connection = open_for_writing(path, self._clock.now(), self._tell)
+            self._identity = identity(path)
+        return _Transaction(self._connection, path)
+
+
+class _Transaction:
+    """One change of the file, whole or not at all; sqlite's failures become StoreErrors."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def __enter__(self) -> sqlite3.Connection:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except FAILURES as error:
+            raise failure(self._path, "cannot be written", error) from error
+        return self._connection
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        try:
+            if error is None:
+                self._connection.execute("COMMIT")
+                return
+        except FAILURES as failed:
+            error = failed
+        with suppress(sqlite3.Error):  # a full disk ends the transaction by itself
+            self._connection.execute("ROLLBACK")
+        if isinstance(error, FAILURES):
+            raise failure(self._path, "cannot be written", error) from error
+
+
+def read_kept_ledger(path: Path, place: Place) -> Ledger:
+    """The ledger that this machine keeps of a cluster, without making a file. Raises StoreError."""
+    connection = open_for_reading(path)
+    if connection is None:
+        return EMPTY_LEDGER
+    with closing(connection):
+        try:
+            text, _ = _row(connection, place.cluster)
+            return EMPTY_LEDGER if text is None else msgspec.json.decode(text, type=Ledger)
+        except (*FAILURES, msgspec.DecodeError) as error:
+            raise failure(path, "cannot be read", error) from error
+
+
+def read_history(path: Path, place: Place | None, since: float, tell: Callable[[str], None]) -> list[LedgerEntry]:
+    """Evictions of one cluster (None: of all) as they were known last, oldest first. Raises StoreError.
+
+    Found by the cluster's uid, or where that is "" by its address. Lines that are damaged are left out and told of.
+    """
+    connection = open_for_reading(path)
+    if connection is None:
+        return []
+    with closing(connection):
+        try:
+            cluster = "" if place is None else _cluster_of(connection, place)
+            rows = [] if cluster is None else connection.execute(_NEWEST, (cluster, cluster, since)).fetchall()
+        except FAILURES as error:
+            raise failure(path, "cannot be read", error) from error
+    return list(_entries(rows, lambda: tell(f"history {shortened(str(path), 1000)}: a damaged line is left out")))
+
+
+def _entries(rows: Sequence[tuple[str, int]], damaged: Callable[[], None]) -> Iterator[LedgerEntry]:
+    for text, checksum in rows:
+        is_whole = zlib.crc32(str(text).encode()) == checksum
+        if not is_whole:
+            damaged()
+            continue
+        try:
+            yield msgspec.json.decode(text, type=LedgerEntry)
+        except (UnicodeDecodeError, msgspec.DecodeError):
+            damaged()
+
+
+def _cluster_of(connection: sqlite3.Connection, place: Place) -> str | None:
+    if place.cluster:
+        return place.cluster
+    found = connection.execute("SELECT cluster FROM clusters WHERE server = ?", (place.server,)).fetchone()
+    return None if found is None else str(found[0])
+
+
+def _row(connection: sqlite3.Connection, cluster: str) -> tuple[str | None, int]:
+    found = connection.execute("SELECT ledger, version FROM clusters WHERE cluster = ?", (cluster,)).fetchone()
+    return (None, 0) if found is None else (found[0], int(found[1]))
+
+
+def _line(entry: LedgerEntry) -> tuple[str, int]:
+    text = msgspec.json.encode(entry).decode()
+    return text, zlib.crc32(text.encode())

@@ -1,0 +1,163 @@
+"""Keeps the nodes' samples in a sqlite file, so that windows are whole again right after a restart."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from math import ceil
+from pathlib import Path
+
+from rescheduler.adapters.files.sqlite.sqlite_form import FAILURES
+from rescheduler.adapters.files.sqlite.usage_file import Connect, open_for_reading, open_for_writing, reason, shown
+from rescheduler.adapters.files.sqlite.usage_rows import (
+    Layout,
+    Row,
+    is_intact,
+    layout_of,
+    read_layout,
+    rows_of,
+    samples_of,
+)
+from rescheduler.adapters.files.sqlite.writer_lock import WriterLock
+from rescheduler.extension_points import StoreError, UsageStore
+from rescheduler.model.usage.samples import NodeSamples
+
+_SELECT = "SELECT epoch, time, samples, checksum FROM ticks WHERE time >= ? ORDER BY time, id"
+
+
+class SqliteUsageStore(UsageStore):
+    """One row a tick, in a file that one process writes and any number may read at the same time.
+
+    What ``append`` has returned from survives a kill of the process. ``keep_seconds`` worth of ticks are kept, counted
+    in ticks of ``interval_seconds``, so that a clock that jumps loses nothing. A file that is damaged, foreign or newer
+    is renamed, and ``tell`` is called with what was found. To be used by one thread at a time.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        keep_seconds: float,
+        interval_seconds: float,
+        now: float,
+        tell: Callable[[str], None],
+        connect: Connect = sqlite3.connect,
+    ) -> None:
+        """Open the file, or make it. Raises StoreError."""
+        path = path.resolve()
+        self._path = path
+        self._kept_ticks = ceil(keep_seconds / interval_seconds) + 1
+        self._tell = tell
+        self._layout: tuple[Layout, int] | None = None
+        self._lock = WriterLock(path)
+        try:
+            self._connection = open_for_writing(path, now, tell, connect)
+            self._identity = _identity(path)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def append(self, samples: NodeSamples) -> None:
+        """Keep samples; on return they survive a kill. Raises StoreError; what was kept before stays."""
+        layout = layout_of(samples)
+        try:
+            if _identity(self._path) != self._identity:
+                raise StoreError(f"usage store {shown(self._path)}: the file was removed or replaced while in use")
+            self._connection.execute("BEGIN IMMEDIATE")
+            epoch = self._epoch(layout)
+            self._connection.executemany(
+                "INSERT INTO ticks (time, epoch, samples, checksum) VALUES (?, ?, ?, ?)",
+                ((row.time, epoch, row.blob, row.checksum) for row in rows_of(samples, layout)),
+            )
+            self._prune()
+            self._connection.execute("COMMIT")
+        except FAILURES as error:
+            self._roll_back()
+            raise StoreError(f"usage store {shown(self._path)}: cannot be written: {reason(error)}") from error
+        self._layout = (layout, epoch)
+
+    def restore(self, since: float) -> Sequence[NodeSamples]:
+        """Kept ticks not older than ``since``, oldest first, joined as long as the nodes stay the same.
+
+        Rows that are not as they were written are left out and told of. Raises StoreError.
+        """
+        return _read(self._connection, self._path, since, self._tell)
+
+    def close(self) -> None:
+        """Let go of the file; never raises."""
+        with suppress(sqlite3.Error):
+            self._connection.close()
+        self._lock.release()
+
+    def _epoch(self, layout: Layout) -> int:
+        """The number of this layout, kept or new."""
+        if self._layout is not None and self._layout[0] == layout:
+            return self._layout[1]
+        found = self._connection.execute("SELECT epoch FROM columns WHERE layout = ?", (layout.text,)).fetchone()
+        if found is not None:
+            return int(found[0])
+        added = self._connection.execute("INSERT INTO columns (layout) VALUES (?)", (layout.text,)).lastrowid
+        assert added is not None
+        return added
+
+    def _prune(self) -> None:
+        """Drop ticks beyond those kept, by the order in which they were written, and layouts that none has."""
+        dropped = self._connection.execute(
+            "DELETE FROM ticks WHERE id <= (SELECT max(id) FROM ticks) - ?", (self._kept_ticks,)
+        )
+        if dropped.rowcount > 0:
+            self._connection.execute("DELETE FROM columns WHERE epoch NOT IN (SELECT epoch FROM ticks)")
+
+    def _roll_back(self) -> None:
+        with suppress(sqlite3.Error):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+
+def read_usage_store(path: Path, since: float, tell: Callable[[str], None]) -> Sequence[NodeSamples]:
+    """What a store has kept, as ``restore`` gives it, without disturbing the process that writes. Raises StoreError."""
+    with closing(open_for_reading(path)) as connection:
+        return _read(connection, path, since, tell)
+
+
+def _read(
+    connection: sqlite3.Connection, path: Path, since: float, tell: Callable[[str], None]
+) -> Sequence[NodeSamples]:
+    kept: list[tuple[Layout, Row]] = []
+    damaged = 0
+    try:
+        connection.execute("BEGIN")
+        try:
+            layouts = _layouts(connection)
+            for epoch, time, blob, checksum in connection.execute(_SELECT, (since,)):
+                row, layout = Row(time, blob, checksum), layouts.get(epoch)
+                if layout is None or not is_intact(row, layout):
+                    damaged += 1
+                else:
+                    kept.append((layout, row))
+        finally:
+            connection.execute("ROLLBACK")
+    except FAILURES as error:
+        raise StoreError(f"usage store {shown(path)}: cannot be read: {reason(error)}") from error
+    if damaged:
+        tell(f"usage store {shown(path)}: {damaged} ticks are damaged and left out")
+    return samples_of(kept)
+
+
+def _layouts(connection: sqlite3.Connection) -> dict[int, Layout]:
+    found = {}
+    for epoch, text in connection.execute("SELECT epoch, CAST(layout AS BLOB) FROM columns"):
+        # Ticks of a layout that cannot be read are told of as damaged.
+        with suppress(ValueError):
+            found[epoch] = read_layout(text.decode())
+    return found
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands under a name, None if none does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,1 @@
+"""What autoscalers say, and what is asked of them."""

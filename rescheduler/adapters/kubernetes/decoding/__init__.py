@@ -1,1 +1,0 @@
-"""The few fields of API objects that are needed, as slim structs decoded straight from bytes."""

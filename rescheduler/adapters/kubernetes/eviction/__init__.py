@@ -1,0 +1,1 @@
+"""A live cluster as something that a plan can be carried out on."""

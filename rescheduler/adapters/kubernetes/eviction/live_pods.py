@@ -1,0 +1,76 @@
+"""Reads single pods, or one owner's pods, as they stand at this moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import NotServedError
+from rescheduler.adapters.kubernetes.client.paths import pod_path
+from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.metadata import Decoded
+from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
+from rescheduler.adapters.kubernetes.objects.pods.pod_fields import PodObject
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
+from rescheduler.model.objects.pod import Pod
+
+_SET_OPERATORS: Final = {"In": "in", "NotIn": "notin"}
+
+
+class _PodList(Decoded):
+    items: list[PodObject] | None = None
+
+
+def read_pod(connection: Connection, namespace: str, name: str) -> Pod | None:
+    """One pod, or None if there is none of this name. Raises ClusterError."""
+    path = pod_path(namespace, name)
+    try:
+        body = connection.get(path)
+    except NotServedError:
+        return None
+    try:
+        return _converted(decode(body, PodObject))
+    except (ObjectError, BrokenTextError) as error:
+        raise ClusterError(
+            f"{connection.server} answered GET {path} with a pod that cannot be read: {error}"
+        ) from error
+
+
+def read_pods(connection: Connection, namespace: str, selector: LabelSelector | None) -> list[Pod]:
+    """The pods of a namespace that a selector matches (None: all). Raises ClusterError."""
+    path = pod_path(namespace)
+    params = {"labelSelector": selector_text(selector)} if selector is not None else None
+    found: list[Pod] = []
+    try:
+        for page in connection.pages(path, params=params):
+            found.extend(_converted(item) for item in decode(page, _PodList).items or ())
+    except (ObjectError, BrokenTextError) as error:
+        raise ClusterError(
+            f"{connection.server} answered GET {path} with a pod that cannot be read: {error}"
+        ) from error
+    return found
+
+
+def selector_text(selector: LabelSelector) -> str:
+    """A selector as the query of a list request; empty selects everything."""
+    return ",".join(_rules(selector.requirements))
+
+
+def _rules(requirements: Iterable[Requirement]) -> Iterable[str]:
+    for rule in requirements:
+        if rule.operator in _SET_OPERATORS:
+            yield f"{rule.key} {_SET_OPERATORS[rule.operator]} ({','.join(rule.values)})"
+        elif rule.operator == "Exists":
+            yield rule.key
+        else:
+            yield f"!{rule.key}"
+
+
+def _converted(found: PodObject) -> Pod:
+    return PodConversion(_ignore).convert(found)
+
+
+def _ignore(_warning: str) -> None:
+    """The snapshot that the plan was made from has told of it."""

@@ -1,0 +1,121 @@
+"""A live cluster as something that a plan can be carried out on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.eviction import events, evictor
+from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods
+from rescheduler.adapters.kubernetes.guidance import gates, nominations
+from rescheduler.adapters.kubernetes.guidance import guidance_support as guide_support
+from rescheduler.adapters.kubernetes.guidance.gate_rule import GateRule
+from rescheduler.adapters.kubernetes.guidance.guidance_support import why_no_holds
+from rescheduler.adapters.kubernetes.guidance.holds import HoldKeeper
+from rescheduler.adapters.kubernetes.guidance.taints import NodeTaints
+from rescheduler.extension_points import Clock, ClusterReader, EvictionAnswer, ExecutionTarget, HoldRequest
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.pod import OwnerReference, Pod
+from rescheduler.model.plan.plan import PodReference
+
+
+class KubernetesTarget(ExecutionTarget):
+    """Everything that is written to a cluster goes through here; ``docs/what-we-write.md`` lists it.
+
+    ``hold_namespace``: where placeholders are made. ``guard`` sees to it that somebody takes away what does not go by
+    itself if this process is killed; it returns the reason why that cannot be done.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        reader: ClusterReader,
+        *,
+        clock: Clock,
+        hold_namespace: str,
+        guard: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        self._connection = connection
+        self._guard = guard
+        self._reader = reader
+        self._clock = clock
+        self._namespace = hold_namespace
+        self._holds = HoldKeeper(connection, hold_namespace, clock)
+        self._rule = GateRule(connection, hold_namespace, clock)
+        self._taints = NodeTaints(connection, clock)
+        self._owners: dict[str, OwnerReference | None] = {}
+
+    def read(self) -> Cluster:
+        """A fresh snapshot. Raises ClusterError."""
+        return self._reader.read()
+
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """The pod as it stands now, or None. Raises ClusterError."""
+        pod = read_pod(self._connection, namespace, name)
+        if pod is not None:
+            self._owners[pod.uid] = pod.controller
+        return pod
+
+    def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
+        """The pods of one namespace that a selector matches (None: all). Raises ClusterError."""
+        return read_pods(self._connection, namespace, selector)
+
+    def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        """Ask the Eviction API for exactly this pod; see ``evictor.classify`` for the answers."""
+        return evictor.evict(self._connection, pod, resource_version, dry_run=dry_run)
+
+    def hold(self, requests: Sequence[HoldRequest]) -> None:
+        """Make placeholders and nominate them; returns when all stand. Raises ClusterError."""
+        self._holds.hold(requests)
+
+    def renew(self, requests: Sequence[HoldRequest]) -> Sequence[str]:
+        """Give placeholders their whole deadline again; names of those that are gone. Raises ClusterError."""
+        return self._holds.renew(requests)
+
+    def release(self, names: Sequence[str]) -> None:
+        """Remove placeholders; returns when they are gone. Raises ClusterError."""
+        self._holds.release(names)
+
+    def can_hold(self) -> str | None:
+        """None if placeholders work here, else the reason why not. Raises ClusterError."""
+        return why_no_holds(self._connection, self._namespace)
+
+    def nominate(self, pod: PodReference, node: str) -> bool:
+        """Lead a pending pod to a node; False if it is bound, gone or another by now. Raises ClusterError."""
+        return nominations.nominate(self._connection, pod.namespace, pod.name, pod.uid, node)
+
+    def can_gate(self) -> str | None:
+        """None if new pods can be held at a scheduling gate here, else the reason why not. Raises ClusterError."""
+        return guide_support.why_no_gates(self._connection, self._namespace) or self._guard()
+
+    def gate_replacements(self, owners: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """Hold new pods of these owners at our gate; none: nobody's any more. Raises ClusterError."""
+        if owners:
+            self._rule.put(owners, plan_id, deadline_seconds)
+        else:
+            self._rule.end()
+
+    def ungate(self, pod: PodReference) -> bool:
+        """Take our gate off a pod; False if it is gone or another by now. Raises ClusterError."""
+        return gates.ungate(self._connection, pod.namespace, pod.name, pod.uid)
+
+    def can_taint(self) -> str | None:
+        """None if nodes can be tainted here, else the reason why not. Raises ClusterError."""
+        return self._taints.why_not() or self._guard()
+
+    def taint(self, nodes: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
+        """Put our own taint on nodes, or renew it; see ``NodeTaints.put``. Raises ClusterError."""
+        self._taints.put(nodes, plan_id, deadline_seconds)
+
+    def untaint(self, nodes: Sequence[str]) -> None:
+        """Take our own taint off nodes. Raises ClusterError."""
+        self._taints.take_off(nodes)
+
+    def leftovers(self) -> Sequence[str]:
+        """Names of placeholders of ours, of any plan. Raises ClusterError."""
+        return self._holds.names()
+
+    def record(self, pod: PodReference, reason: str, message: str) -> None:
+        """Tell of an act by Events on the pod and its owner; never raises."""
+        events.record(self._connection, pod, self._owners.get(pod.uid), self._clock.now(), reason, message)

@@ -1,0 +1,143 @@
+"""Whether new pods can be held at our gate: what a cluster serves, what is installed there, and what we may do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import NotServedError
+from rescheduler.adapters.kubernetes.client.paths import namespace_path
+from rescheduler.adapters.kubernetes.guidance.rule_object import RULE
+from rescheduler.adapters.kubernetes.rights.rights import Right, may, missing
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.annotations import GUIDE_GATE, MANAGED_BY, OURS
+
+# Whether placeholders work on a cluster: its version, and what we may do there.
+
+FIRST_MINOR: Final = 27
+"""Scheduling gates are on by default since Kubernetes 1.27."""
+
+NEEDED_FOR_HOLDS: Final = (
+    *(Right(verb, "jobs", "batch") for verb in ("create", "get", "list", "patch", "delete")),
+    Right("list", "pods"),
+    Right("patch", "pods", subresource="status", is_local=False),
+)
+"""What ``deploy/rbac.yaml`` grants for holds."""
+
+
+def why_no_holds(connection: Connection, namespace: str) -> str | None:
+    """The reason why placeholders cannot be used, None if they can. Raises ClusterError if that cannot be found out."""
+    version = msgspec.json.decode(connection.get("/version"))
+    minor = re.match(r"\d+", str(version.get("minor", "")))
+    if version.get("major") == "1" and minor and int(minor.group()) < FIRST_MINOR:
+        return f"Kubernetes {version.get('gitVersion')} has no scheduling gates; 1.{FIRST_MINOR} or newer is needed"
+    lacking = [right.text for right in missing(connection, NEEDED_FOR_HOLDS, namespace)]
+    if lacking:
+        return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/rbac.yaml grants it"
+    if not _exists(connection, namespace) and not may(connection, Right("create", "namespaces", is_local=False), ""):
+        return f"there is no namespace {namespace} and we may not make it; deploy/rbac.yaml brings it"
+    return None
+
+
+def _exists(connection: Connection, namespace: str) -> bool:
+    try:
+        connection.get(namespace_path(namespace))
+    except NotServedError:
+        return False
+    except ClusterError:
+        return True  # not ours to read; making placeholders there will tell
+    return True
+
+
+_GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
+POLICIES: Final = "mutatingadmissionpolicies"
+BINDINGS: Final = "mutatingadmissionpolicybindings"
+PART_OF: Final = "app.kubernetes.io/part-of"
+INSTALLING: Final = "kubectl apply -f deploy/guide.yaml installs it"
+NEEDED_FOR_GATES: Final = (
+    Right("patch", "pods", is_local=False),
+    Right("create", "pods"),
+    Right("create", "configmaps"),
+    *(Right(verb, "configmaps", object_name=RULE) for verb in ("get", "update", "delete")),
+)
+"""What ``rescheduler-guide`` in deploy/rbac.yaml grants; of the ConfigMaps only the rule's own, but for creating it."""
+
+
+def why_no_gates(connection: Connection, namespace: str) -> str | None:
+    """The reason why new pods cannot be gated, None if they can. Raises ClusterError if that cannot be found out.
+
+    ``namespace``: where the rule's ConfigMap would be.
+    """
+    served = _served(connection)
+    if POLICIES not in served or BINDINGS not in served:
+        version = msgspec.json.decode(connection.get("/version")).get("gitVersion")
+        return f"Kubernetes {version} does not serve {POLICIES} in admissionregistration.k8s.io/v1, as 1.36 does"
+    try:
+        policy, binding = (_object(connection, kind) for kind in (POLICIES, BINDINGS))
+    except ClusterError as error:
+        return str(error)
+    if policy is None or binding is None:
+        return f"the {'policy' if policy is None else 'binding'} {RULE} is not there; {INSTALLING}"
+    wrong = _wrong_policy(policy) or _wrong_binding(binding, namespace)
+    if wrong is not None:
+        return f"{wrong}; {INSTALLING}"
+    lacking = [right.text for right in missing(connection, NEEDED_FOR_GATES, namespace)]
+    if lacking:
+        return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/rbac.yaml grants it"
+    return None
+
+
+def _served(connection: Connection) -> set[str]:
+    try:
+        found = msgspec.json.decode(connection.get(_GROUP))
+    except NotServedError:
+        return set()
+    return {item["name"] for item in found.get("resources") or []}
+
+
+def _object(connection: Connection, kind: str) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = msgspec.json.decode(connection.get(f"{_GROUP}/{kind}/{RULE}"))
+    except NotServedError:
+        return None
+    return found
+
+
+def _wrong_policy(found: Mapping[str, Any]) -> str | None:
+    """What keeps a policy of the rule's name from being ours, or from being harmless."""
+    spec = found.get("spec") or {}
+    mutations = spec.get("mutations") or []
+    if not _is_ours(found):
+        return f"the policy {RULE} is not ours: it has no label {MANAGED_BY}={OURS}"
+    if (spec.get("paramKind") or {}).get("kind") != "ConfigMap":
+        return f"the policy {RULE} takes no ConfigMap as its parameter"
+    if spec.get("failurePolicy") != "Ignore":
+        return f"the policy {RULE} has failurePolicy {spec.get('failurePolicy')}; with Ignore it cannot keep pods out"
+    if not mutations or any(item.get("patchType") != "ApplyConfiguration" for item in mutations):
+        return f"the policy {RULE} does not act by ApplyConfiguration alone"
+    if not any(GUIDE_GATE in item["applyConfiguration"].get("expression", "") for item in mutations):
+        return f"the policy {RULE} does not set the gate {GUIDE_GATE}"
+    return None
+
+
+def _wrong_binding(found: Mapping[str, Any], namespace: str) -> str | None:
+    spec = found.get("spec") or {}
+    parameter = spec.get("paramRef") or {}
+    if not _is_ours(found) or spec.get("policyName") != RULE:
+        return f"the binding {RULE} is not ours: wanted the policy {RULE} and the label {MANAGED_BY}={OURS}"
+    if (parameter.get("namespace"), parameter.get("name")) != (namespace, RULE):
+        where = f"{parameter.get('namespace')}/{parameter.get('name')}"
+        return f"the binding {RULE} reads the ConfigMap {where}, and ours would be {namespace}/{RULE}"
+    if parameter.get("parameterNotFoundAction") != "Allow":
+        return f"the binding {RULE} does not let pods through while its ConfigMap does not exist"
+    return None
+
+
+def _is_ours(found: Mapping[str, Any]) -> bool:
+    """By the label of deploy/guide.yaml, or by the chart's: Helm writes its own name over the former."""
+    labels = (found.get("metadata") or {}).get("labels") or {}
+    return OURS in (labels.get(MANAGED_BY), labels.get(PART_OF))

@@ -1,0 +1,168 @@
+"""The Jobs that make placeholder pods: created, given more time, deleted, found again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import refusal
+from rescheduler.adapters.kubernetes.client.patching import MERGE_PATCH
+from rescheduler.adapters.kubernetes.client.paths import ensure_namespace, job_path, pod_path
+from rescheduler.adapters.kubernetes.guidance.placeholders import (
+    EXPIRES_ANNOTATION,
+    HOLD_LABEL,
+    OUR_PLACEHOLDERS,
+    PLAN_LABEL,
+    expiry,
+    placeholder,
+)
+from rescheduler.extension_points import Clock, ClusterError, HoldRequest
+from rescheduler.model.objects.annotations import HOLD_GATE
+
+PATIENCE_SECONDS: Final = 30.0
+"""How long the job controller may take to make or remove placeholder pods, besides the time for each of them."""
+PATIENCE_PER_POD_SECONDS: Final = 0.2
+PAUSE_SECONDS: Final = 0.02
+LONGEST_PAUSE_SECONDS: Final = 0.5
+BACKGROUND: Final = {"propagationPolicy": "Background"}
+
+
+class HoldJobs:
+    """Placeholder Jobs in one namespace, which is made when it is missing and we may."""
+
+    def __init__(self, connection: Connection, namespace: str, clock: Clock) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._clock = clock
+        self._born: dict[str, float] = {}
+
+    def create(self, requests: Sequence[HoldRequest], name: str) -> None:
+        """Make one Job of equal placeholders. Raises ClusterError."""
+        made = self.make(name, placeholder(requests, name, self._namespace, self._clock.now()))
+        gates = made["spec"]["template"]["spec"].get("schedulingGates") or []
+        if HOLD_GATE not in [gate["name"] for gate in gates]:
+            delete(self._connection, job_path(self._namespace, name))
+            raise ClusterError("this API server drops scheduling gates, so placeholders cannot be used on it")
+
+    def make(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Make a Job as it is written, and return it as the server has it. Raises ClusterError."""
+        path = job_path(self._namespace)
+        answer = self._connection.send("POST", path, body)
+        if answer.status >= 300:
+            raise refusal(self._connection.server, "", "POST", path, answer.status, answer.body)
+        self._born[name] = self._clock.monotonic()
+        made: dict[str, Any] = msgspec.json.decode(answer.body)
+        return made
+
+    def await_pods(self, sizes: dict[str, int], plan_id: str) -> dict[str, list[tuple[str, str]]]:
+        """Name and uid of the pods of new Jobs, by Job, once the job controller has made all of them."""
+        found: dict[str, list[tuple[str, str]]] = {}
+
+        def all_stand() -> bool:
+            found.clear()
+            found.update(self._pods_by_job(plan_id))
+            return all(len(found.get(name, ())) >= size for name, size in sizes.items())
+
+        self._until(
+            all_stand,
+            sum(sizes.values()),
+            f"the job controller made no pods for the placeholders in namespace {self._namespace}; "
+            "the events of these Jobs say why",
+        )
+        return found
+
+    def extend(self, name: str, deadline_seconds: int) -> bool:
+        """Give a Job its whole deadline again; False if it is gone. Raises ClusterError."""
+        now = self._clock.monotonic()
+        age = now - self._born.get(name, now)
+        body = {
+            "metadata": {"annotations": {EXPIRES_ANNOTATION: expiry(self._clock.now(), deadline_seconds)}},
+            "spec": {"activeDeadlineSeconds": int(age) + deadline_seconds},
+        }
+        path = job_path(self._namespace, name)
+        answer = self._connection.send("PATCH", path, body, content_type=MERGE_PATCH)
+        if answer.status >= 300 and answer.status != 404:
+            raise refusal(self._connection.server, "", "PATCH", path, answer.status, answer.body)
+        return answer.status != 404
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Remove Jobs and wait until their pods are gone; others are fine. Raises ClusterError."""
+        wanted = sorted(names)
+        if not wanted:
+            return
+        for name in wanted:
+            delete(self._connection, job_path(self._namespace, name))
+        self._until(
+            lambda: not any(self._job_of(pod) in wanted for pod in self.pods()),
+            len(self.pods()),
+            f"the placeholders {', '.join(wanted)} were not removed",
+        )
+
+    def pods(self, plan_id: str = "") -> list[dict[str, Any]]:
+        """Placeholder pods that stand, of one plan or of all."""
+        return self._list(pod_path(self._namespace), plan_id)
+
+    def names(self) -> list[str]:
+        """Names of the Jobs that stand, and of Jobs that are gone although pods of them stand."""
+        jobs = self._list(job_path(self._namespace))
+        return sorted({item["metadata"]["name"] for item in jobs} | {self._job_of(pod) for pod in self.pods()})
+
+    def ensure_namespace(self) -> None:
+        """Make the namespace of placeholders if it is missing. Raises ClusterError."""
+        ensure_namespace(self._connection, self._namespace)
+
+    def _pods_by_job(self, plan_id: str) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for pod in self.pods(plan_id):
+            found[self._job_of(pod)].append((pod["metadata"]["name"], pod["metadata"]["uid"]))
+        return found
+
+    @staticmethod
+    def _job_of(pod: dict[str, Any]) -> str:
+        name: str = pod["metadata"]["labels"][HOLD_LABEL]
+        return name
+
+    def _list(self, path: str, plan_id: str = "") -> list[dict[str, Any]]:
+        selector = f"{OUR_PLACEHOLDERS},{PLAN_LABEL}={plan_id}" if plan_id else OUR_PLACEHOLDERS
+        return list_all(self._connection, path, selector)
+
+    def _until(self, is_so: Callable[[], bool], count: int, otherwise: str) -> None:
+        began = self._clock.monotonic()
+        patience = PATIENCE_SECONDS + PATIENCE_PER_POD_SECONDS * count
+        pause = PAUSE_SECONDS
+        while not is_so():
+            if self._clock.monotonic() - began > patience:
+                raise ClusterError(f"{otherwise} within {patience:.0f} s")
+            self._clock.sleep(pause)
+            pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
+
+
+def list_all(connection: Connection, path: str, selector: str) -> list[dict[str, Any]]:
+    """All objects of a collection with these labels; none where the namespace does not exist. Raises ClusterError."""
+    body = connection.get(path, {"labelSelector": selector})
+    items: list[dict[str, Any]] = msgspec.json.decode(body).get("items") or []
+    return items
+
+
+def delete(connection: Connection, path: str) -> bool:
+    """Delete an object and, in the background, what it owns; False if it was gone. Raises ClusterError."""
+    answer = connection.send("DELETE", path, BACKGROUND)
+    if answer.status == 404:
+        return False
+    if answer.status >= 300:
+        raise refusal(connection.server, "", "DELETE", path, answer.status, answer.body)
+    return True
+
+
+def delete_unchanged(connection: Connection, path: str, found: dict[str, Any]) -> bool:
+    """Delete an object that nobody has changed since it was read; False if somebody has. Raises ClusterError."""
+    metadata = found["metadata"]
+    body = {**BACKGROUND, "preconditions": {key: metadata[key] for key in ("uid", "resourceVersion")}}
+    answer = connection.send("DELETE", path, body)
+    if answer.status >= 300 and answer.status not in (404, 409):
+        raise refusal(connection.server, "", "DELETE", path, answer.status, answer.body)
+    return answer.status < 300

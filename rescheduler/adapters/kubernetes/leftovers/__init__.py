@@ -1,0 +1,1 @@
+"""What earlier runs left behind: found, and taken away."""

@@ -1,0 +1,184 @@
+"""Finds and removes what earlier runs left behind: placeholders, the gate and who waits there, taints on nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import COLLECTIONS, PLACEHOLDERS, TEMPLATES
+from rescheduler.adapters.kubernetes.autoscalers.capacity_target import find_requests
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import NotServedError
+from rescheduler.adapters.kubernetes.client.paths import job_path, pod_path
+from rescheduler.adapters.kubernetes.guidance.emptied_marks import find_marks, unmark
+from rescheduler.adapters.kubernetes.guidance.gates import find_gated, ungate
+from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
+from rescheduler.adapters.kubernetes.guidance.placeholders import NODE_ANNOTATION, OUR_PLACEHOLDERS
+from rescheduler.adapters.kubernetes.guidance.rule_object import RULE, read_rule, remove_rule
+from rescheduler.adapters.kubernetes.guidance.taints import TaintedNode, find_taints, remove_taint
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.daemon.capacity import EMPTIED
+from rescheduler.model.objects.annotations import GUIDE_GATE, HOLD_GATE
+from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.plan.leaving_taint import LEAVING, ends_at, plan_of
+
+ALL_JOBS: Final = "/apis/batch/v1/jobs"
+ALL_PODS: Final = "/api/v1/pods"
+TAINT: Final = "Taint"
+GATE: Final = "Gate"
+RULE_KIND: Final = "ConfigMap"
+MARK: Final = "Mark"
+_ASKED_FOR: Final = {
+    item.kind: item for item in (*COLLECTIONS.values(), TEMPLATES) if item is not COLLECTIONS[PLACEHOLDERS]
+}
+"""Kinds of objects by which an autoscaler is asked for room, but for Jobs, which are removed as any of ours."""
+LATEST: Final = 253402300799.0
+"""The end of the year 9999, the latest time that can be written."""
+
+
+class Leftover(NamedTuple):
+    """A thing of ours that still exists. ``node``: where it keeps room, or the node that carries it (kind Taint).
+
+    A Gate is the one on a pod, which stays.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    node: str
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        if self.kind == TAINT:
+            return f"{self.kind} {LEAVING} on node {self.node} ({self._owner})"
+        if self.kind == MARK:
+            return f"{self.kind} {EMPTIED} on node {self.node}"
+        if self.kind == GATE:
+            return f"{self.kind} {GUIDE_GATE} on pod {self.namespace}/{self.name}, which waits there"
+        return f"{self.kind} {self.namespace}/{self.name}" + (f", keeps room on {self.node}" if self.node else "")
+
+    @property
+    def _owner(self) -> str:
+        """Whose taint it is and until when, which its value tells."""
+        taint = Taint(LEAVING, self.name)
+        until = datetime.fromtimestamp(min(ends_at(taint), LATEST), UTC)
+        return f"plan {plan_of(taint) or 'unknown'}, until {until:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def find_leftovers(connection: Connection, hold_namespace: str) -> list[Leftover]:
+    """The gate rule, placeholder Jobs of any plan, placeholder pods whose Job is gone, our gates and our taints.
+
+    And what an autoscaler was asked for or offered.
+
+    In all namespaces, but for the rule, which is in ``hold_namespace``; where we may not list all, in that one alone.
+    Raises ClusterError.
+    """
+    jobs = our_jobs(connection, hold_namespace)
+    pods = our_pods(connection, hold_namespace, jobs)
+    found = [leftover_of("Job", item) for item in jobs] + [leftover_of("Pod", item) for item in pods]
+    # The rule first, so that nobody is gated any more; then the room, so that those which are let go find it.
+    others = _requests(connection, hold_namespace) + _marks(connection)
+    return _rule(connection, hold_namespace) + found + _gates(connection) + _taints(connection) + others
+
+
+def our_jobs(connection: Connection, hold_namespace: str) -> list[dict[str, Any]]:
+    """Jobs of any plan, in all namespaces or where we may list them. Raises ClusterError."""
+    return _list(connection, ALL_JOBS, job_path(hold_namespace))
+
+
+def our_pods(connection: Connection, hold_namespace: str, jobs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Placeholder pods that belong to none of these Jobs. Raises ClusterError."""
+    known = {item["metadata"].get("uid") for item in jobs}
+    return [
+        item
+        for item in _list(connection, ALL_PODS, pod_path(hold_namespace))
+        if _is_gated(item) and not any(owner.get("uid") in known for owner in _owners(item))
+    ]
+
+
+def remove_leftovers(connection: Connection, leftovers: list[Leftover]) -> list[Leftover]:
+    """Delete them; those that were there. Raises ClusterError at the first that cannot be deleted."""
+    return [item for item in leftovers if _remove(connection, item)]
+
+
+def _remove(connection: Connection, item: Leftover) -> bool:
+    if item.kind == TAINT:
+        return remove_taint(connection, TaintedNode(item.node, Taint(LEAVING, item.name)))
+    if item.kind == MARK:
+        return unmark(connection, item.node)
+    if item.kind in _ASKED_FOR:
+        return delete(connection, _ASKED_FOR[item.kind].path(item.namespace, item.name))
+    if item.kind == GATE:
+        return ungate(connection, item.namespace, item.name, "")
+    if item.kind == RULE_KIND:
+        rule = read_rule(connection, item.namespace)
+        return rule is not None and remove_rule(connection, item.namespace, rule)
+    path = {"Job": job_path, "Pod": pod_path}[item.kind](item.namespace, item.name)
+    return delete(connection, path)
+
+
+def _rule(connection: Connection, namespace: str) -> list[Leftover]:
+    """The rule, if it is there; none where we may not look, since then we have not made one."""
+    try:
+        rule = read_rule(connection, namespace)
+    except ClusterError:
+        return []
+    return [] if rule is None else [Leftover(RULE_KIND, namespace, RULE, "")]
+
+
+def _gates(connection: Connection) -> list[Leftover]:
+    """Pods at our gate; none where we may not look at all pods, since then we have not gated any."""
+    try:
+        return [Leftover(GATE, item.namespace, item.name, "") for item in find_gated(connection)]
+    except ClusterError:
+        return []
+
+
+def _taints(connection: Connection) -> list[Leftover]:
+    """Our taints; none where we may not look at nodes, since then we have not put any there."""
+    try:
+        return [Leftover(TAINT, "", item.taint.value, item.node) for item in find_taints(connection)]
+    except ClusterError:
+        return []
+
+
+def _requests(connection: Connection, namespace: str) -> list[Leftover]:
+    """What an autoscaler was asked for; none where that cannot be looked at, since then we have not asked."""
+    try:
+        return [Leftover(found.kind, namespace, name, "") for found, name in find_requests(connection, namespace)]
+    except ClusterError:
+        return []
+
+
+def _marks(connection: Connection) -> list[Leftover]:
+    """Nodes marked as emptied; none where we may not look at nodes, since then we have not marked any."""
+    try:
+        return [Leftover(MARK, "", EMPTIED, node) for node in find_marks(connection)]
+    except ClusterError:
+        return []
+
+
+def _list(connection: Connection, everywhere: str, local: str) -> list[dict[str, Any]]:
+    try:
+        return list_all(connection, everywhere, OUR_PLACEHOLDERS)
+    except NotServedError:
+        raise
+    except ClusterError:
+        return list_all(connection, local, OUR_PLACEHOLDERS)
+
+
+def leftover_of(kind: str, item: dict[str, Any]) -> Leftover:
+    """A Job or Pod as a leftover."""
+    metadata = item["metadata"]
+    node = (metadata.get("annotations") or {}).get(NODE_ANNOTATION, "")
+    return Leftover(kind, metadata["namespace"], metadata["name"], node)
+
+
+def _owners(item: dict[str, Any]) -> list[dict[str, Any]]:
+    return item["metadata"].get("ownerReferences") or []
+
+
+def _is_gated(item: dict[str, Any]) -> bool:
+    return HOLD_GATE in [gate["name"] for gate in item["spec"].get("schedulingGates") or []]

@@ -1,0 +1,74 @@
+"""What a killed run has left, taken away in its place: its gate rule, its placeholders, its gates and its taints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import NotServedError
+from rescheduler.adapters.kubernetes.client.paths import job_path
+from rescheduler.adapters.kubernetes.guidance.gates import GatedPod, find_gated, ungate_all
+from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
+from rescheduler.adapters.kubernetes.guidance.placeholders import OUR_PLACEHOLDERS, PLAN_LABEL
+from rescheduler.adapters.kubernetes.guidance.rule_object import plan_of, read_rule, remove_rule
+from rescheduler.adapters.kubernetes.guidance.taints import sweep_taints
+from rescheduler.extension_points import ClusterError
+
+ALL_JOBS: Final = "/apis/batch/v1/jobs"
+
+
+def tidy_up(connection: Connection, namespace: str, plan_id: str, *, has_taints: bool = False) -> int:
+    """Take away everything of one plan; how many things there were.
+
+    Each part is tried even where one before it failed; then raises ClusterError. ``has_taints``: the plan closed nodes
+    by taints; it had no gates then, and its placeholders go by themselves. Nothing of any other plan is touched.
+    """
+    # The rule first, so that no further pod is gated; then the room, so that those which are let go find it.
+    parts: list[Callable[[], int]] = [
+        lambda: _remove_rule(connection, namespace, plan_id),
+        lambda: _remove_jobs(connection, namespace, plan_id),
+        lambda: len(ungate_all(connection, [pod for pod in find_gated(connection) if pod.plan_id == plan_id])),
+    ]
+    if has_taints:
+        parts = [lambda: len(sweep_taints(connection, plan_id))]
+    count, failure = 0, None
+    for part in parts:
+        try:
+            count += part()
+        except ClusterError as error:
+            failure = error
+    if failure is not None:
+        raise failure
+    return count
+
+
+def free_stale(connection: Connection, namespace: str) -> list[GatedPod]:
+    """Let pods go that wait at the gate of a plan which does not run any more. Raises ClusterError.
+
+    A plan runs as long as a Job of it stands, wherever that is; each of them has a deadline.
+    """
+    running = {item["metadata"]["labels"].get(PLAN_LABEL) for item in jobs_of_ours(connection, namespace)}
+    return ungate_all(connection, [pod for pod in find_gated(connection) if pod.plan_id not in running])
+
+
+def jobs_of_ours(connection: Connection, namespace: str) -> Sequence[dict[str, Any]]:
+    """Jobs of any plan in all namespaces, or in this one where we may not list all. Raises ClusterError."""
+    try:
+        return list_all(connection, ALL_JOBS, OUR_PLACEHOLDERS)
+    except NotServedError:
+        raise
+    except ClusterError:
+        return list_all(connection, job_path(namespace), OUR_PLACEHOLDERS)
+
+
+def _remove_rule(connection: Connection, namespace: str, plan_id: str) -> int:
+    found = read_rule(connection, namespace)
+    if found is None or plan_of(found) != plan_id:
+        return 0
+    return int(remove_rule(connection, namespace, found))
+
+
+def _remove_jobs(connection: Connection, namespace: str, plan_id: str) -> int:
+    found = list_all(connection, job_path(namespace), f"{OUR_PLACEHOLDERS},{PLAN_LABEL}={plan_id}")
+    return sum(delete(connection, job_path(namespace, item["metadata"]["name"])) for item in found)

@@ -1,0 +1,227 @@
+"""Puts converted objects together as one Cluster, and says what in it does not go together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from rescheduler.adapters.kubernetes.kinds import WORKLOAD_KINDS
+from rescheduler.adapters.kubernetes.objects.decode import ObjectError
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod, PodSpec
+from rescheduler.model.objects.workload import PriorityClass
+from rescheduler.model.printable import shortened
+
+# Priorities of pods that do not carry the number themselves, as admission would fill them in.
+
+SYSTEM_CLASSES: Final = (
+    PriorityClass("system-cluster-critical", 2_000_000_000),
+    PriorityClass("system-node-critical", 2_000_001_000),
+)
+
+
+def with_priorities(pods: Iterable[Pod], classes: Iterable[PriorityClass]) -> Mapping[int, Pod]:
+    """Pods whose class says more than their specification, by the id of the pod they replace."""
+    known = {found.name: found for found in (*SYSTEM_CLASSES, *classes)}
+    default = max((found for found in known.values() if found.is_default), key=lambda found: found.value, default=None)
+    made: dict[tuple[int, str], PodSpec] = {}
+    replaced = {}
+    for pod in pods:
+        found = known.get(pod.spec.priority_class_name) if pod.spec.priority_class_name else default
+        if found is None:
+            continue
+        key = (id(pod.spec), found.name)
+        if key not in made:
+            made[key] = replace(
+                pod.spec,
+                priority=found.value,
+                priority_class_name=found.name,
+                preemption_policy=found.preemption_policy,
+            )
+        replaced[id(pod)] = replace(pod, spec=made[key])
+    return replaced
+
+
+# Warnings of one reading, few enough to be read.
+
+_MOST: Final = 50
+
+
+class Warnings:
+    """Keeps the first warnings and counts the rest."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._kept: list[str] = []
+        self._left_out = 0
+
+    def add(self, text: str) -> None:
+        """Take note of one; the same text counts once while it is among those kept."""
+        if text in self._kept:
+            return
+        if len(self._kept) < _MOST:
+            self._kept.append(text)
+        else:
+            self._left_out += 1
+
+    def told(self) -> tuple[str, ...]:
+        """All that were kept, and how many were not."""
+        rest = (f"and {self._left_out} more warnings like these",) if self._left_out else ()
+        return (*self._kept, *rest)
+
+
+# What is asked about all pods of a snapshot together, kept up to date pod by pod.
+
+
+class PodFacts(NamedTuple):
+    """``nodes``: the names of all nodes that pods name. ``latest_created``: no pod was created later than this."""
+
+    nodes: frozenset[str]
+    latest_created: float
+    has_double_uids: bool
+
+
+class PodTally:
+    """Counts pods as they come and go."""
+
+    def __init__(self, pods: Iterable[Pod] = ()) -> None:
+        self._nodes: Counter[str] = Counter()
+        self._uids: Counter[str] = Counter()
+        self._doubles = 0
+        self._latest = -inf
+        for pod in pods:
+            self.add(pod)
+
+    def add(self, pod: Pod) -> None:
+        """Count a pod."""
+        if pod.node_name is not None:
+            self._nodes[pod.node_name] += 1
+        if pod.created_at is not None and pod.created_at > self._latest:
+            self._latest = pod.created_at
+        if pod.uid:
+            self._uids[pod.uid] += 1
+            self._doubles += self._uids[pod.uid] > 1
+
+    def remove(self, pod: Pod) -> None:
+        """Count a pod, which was counted, no more."""
+        if pod.node_name is not None:
+            _take_one(self._nodes, pod.node_name)
+        if pod.uid:
+            self._doubles -= self._uids[pod.uid] > 1
+            _take_one(self._uids, pod.uid)
+
+    def facts(self) -> PodFacts:
+        """As it stands."""
+        return PodFacts(frozenset(self._nodes), self._latest, self._doubles > 0)
+
+
+def _take_one(counts: Counter[str], key: str) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]
+
+
+CLUSTER_WIDE: Final = frozenset(
+    {"Node", "Namespace", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver",
+     "VolumeAttachment"}
+)  # fmt: skip
+"""Kinds whose objects are in no namespace; the model sorts them by name, and all others by namespace and name."""
+_SHOWN_PODS: Final = 20
+_CLOCK_SLACK_SECONDS: Final = 300.0
+
+Objects = Mapping[str, tuple[Any, ...]]
+"""By kind, each in the model's order."""
+
+
+def assembled(objects: Objects, pod_facts: PodFacts, warnings: Warnings, **about: Any) -> Cluster:
+    """The snapshot. ``objects`` of a kind that is not there are none; ``warnings`` gets further ones.
+
+    ``pod_facts``: of all these pods. ``about``: taken_at, source and what else a Cluster says of itself. Raises
+    ObjectError where two pods have one uid.
+    """
+    pods, nodes = objects.get("Pod", ()), objects.get("Node", ())
+    if pod_facts.has_double_uids:
+        _refuse_double_uids(pods)
+    pods = _with_known_ages(pods, pod_facts, about["taken_at"], warnings)
+    _warn_of_unknown_nodes(nodes, pods, pod_facts, warnings)
+
+    def all_of(kind: str) -> tuple[Any, ...]:
+        return objects.get(kind, ())
+
+    return Cluster(
+        nodes=nodes,
+        pods=pods,
+        workloads=tuple(found for kind in WORKLOAD_KINDS for found in all_of(kind)),
+        budgets=all_of("PodDisruptionBudget"),
+        namespaces=all_of("Namespace"),
+        services=all_of("Service"),
+        priority_classes=all_of("PriorityClass"),
+        claims=all_of("PersistentVolumeClaim"),
+        volumes=all_of("PersistentVolume"),
+        storage_classes=all_of("StorageClass"),
+        csi_nodes=all_of("CSINode"),
+        csi_drivers=all_of("CSIDriver"),
+        csi_capacities=all_of("CSIStorageCapacity"),
+        attachments=all_of("VolumeAttachment"),
+        quotas=all_of("ResourceQuota"),
+        autoscalers=all_of("HorizontalPodAutoscaler"),
+        warnings=warnings.told(),
+        **about,
+    )
+
+
+def with_classes(
+    pods: Sequence[Pod], lacking: Sequence[Pod], classes: Sequence[PriorityClass], warnings: Warnings
+) -> Sequence[Pod]:
+    """Pods with the priority of their class where they do not carry it themselves: ``lacking``, some of them."""
+    if not lacking:
+        return pods
+    replaced = with_priorities(lacking, classes)
+    unknown = {pod.spec.priority_class_name for pod in lacking if id(pod) not in replaced}
+    for name in sorted(unknown - {""}):
+        warnings.add(
+            f"PriorityClass {shortened(name)}: is not in the snapshot, and some of its pods do not carry "
+            "their priority; it counts as 0"
+        )
+    return [replaced.get(id(pod), pod) for pod in pods]
+
+
+def _with_known_ages(pods: tuple[Pod, ...], facts: PodFacts, taken_at: float, warnings: Warnings) -> tuple[Pod, ...]:
+    latest = taken_at + _CLOCK_SLACK_SECONDS
+    if facts.latest_created <= latest:
+        return pods
+    early = {id(pod) for pod in pods if pod.created_at is not None and pod.created_at > latest}
+    found = []
+    for pod in pods:
+        if id(pod) in early:
+            warnings.add(f"Pod {pod.key}: it was created after the snapshot was taken; its age counts as unknown")
+            found.append(replace(pod, created_at=None, started_at=None, scheduled_at=None, ready_at=None))
+        else:
+            found.append(pod)
+    return tuple(found)
+
+
+def _warn_of_unknown_nodes(nodes: Sequence[Node], pods: Sequence[Pod], facts: PodFacts, warnings: Warnings) -> None:
+    known = {node.name for node in nodes}
+    if facts.nodes <= known:
+        return
+    lost = [pod for pod in pods if pod.node_name is not None and pod.node_name not in known and not pod.is_finished]
+    for pod in lost[:_SHOWN_PODS]:
+        where = f"its node {shortened(pod.node_name or '')} is not among the {len(known)} nodes of the snapshot"
+        warnings.add(f"Pod {pod.key}: {where}; it is never moved")
+    if len(lost) > _SHOWN_PODS:
+        warnings.add(f"{len(lost) - _SHOWN_PODS} more pods are on nodes that are not in the snapshot")
+
+
+def _refuse_double_uids(pods: Sequence[Pod]) -> None:
+    seen: dict[str, Pod] = {}
+    for pod in pods:
+        if pod.uid and pod.uid in seen:
+            raise ObjectError("metadata.uid", f"is also the uid of {seen[pod.uid].key}; each pod has its own",
+                              f"Pod {pod.key}")  # fmt: skip
+        seen[pod.uid] = pod

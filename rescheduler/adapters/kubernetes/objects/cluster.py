@@ -1,0 +1,149 @@
+"""Collects converted objects and puts them together as one Cluster."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Final
+
+from rescheduler.adapters.kubernetes.kinds import WORKLOAD_KINDS
+from rescheduler.adapters.kubernetes.objects import storage, workload
+from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE, PodTally, Warnings, assembled, with_classes
+from rescheduler.adapters.kubernetes.objects.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
+from rescheduler.adapters.kubernetes.objects.node import NodeConversion
+from rescheduler.adapters.kubernetes.objects.pod_autoscaler import pod_autoscaler
+from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
+from rescheduler.adapters.kubernetes.objects.quota import resource_quota
+from rescheduler.adapters.kubernetes.objects.workload import disruption_budget
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+
+# Turns decoded objects of all kinds into the model's, one by one.
+
+Warn = Callable[[str], None]
+
+
+class ObjectConversion:
+    """What equal objects have in common is one object in memory; the caches for that are bounded."""
+
+    def __init__(self, warn: Warn, shared: SharedMetadata | None = None) -> None:
+        """``warn`` is told of what cannot be used. ``shared``: to share with further conversions, of other threads."""
+        self._converters = _all_converters(warn, shared or SharedMetadata())
+
+    def convert(self, kind: str, found: Any) -> Any:
+        """The model's object; uses up what was decoded. Raises ObjectError with the object's name."""
+        try:
+            return self._converters[kind](found)
+        except ObjectError as error:
+            raise ObjectError(error.path, error.problem, _label(kind, found)) from error
+
+
+def lacks_priority(kind: str, found: Any) -> bool:
+    """Whether this is a pod that leaves its priority to its class, as no pod does that went through admission."""
+    return kind == "Pod" and found.spec is not None and found.spec.priority is None
+
+
+def _all_converters(warn: Warn, shared: SharedMetadata) -> dict[str, Callable[[Any], Any]]:
+    found: dict[str, Callable[[Any], Any]] = {
+        "Pod": PodConversion(warn, shared).convert,
+        "Node": NodeConversion(warn, shared).convert,
+        "Namespace": lambda item: workload.namespace(item, shared),
+        "Service": workload.service,
+        "PodDisruptionBudget": disruption_budget,
+        "ResourceQuota": lambda item: resource_quota(item, warn),
+        "HorizontalPodAutoscaler": lambda item: pod_autoscaler(item, warn),
+        "PriorityClass": workload.priority_class,
+        "PersistentVolumeClaim": lambda item: storage.claim(item, shared),
+        "PersistentVolume": lambda item: storage.volume(item, shared),
+        "StorageClass": storage.storage_class,
+        "CSINode": storage.csi_node,
+        "CSIDriver": storage.csi_driver,
+        "CSIStorageCapacity": storage.csi_capacity,
+        "VolumeAttachment": storage.attachment,
+    }
+    for kind in WORKLOAD_KINDS:
+        found[kind] = partial(workload.workload, kind, shared=shared)
+    return found
+
+
+def _label(kind: str, found: Any) -> str:
+    meta = found.metadata
+    if meta is None or not meta.name:
+        return f"{kind} (without a name)"
+    return f"{kind} {meta.namespace}/{meta.name}" if meta.namespace else f"{kind} {meta.name}"
+
+
+_IGNORED_FIELDS: Final = ("resource_version",)
+_by_name: Final = attrgetter("name")
+_by_namespace: Final = attrgetter("namespace", "name")
+
+
+class ClusterBuilder:
+    """Takes decoded objects of all kinds in any order. ``taken_at`` and the like are told at the end."""
+
+    def __init__(self) -> None:
+        """One instance for one snapshot."""
+        self._warnings = Warnings()
+        self._found: dict[str, list[Any]] = defaultdict(list)
+        self._without_priority: list[Pod] = []
+        self._conversion = ObjectConversion(self._warnings.add)
+
+    def add(self, kind: str, found: Any) -> None:
+        """Convert one decoded object. Raises ObjectError with the object's name."""
+        is_lacking = lacks_priority(kind, found)
+        made = self._conversion.convert(kind, found)
+        self._found[kind].append(made)
+        if is_lacking:
+            self._without_priority.append(made)
+
+    def forget(self, kind: str) -> None:
+        """Drop all objects of a kind, to read them again."""
+        self._found.pop(kind, None)
+        if kind == "Pod":
+            self._without_priority.clear()
+
+    def warn(self, text: str) -> None:
+        """Add a warning to the snapshot's."""
+        self._warnings.add(text)
+
+    def count(self, kind: str) -> int:
+        """How many objects of a kind were taken."""
+        return len(self._found.get(kind, ()))
+
+    def build(self, *, taken_at: float, source: str, server_version: str | None = None) -> Cluster:
+        """The snapshot. Raises ObjectError when two objects of one name differ."""
+        objects = {kind: tuple(self._sorted(kind)) for kind in self._found if kind != "Pod"}
+        self._found["Pod"] = list(
+            with_classes(self._found["Pod"], self._without_priority, self._found["PriorityClass"], self._warnings)
+        )
+        objects["Pod"] = tuple(self._sorted("Pod"))
+        facts = PodTally(objects["Pod"]).facts()
+        return assembled(
+            objects, facts, self._warnings, taken_at=taken_at, source=source, server_version=server_version
+        )
+
+    def _sorted(self, kind: str) -> list[Any]:
+        """Objects of a kind in order, equal ones once. Raises ObjectError for different ones of one name."""
+        key: Callable[[Any], Any] = _by_name if kind in CLUSTER_WIDE else _by_namespace
+        found = sorted(self._found.get(kind, ()), key=key)
+        if len({key(item) for item in found}) == len(found):
+            return found
+        once = []
+        for _, group in groupby(found, key):
+            first, *others = group
+            for other in others:
+                _refuse_differing(kind, first, other)
+            once.append(first)
+        return once
+
+
+def _refuse_differing(kind: str, first: Any, second: Any) -> None:
+    names = [name for name in first.__struct_fields__ if name not in _IGNORED_FIELDS]
+    differing = [name for name in names if getattr(first, name) != getattr(second, name)]
+    if differing:
+        label = f"{kind} {f'{first.namespace}/' if hasattr(first, 'namespace') else ''}{first.name}"
+        raise ObjectError("", f"stands twice, with different {', '.join(differing)}; keep one of them", label)

@@ -1,0 +1,1 @@
+"""Pods, the largest of the objects: decoded, and each part made explicit."""

@@ -1,0 +1,113 @@
+"""What a run needs to be allowed, asked before anything is evicted, and what it is allowed beyond all need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.rights.rights import Right, may
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.printable import shortened
+
+EVICT: Final = Right("create", "pods", subresource="eviction")
+READING: Final = ("get", "list", "watch")
+_RULES: Final = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+_REVIEWS: Final = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+MOST_TOLD: Final = 10
+
+
+class LackingRight(NamedTuple):
+    """A right that we do not have in a namespace (empty: in all)."""
+
+    right: Right
+    namespace: str
+
+
+def refuse_without_rights(connection: Connection, namespaces: Iterable[str]) -> None:
+    """Raise ClusterError with a table of what is missing for evictions in these namespaces.
+
+    One question is enough where the right is given for all namespaces.
+    """
+    wanted = sorted(set(namespaces))
+    if not wanted or may(connection, EVICT._replace(is_local=False), ""):
+        return
+    lacking = [LackingRight(EVICT, namespace) for namespace in wanted if not may(connection, EVICT, namespace)]
+    if lacking:
+        raise ClusterError(
+            "this account lacks rights that the plan needs, so nothing was done; deploy/rbac.yaml grants them:\n"
+            + rights_table(lacking)
+        )
+
+
+def rights_table(lacking: Iterable[LackingRight]) -> str:
+    """Verb, resource and namespace of each, in columns."""
+    head = ("VERB", "RESOURCE", "NAMESPACE")
+    rows = [head, *((item.right.verb, item.right.name, shortened(item.namespace) or "(all)") for item in lacking)]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return "\n".join(
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def service_account(connection: Connection) -> str | None:
+    """The service account that we act as; None for a person, or where the server does not tell."""
+    if not connection.has_token:
+        return None
+    kind = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    answer = connection.send("POST", _REVIEWS, kind)
+    if answer.status >= 300:
+        return None
+    name = str(msgspec.json.decode(answer.body).get("status", {}).get("userInfo", {}).get("username", ""))
+    return name if name.startswith("system:serviceaccount:") else None
+
+
+def surplus_rights(connection: Connection, namespace: str) -> list[str]:
+    """What this account may do in a namespace and no part of us ever does, for people; empty where that is not told.
+
+    ``namespace``: one in which we have no role of our own, so that what is found is given for all, or is a mistake.
+    Raises ClusterError if the server cannot be reached.
+    """
+    kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
+    answer = connection.send("POST", _RULES, {**kind, "spec": {"namespace": namespace}})
+    if answer.status >= 300:
+        return []
+    rules = msgspec.json.decode(answer.body).get("status", {}).get("resourceRules") or []
+    return sorted({text for rule in rules for text in _surplus_of(rule)})
+
+
+EXPECTED: Final = {
+    ("", "pods/eviction"): {"create"},
+    ("", "pods/status"): {"patch"},
+    ("", "pods"): {"patch"},
+    ("", "nodes"): {"patch"},
+    ("events.k8s.io", "events"): {"create"},
+}
+"""What ``deploy`` grants for all namespaces besides reading; the parts that are not bound by default included."""
+_OF_EVERYBODY: Final = ("authorization.k8s.io", "authentication.k8s.io")
+"""Questions about oneself, which every account may ask."""
+
+
+def _surplus_of(rule: Mapping[str, Any]) -> Iterable[str]:
+    for group in rule.get("apiGroups") or ():
+        if group in _OF_EVERYBODY:
+            continue
+        for resource in rule.get("resources") or ():
+            allowed = EXPECTED.get((group, resource), set())
+            too_much = [verb for verb in rule.get("verbs") or () if verb not in allowed and verb not in READING]
+            if resource in ("secrets", "*") and not too_much:
+                too_much = list(rule.get("verbs") or ())
+            if too_much:
+                name = shortened(resource) + (f" ({shortened(group)})" if group else "")
+                yield f"{'/'.join(map(shortened, too_much))} {name}"
+
+
+def surplus_warning(found: list[str]) -> str:
+    """The warning about rights beyond all need."""
+    more = f" and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
+    return (
+        f"this account may do more than is ever needed: {', '.join(found[:MOST_TOLD])}{more}; docs/rights.md lists "
+        "what each mode needs"
+    )

@@ -1,0 +1,1 @@
+"""InfluxDB with Telegraf's fields, in InfluxQL or Flux."""

@@ -1,0 +1,125 @@
+"""InfluxDB with Telegraf's fields: a handful of queries for all hosts at once, in InfluxQL or Flux."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import inf
+from typing import Final
+
+import numpy as np
+
+from rescheduler.adapters.metrics.http.credentials import SecretHeader
+from rescheduler.adapters.metrics.http.http_session import HttpSession
+from rescheduler.adapters.metrics.influxdb.flux import Flux
+from rescheduler.adapters.metrics.influxdb.influxdb_arguments import InfluxCounters, InfluxDBArguments
+from rescheduler.adapters.metrics.influxdb.influxql import InfluxQL
+from rescheduler.adapters.metrics.influxdb.reading import (
+    add_rates,
+    add_shares,
+    counter_selection,
+    read_pods,
+    share_selection,
+)
+from rescheduler.adapters.metrics.influxdb.series import CUT_SHORT, Answer, InfluxLanguage, Said, Selection, Span
+from rescheduler.adapters.metrics.samples.hosts import Hosts
+from rescheduler.adapters.metrics.samples.node_readings import NodeReadings, history_times
+from rescheduler.adapters.metrics.samples.range_times import pieces, unless_refused
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import DISK, NETWORK, MetricsSample, NodeSamples
+from rescheduler.model.usage.usage import FloatArray
+
+AHEAD_SECONDS: Final = 3600.0
+"""Points so far in our future are still read, so that a wrong clock is seen; later ones are nobody's newest sample."""
+_POINTS_PER_ANSWER: Final = 50_000
+_Ask = Callable[[Selection], Answer]
+
+
+def influxdb_headers(arguments: InfluxDBArguments) -> dict[str, SecretHeader]:
+    """Headers of the session that carry credentials."""
+    return {} if arguments.token is None else {"Authorization": SecretHeader(arguments.token, "Token ")}
+
+
+class InfluxDBProvider:
+    """Samples by the newest point of each series, history by means (of counters: rates) over each step.
+
+    ``measured_at`` is the point's own time; of history, the end of the step. Network and disk are rates between the
+    last two points. Pods come from Telegraf's kubernetes input.
+    """
+
+    name = "InfluxDB"
+
+    def __init__(self, arguments: InfluxDBArguments, http: HttpSession) -> None:
+        """``http``: a session to ``arguments.address``, with the headers of ``influxdb_headers``."""
+        self._arguments = arguments
+        self._http = http
+        self._language: InfluxLanguage = InfluxQL(http, arguments.database, arguments.retention_policy)
+        if arguments.asks_flux:
+            self._language = Flux(http, arguments.org or "", arguments.bucket or "")
+
+    def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
+        """As MetricsProvider."""
+        said = Said()
+        readings = NodeReadings(nodes, self._hosts(nodes), np.array([now]))
+        newest = partial(self._newest, now, self._arguments.lookback)
+        self._read_shares(readings, lambda wanted: said.heard(newest(wanted)))
+        recent = partial(self._whole, partial(self._newest, now, self._arguments.rate_window))
+        for metric, counters in ((NETWORK, self._arguments.network), (DISK, self._arguments.disk)):
+            unless_refused(metric, partial(self._read_rates, readings, recent, inf, metric, counters), said.warn)
+        pods = None
+        if with_pods:
+            read_all = partial(read_pods, self._arguments.pods, partial(self._whole, newest))
+            pods = unless_refused("the pods' use", read_all, said.warn)
+        warnings = (*said.warnings, *readings.warnings())
+        return MetricsSample(readings.samples(), pods, readings.unusable, warnings, said.is_partial)
+
+    def history(self, nodes: Sequence[Node], *, start: float, end: float, step_seconds: float) -> NodeSamples | None:
+        """As MetricsProvider; times are whole multiples of the step. A long history has no network and disk."""
+        times, step = history_times(self._http, start, end, step_seconds)
+        if not len(times) or not nodes:
+            return None
+        readings = NodeReadings(nodes, self._hosts(nodes), times, step_seconds=step)
+        most = max(1, _POINTS_PER_ANSWER // len(nodes))
+        for first, last in pieces(len(times), most):
+            ask = partial(self._whole, partial(self._regular, times[first:last], step))
+            self._read_shares(readings, ask)
+        for metric, counters in ((NETWORK, self._arguments.network), (DISK, self._arguments.disk)):
+            if len(times) <= most:  # rates of many devices over a long time cost the server minutes
+                ask = partial(self._whole, partial(self._regular, times, step))
+                unless_refused(metric, partial(self._read_rates, readings, ask, step, metric, counters), readings.note)
+        return readings.samples()
+
+    def _hosts(self, nodes: Sequence[Node]) -> Hosts:
+        return Hosts(nodes, pattern=self._arguments.host_pattern)
+
+    def _read_shares(self, readings: NodeReadings, ask: _Ask) -> None:
+        host = self._arguments.host_tag
+        for metric, field in ((CPU, self._arguments.cpu), (MEMORY, self._arguments.memory)):
+            found = ask(share_selection(field, host)).series
+            if not found:
+                readings.note(f"{metric}: {field.measurement}.{field.field} has no points; check database and names")
+            add_shares(readings, metric, field, host, found)
+
+    def _read_rates(
+        self, readings: NodeReadings, ask: _Ask, step: float, metric: str, counters: InfluxCounters
+    ) -> None:
+        host = self._arguments.host_tag
+        add_rates(readings, metric, host, ask(counter_selection(counters, host)).series, step)
+
+    def _newest(self, now: float, lookback: float, wanted: Selection) -> Answer:
+        span = Span(round((now - lookback) * 1000), round((now + AHEAD_SECONDS) * 1000))
+        return self._language.newest(wanted, span)
+
+    def _regular(self, times: FloatArray, step: float, wanted: Selection) -> Answer:
+        """Points at ``times``; a rate looks one step further back, for the counter before the first."""
+        first = times[0] - step * (2 if wanted.is_counter else 1)
+        span = Span(round(first * 1000), round(times[-1] * 1000))
+        return self._language.regular(wanted, span, round(step * 1000))
+
+    def _whole(self, ask: _Ask, wanted: Selection) -> Answer:
+        """An answer of which nothing may be missing."""
+        answer = ask(wanted)
+        if answer.is_partial:
+            raise self._http.error(CUT_SHORT)
+        return answer

@@ -1,0 +1,115 @@
+"""The resource metrics API (metrics.k8s.io), as metrics-server and others serve it: the newest use, without history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import fsum, isnan, nan
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.metrics.arguments import MetricsServerArguments
+from rescheduler.adapters.metrics.cluster_metrics import ClusterMetrics, measured_amount, measured_time
+from rescheduler.adapters.metrics.samples.node_columns import NodePoint, capacities, sample_of_points
+from rescheduler.extension_points import MetricsError
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import MetricsSample, NodeSamples, PodKey, PodSamples
+
+NODES_PATH = "/apis/metrics.k8s.io/v1beta1/nodes"
+PODS_PATH = "/apis/metrics.k8s.io/v1beta1/pods"
+
+
+class _Meta(msgspec.Struct, gc=False):
+    name: str = ""
+    namespace: str = ""
+
+
+class _Container(msgspec.Struct, gc=False):
+    usage: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class _NodeMetrics(msgspec.Struct):
+    metadata: _Meta
+    timestamp: str | None = None
+    usage: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class _PodMetrics(msgspec.Struct):
+    metadata: _Meta
+    timestamp: str | None = None
+    containers: list[_Container] = msgspec.field(default_factory=list)
+
+
+class _NodeList(msgspec.Struct):
+    items: list[_NodeMetrics]
+
+
+class _PodList(msgspec.Struct):
+    items: list[_PodMetrics]
+
+
+class MetricsServerProvider:
+    """Use over metrics-server's own short window, as a share of the node's capacity, at the time that it gives."""
+
+    name = "MetricsServer"
+
+    def __init__(self, arguments: MetricsServerArguments, connection: Connection) -> None:
+        self._cluster = ClusterMetrics(connection, self.name, arguments.timeout)
+
+    def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
+        """As MetricsProvider. Pods that cannot be read are a warning."""
+        found = self._cluster.read(NODES_PATH, _NodeList).items
+        sample = sample_of_points(nodes, _points(found, nodes), now)
+        if not with_pods:
+            return sample
+        try:
+            pods = _pods(self._cluster.read(PODS_PATH, _PodList).items)
+        except MetricsError as error:
+            return replace(sample, warnings=(*sample.warnings, f"pods: {error}"))
+        return replace(sample, pods=pods)
+
+    def history(
+        self,
+        nodes: Sequence[Node],  # noqa: ARG002
+        *,
+        start: float,  # noqa: ARG002
+        end: float,  # noqa: ARG002
+        step_seconds: float,  # noqa: ARG002
+    ) -> NodeSamples | None:
+        """None: the API keeps none."""
+        return None
+
+
+def _points(found: Sequence[_NodeMetrics], nodes: Sequence[Node]) -> list[NodePoint]:
+    points = []
+    for resource in (CPU, MEMORY):
+        capacity = dict(zip((node.name for node in nodes), capacities(nodes, resource), strict=True))
+        for one in found:
+            if resource not in one.usage:
+                continue
+            amount, problem = measured_amount(one.usage[resource])
+            share = amount / float(capacity.get(one.metadata.name, nan))
+            points.append(NodePoint(resource, one.metadata.name, share, measured_time(one.timestamp), problem))
+    return points
+
+
+def _pods(found: Sequence[_PodMetrics]) -> PodSamples:
+    """Sums over containers; a pod with a container that cannot be read is unknown in that resource."""
+    cpu, memory, times = (np.full(len(found), nan) for _ in range(3))
+    for at, pod in enumerate(found):
+        usages = [container.usage for container in pod.containers]
+        cpu[at], memory[at] = 1000.0 * _sum(usages, CPU), _sum(usages, MEMORY)
+        times[at] = measured_time(pod.timestamp)
+    pods = tuple(PodKey(one.metadata.namespace, one.metadata.name) for one in found)
+    has_time = ~np.isnan(times)
+    values = {CPU: np.where(has_time, cpu, nan), MEMORY: np.where(has_time, memory, nan)}
+    return PodSamples(pods, values, times)
+
+
+def _sum(usages: Sequence[Mapping[str, Any]], resource: str) -> float:
+    amounts = [measured_amount(usage.get(resource))[0] for usage in usages]
+    return nan if not amounts or any(map(isnan, amounts)) else fsum(amounts)

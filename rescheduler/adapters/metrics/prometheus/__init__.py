@@ -1,0 +1,1 @@
+"""Prometheus and all that answer like it."""

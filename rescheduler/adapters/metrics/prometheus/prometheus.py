@@ -1,0 +1,145 @@
+"""Prometheus and all that answer like it (Thanos, Mimir, VictoriaMetrics): whole clusters by a handful of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from rescheduler.adapters.metrics.arguments import PrometheusArguments
+from rescheduler.adapters.metrics.http.http_session import HttpSession
+from rescheduler.adapters.metrics.prometheus.asking import OwnQueries, Round
+from rescheduler.adapters.metrics.prometheus.client import PrometheusClient
+from rescheduler.adapters.metrics.prometheus.nodes import NodeReading, read_nodes
+from rescheduler.adapters.metrics.prometheus.pods import PodReading, pod_samples, read_pods
+from rescheduler.adapters.metrics.prometheus.probing import ENOUGH, PROBE_SECONDS, Choice, Probing
+from rescheduler.adapters.metrics.prometheus.queries import Query, node_queries, pod_queries, uname_query
+from rescheduler.adapters.metrics.samples.hosts import Hosts
+from rescheduler.adapters.metrics.samples.node_columns import samples_of
+from rescheduler.adapters.metrics.samples.range_times import range_times
+from rescheduler.extension_points import MetricsError
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.samples import NODE_METRICS, MetricsSample, NodeSamples, PodSamples, no_samples
+from rescheduler.model.usage.usage import FloatArray
+
+_NEEDED: Final = (CPU, MEMORY)
+_POINTS_PER_ANSWER: Final = 100_000
+_STEPS_PER_ANSWER: Final = 5_000
+Readings = Mapping[str, Choice[Query, NodeReading]]
+
+
+class PrometheusProvider:
+    """Samples by instant queries, history by range queries; which metrics there are is found by probing.
+
+    Cpu is a rate over ``rateWindow`` or, where recording rules give it, over theirs (mostly 5m); memory is the newest
+    value. ``measured_at`` is the time of the newest raw sample behind a value, not that of the answer.
+    """
+
+    name = "Prometheus"
+
+    def __init__(self, arguments: PrometheusArguments, http: HttpSession) -> None:
+        """``http``: a session to ``arguments.address``."""
+        self._arguments = arguments
+        self._client = PrometheusClient(http, arguments.timeout)
+        self._own = OwnQueries(arguments)
+        self._nodes: Probing[Query, NodeReading] = Probing(node_queries(arguments))
+        self._pods: Probing[Query, PodReading] = Probing(pod_queries(arguments))
+        self._asks_uname = False
+        self._sought_at: float | None = None
+
+    def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
+        """As MetricsProvider; rates end at the server's own now."""
+        self._client.taken_warnings()
+        asking = Round(self._client, self._own)
+        if not nodes:  # nothing can be learnt about which queries cover them
+            pods = self._pod_samples(asking, now) if with_pods else None
+            return MetricsSample(no_samples((), now), pods, warnings=tuple(asking.refusals))
+        readings = self._readings(nodes, now, asking)
+        if asking.refusals and not any(readings[metric].share for metric in _NEEDED):
+            raise self._client.error(f"answers no query for nodes; it says {next(iter(asking.refusals))}")
+        pods = self._pod_samples(asking, now) if with_pods else None
+        unusable = {
+            nodes[at].name: f"{metric}: {problem}"
+            for metric in reversed(_NEEDED)
+            for at, problem in readings[metric].found.joined.problems.items()
+        }
+        samples = _samples(nodes, np.array([now]), readings, unusable)
+        said, is_partial = self._client.taken_warnings()
+        return MetricsSample(samples, pods, unusable, (*said, *asking.refusals, *_gaps(nodes, readings)), is_partial)
+
+    def history(self, nodes: Sequence[Node], *, start: float, end: float, step_seconds: float) -> NodeSamples | None:
+        """As MetricsProvider; the times are whole multiples of the step, in whole seconds."""
+        try:
+            times = range_times(start, end, step_seconds)
+        except ValueError as error:
+            raise self._client.error(f"was not asked for its history: {error}") from None
+        if not len(times) or not nodes:
+            return None
+        self._client.taken_warnings()
+        steps = max(1, min(_STEPS_PER_ANSWER, _POINTS_PER_ANSWER // len(nodes)))
+        readings = self._readings(nodes, end, Round(self._client, self._own, times, steps))
+        said, is_partial = self._client.taken_warnings()
+        if is_partial:
+            raise self._client.error(f"gave only a part of its history: {'; '.join(said)}")
+        return _samples(nodes, times, readings, {})
+
+    def _readings(self, nodes: Sequence[Node], now: float, asking: Round) -> Readings:
+        """All metrics of the nodes; asks who is behind each instance where the labels do not say it."""
+        found = self._asked(nodes, now, asking)
+        lacks = any(found[metric].share < ENOUGH and found[metric].found.joined.unknown for metric in _NEEDED)
+        is_too_early = self._sought_at is not None and abs(now - self._sought_at) < PROBE_SECONDS
+        if not lacks or is_too_early or self._asks_uname or self._arguments.host_label:
+            return found
+        self._asks_uname, self._sought_at = True, now
+        self._nodes.forget()
+        better = self._asked(nodes, now, asking)
+        self._asks_uname = any(better[metric].share > found[metric].share for metric in _NEEDED)
+        return better if self._asks_uname else found
+
+    def _asked(self, nodes: Sequence[Node], now: float, asking: Round) -> Readings:
+        hosts = self._hosts(nodes, asking)
+        return {
+            metric: self._nodes.ask(metric, lambda query: read_nodes(query, asking, hosts, nodes), now)
+            for metric in NODE_METRICS
+        }
+
+    def _hosts(self, nodes: Sequence[Node], asking: Round) -> Hosts:
+        aliases: dict[str, str] = {}
+        for labels, _ in asking.rows(uname_query(self._arguments)) if self._asks_uname else ():
+            instance, name = labels.get("instance", ""), labels.get("nodename", "")
+            aliases[instance] = name if aliases.get(instance, name) == name else ""
+        return Hosts(nodes, label=self._arguments.host_label, pattern=self._arguments.host_pattern, aliases=aliases)
+
+    def _pod_samples(self, asking: Round, now: float) -> PodSamples | None:
+        """None, with a warning, where pods cannot be read: nodes must not be lost for it."""
+        try:
+            found = {
+                metric: self._pods.ask(metric, lambda query: read_pods(query, asking), now).found
+                for metric in (CPU, MEMORY)
+            }
+        except MetricsError as error:
+            asking.refusals[f"pods: {error}"] = None
+            return None
+        return pod_samples(found)
+
+
+def _samples(nodes: Sequence[Node], times: FloatArray, readings: Readings, unusable: Mapping[str, str]) -> NodeSamples:
+    values = {metric: choice.found.values for metric, choice in readings.items()}
+    measured = {metric: choice.found.measured_at for metric, choice in readings.items()}
+    return samples_of(nodes, times, values, measured, unusable)
+
+
+def _gaps(nodes: Sequence[Node], readings: Readings) -> list[str]:
+    """What the answers lack, against the nodes asked for."""
+    found = []
+    for metric in _NEEDED:
+        way, reading, share = readings[metric]
+        if share >= ENOUGH:
+            continue
+        text = f"{metric}: {way.name} covers {round(share * len(nodes))} of {len(nodes)} nodes"
+        unknown = [host for host in reading.joined.unknown if host]
+        more = ", ..." if len(unknown) > 3 else ""
+        found.append(text + (f"; hosts that are no node here: {', '.join(unknown[:3])}{more}" if unknown else ""))
+    return found

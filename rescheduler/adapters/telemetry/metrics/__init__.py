@@ -1,0 +1,1 @@
+"""The daemon's metrics for Prometheus: one table of all, counters from notices, gauges asked for."""

@@ -1,0 +1,89 @@
+"""Pods that stand somewhere, by kind, with a register of labels so that a selector need not look at every kind."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from rescheduler.checker.selectors import label_selector_matches
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector, PodAffinityTerm
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Plan
+
+# Where pods stand once a plan is carried out.
+
+Standing: TypeAlias = list[tuple[Pod, Node]]
+
+
+def standing_after(cluster: Cluster, plan: Plan) -> Standing:
+    """Each pod that stays, with its node; finished and terminating pods, and those on unknown nodes, are left out."""
+    targets = {move.pod.key: move.to_node for move in plan.moves}
+    targets |= {placement.pod.key: placement.node for placement in plan.placements}
+    found: Standing = []
+    for pod in cluster.pods:
+        name = targets.get(pod.key, pod.node_name)
+        node = None if name is None else cluster.node_by_name.get(name)
+        if node is not None and not pod.is_finished and not pod.is_terminating:
+            found.append((pod, node))
+    return found
+
+
+class Kind(NamedTuple):
+    """Pods of one namespace with equal labels and required anti-affinity; ``example`` is one of them."""
+
+    number: int
+    namespace: str
+    labels: Mapping[str, str]
+    repels: tuple[PodAffinityTerm, ...]
+    example: Pod
+
+
+class Population:
+    """Kinds of pods; ``on_nodes`` counts for each kind, by its number, the pods that stand on each node."""
+
+    def __init__(self, pods: Iterable[Pod], standing: Standing) -> None:
+        """``pods``: all that there are, terminating ones left out; ``standing``: those on nodes, with their nodes."""
+        self.kinds: list[Kind] = []
+        self._number_of: dict[tuple[str, frozenset[tuple[str, str]], tuple[PodAffinityTerm, ...]], int] = {}
+        self._by_label: dict[tuple[str, str], list[Kind]] = defaultdict(list)
+        for pod in pods:
+            self._enrol(pod)
+        self.on_nodes: list[Counter[str]] = [Counter() for _ in self.kinds]
+        for pod, node in standing:
+            self.on_nodes[self._enrol(pod)][node.name] += 1
+
+    def picked(self, selector: LabelSelector | None, looks_into: Callable[[str], bool]) -> list[Kind]:
+        """Kinds that a selector picks in the namespaces that it looks into."""
+        if selector is None:
+            return []
+        return [
+            kind
+            for kind in self._candidates(selector)
+            if looks_into(kind.namespace) and label_selector_matches(selector, kind.labels)
+        ]
+
+    def standing(self, kinds: Iterable[Kind]) -> Counter[str]:
+        """Pods of some kinds by node."""
+        total: Counter[str] = Counter()
+        for kind in kinds:
+            total.update(self.on_nodes[kind.number])
+        return total
+
+    def _candidates(self, selector: LabelSelector) -> list[Kind]:
+        for rule in selector.requirements:
+            if rule.operator == "In":
+                return [kind for value in dict.fromkeys(rule.values) for kind in self._by_label[rule.key, value]]
+        return self.kinds
+
+    def _enrol(self, pod: Pod) -> int:
+        key = (pod.namespace, frozenset(pod.labels.items()), pod.spec.anti_affinity)
+        if key not in self._number_of:
+            kind = Kind(len(self.kinds), pod.namespace, pod.labels, pod.spec.anti_affinity, pod)
+            self._number_of[key] = kind.number
+            self.kinds.append(kind)
+            for label in pod.labels.items():
+                self._by_label[label].append(kind)
+        return self._number_of[key]

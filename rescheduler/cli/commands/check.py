@@ -1,0 +1,75 @@
+"""``check``: read policies and schedulers' configurations, and say what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rescheduler.cli.failures import DONE
+from rescheduler.cli.streams import say, show
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from rescheduler.composition import NamedConfiguration
+    from rescheduler.policy.fields.policy import Policy
+
+
+def check(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", show_default=False, help="Policies, of which a later one wins, and schedulers' "
+            "own configurations: KubeSchedulerConfiguration, Volcano's, a legacy Policy",
+        ),
+    ],
+) -> int:  # fmt: skip
+    """Read policies, or the configuration of a scheduler, and say what they do; several policies together.
+
+    A scheduler's file is read as that scheduler reads it: what is not modelled of it is named, with what that means
+    for predictions. Files that a policy names are checked with it. Every problem is named with file, line and column,
+    and with what to write instead: exit 2.
+    """
+    from rescheduler.composition import check_files
+
+    found = check_files(files)
+    for configuration in found.configurations:
+        for warning in configuration.read.warnings:
+            say(f"warning: {_printable(warning)}")
+    if found.policy is not None:
+        show(_about_policy(found.policy, found.policy_files, found.openings))
+    for configuration in found.configurations:
+        show(_about_schedulers(configuration))
+    return DONE
+
+
+def _about_policy(policy: Policy, files: Sequence[str], openings: Sequence[str]) -> Iterator[RenderableType]:
+    from rescheduler.policy.telling.summary import policy_sentences
+    from rescheduler.report.cells import cell
+
+    checked = f"{files[0]} is valid" if len(files) == 1 else f"the {len(files)} policies are valid together"
+    yield cell(f"{checked}. Policy {policy.metadata.name}:", "bold")
+    for sentence in (*policy_sentences(policy), *openings):
+        yield cell(f"- {sentence}")
+    for source in policy.schedulers:
+        if source.config_map is not None:
+            yield cell(f"- reads schedulers from ConfigMap {source.config_map}, which is checked when it is read")
+
+
+def _about_schedulers(configuration: NamedConfiguration) -> Iterator[RenderableType]:
+    from rescheduler.report.cells import cell
+    from rescheduler.scheduling.configuration import configuration_sentences
+
+    for number, (heading, sentences) in enumerate(configuration_sentences(configuration.read)):
+        yield cell(f"{configuration.where} is valid. {heading[:1].upper()}{heading[1:]}:" if not number
+                   else f"{heading[:1].upper()}{heading[1:]}:", "bold")  # fmt: skip
+        for sentence in sentences:
+            yield cell(f"- {sentence}")
+
+
+def _printable(text: str) -> str:
+    from rescheduler.model.printable import printable
+
+    return printable(text)

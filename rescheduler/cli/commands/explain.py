@@ -1,0 +1,90 @@
+"""``explain``: say why a pod or a node would or would not move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rescheduler.cli.failures import DONE, NOT_EMPTY
+from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
+from rescheduler.cli.options import PlanFlags, with_options
+from rescheduler.cli.parameters import OutputFormat, pod_key
+from rescheduler.cli.plan_output import print_document, print_page
+from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, selection_from
+from rescheduler.cli.progress import shown_progress
+from rescheduler.cli.streams import show, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rescheduler.extension_points import LedgerReading
+    from rescheduler.model.objects.cluster import Cluster
+    from rescheduler.model.plan.disruption import Selection
+    from rescheduler.model.plan.plan import Plan
+    from rescheduler.policy.fields.policy import Policy
+    from rescheduler.report.explanation import Explanation
+    from rescheduler.scheduling.schedulers import Schedulers
+
+    Find = Callable[[Cluster, str], Any]
+    Explain = Callable[[Cluster, Policy, Selection, Plan, Any, Schedulers, LedgerReading], Explanation]
+
+commands = typer.Typer(
+    cls=OrderedGroup, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+)
+
+
+@commands.command("pod", cls=GroupedCommand, short_help="why a pod would or would not move, node by node")
+@with_options
+def explain_pod(
+    options: PlanFlags,
+    pod: Annotated[str, typer.Argument(metavar="NS/NAME", help="Namespace and name of the pod", show_default=False)],
+) -> int:
+    """Say why one pod would or would not move: what the plan does with it, which rule refuses it, which node suits.
+
+    For a pending pod: why it is pending, and what the plan does about it.
+    """
+    from rescheduler import explain
+
+    return _explain(options, pod_key(pod), explain.find_pod, explain.explain_pod)
+
+
+@commands.command("node", cls=GroupedCommand, short_help="what a plan does with a node and its pods")
+@with_options
+def explain_node(
+    options: PlanFlags,
+    node: Annotated[str, typer.Argument(metavar="NAME", help="Name of the node", show_default=False)],
+) -> int:
+    """Say what the plan does with one node: which pods leave, which arrive, which stay and why."""
+    from rescheduler import explain
+
+    return _explain(options, node, explain.find_node, explain.explain_node)
+
+
+def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int:
+    from rescheduler import composition
+    from rescheduler.report.explanation import explanation_report
+
+    policy, selection = policy_from(options), selection_from(options)
+    with shown_progress() as progress:
+        cluster, schedulers = read_world(options, policy, progress)
+        found = find(cluster, name)
+        earlier = earlier_evictions(options, policy, cluster)
+        plan = composition.plan(
+            cluster,
+            policy,
+            selection=selection,
+            schedulers=schedulers,
+            seed=options.seed,
+            earlier=earlier,
+            progress=progress,
+        )
+        answer = explain(cluster, policy, selection, plan, found, schedulers, earlier)
+    warn(schedulers.warnings(cluster))
+    if options.output in (OutputFormat.JSON, OutputFormat.YAML):
+        print_document(answer, options.output)
+    elif options.output is OutputFormat.HTML:
+        print_page(f"Why {name} would or would not move", explanation_report(answer, wide=True))
+    else:
+        show(explanation_report(answer, wide=options.output is OutputFormat.WIDE))
+    return NOT_EMPTY if options.exit_code and plan.moves else DONE

@@ -1,0 +1,156 @@
+"""``plan``: propose moves, write nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
+from rescheduler.cli.options import PlanFlags, with_options
+from rescheduler.cli.parameters import parsed
+from rescheduler.cli.plan_output import print_plan
+from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, selection_from
+from rescheduler.cli.progress import shown_progress
+from rescheduler.cli.streams import warn
+from rescheduler.model.objects.resources import CPU, MEMORY, PODS, QuantityError, offered_amount, resources
+from rescheduler.model.plan.what_if import NodeShape
+from rescheduler.model.printable import printable
+
+if TYPE_CHECKING:
+    from rescheduler.extension_points import Progress
+    from rescheduler.model.objects.cluster import Cluster
+    from rescheduler.model.plan.plan import Plan
+    from rescheduler.policy.fields.policy import Policy
+    from rescheduler.scheduling.schedulers import Schedulers
+
+
+# Shapes of nodes as people write them: ``cpu=16,memory=64Gi``, ``like:NODE``, ``3xlike:NODE``.
+
+MOST_ADDED: Final = 1000
+WANTED: Final = "wanted a shape such as cpu=16,memory=64Gi, like:NODE or 2xlike:NODE"
+_COUNTED: Final = re.compile(r"([0-9]{1,9})x(.*)", re.ASCII | re.DOTALL)
+_RESOURCE: Final = re.compile(r"[a-zA-Z0-9]([-a-zA-Z0-9_./]{0,250}[a-zA-Z0-9])?", re.ASCII)
+
+
+def parse_node_shape(text: str) -> NodeShape:
+    """Read one shape. Raises ValueError naming what was found and what was wanted."""
+    text = text.strip()
+    counted = _COUNTED.fullmatch(text)
+    count, shape = (int(counted[1]), counted[2].strip()) if counted else (1, text)
+    if not 1 <= count <= MOST_ADDED:
+        raise ValueError(f"found {count} nodes; wanted 1 to {MOST_ADDED}")
+    if shape.startswith("like:"):
+        like = shape.removeprefix("like:").strip()
+        if not like:
+            raise ValueError(f"found {printable(text, 60)!r}, which names no node; {WANTED}")
+        return NodeShape(count, like=like)
+    return NodeShape(count, resources=resources(_amounts(shape).items()))
+
+
+def _amounts(shape: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for part in shape.split(","):
+        name, equals, quantity = (item.strip() for item in part.partition("="))
+        if not equals or _RESOURCE.fullmatch(name) is None or not quantity:
+            raise ValueError(f"found {printable(part, 60)!r}; {WANTED}")
+        if name in found:
+            raise ValueError(f"{name} stands twice; write it once")
+        try:
+            found[name] = offered_amount(name, quantity)
+        except QuantityError as error:
+            raise ValueError(f"{name}: {error}") from None
+    for name in (CPU, MEMORY):
+        if not found.get(name):
+            raise ValueError(f"{name}: {'0' if name in found else 'missing'}; a node needs some of it to take a pod")
+    if PODS in found and not found[PODS]:
+        raise ValueError("pods: 0; a node that takes no pod helps nobody; leave it out for 110")
+    return found
+
+
+@dataclass(frozen=True)
+class WhatIfFlags(PlanFlags):
+    """The options of every plan, and nodes that come or go in thought."""
+
+    remove_node: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Could this node go? Plan to empty it, in place of the policy's objectives; "
+            "repeatable",
+            show_default=False, rich_help_panel="What if",
+        ),
+    ] = None  # fmt: skip
+    add_node: Annotated[
+        list[NodeShape] | None,
+        typer.Option(
+            metavar="SHAPE", parser=parsed(parse_node_shape), help="Would one more of these help? Plan as if there was "
+            "a further node, such as cpu=16,memory=64Gi,nvidia.com/gpu=1, like:NODE or 2xlike:NODE; repeatable",
+            show_default=False, rich_help_panel="What if",
+        ),
+    ] = None  # fmt: skip
+
+
+@with_options
+def plan(options: WhatIfFlags) -> int:
+    """Propose moves for a live cluster or a recording; nothing is written.
+
+    The answer says what gets better, at which price, how far it is from the proven best, and why what is left alone
+    is left alone. An answer that nothing can help is an answer too: exit 0.
+    """
+    _refuse_what_cannot_be(options)
+    policy = policy_from(options)
+    with shown_progress() as progress:
+        cluster, schedulers = read_world(options, policy, progress)
+        proposed, cluster = _proposed(options, policy, cluster, schedulers, progress)
+    warn(proposed.warnings)
+    print_plan(proposed, cluster, options.output)
+    return NOT_EMPTY if options.exit_code and proposed.moves else DONE
+
+
+def _proposed(
+    options: WhatIfFlags, policy: Policy, cluster: Cluster, schedulers: Schedulers, progress: Progress
+) -> tuple[Plan, Cluster]:
+    """The plan, and the cluster that it is for: as it is, or as it is asked to be."""
+    from rescheduler import composition
+
+    selection, earlier = selection_from(options), earlier_evictions(options, policy, cluster)
+    removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
+    if not removed and not added:
+        answer = composition.plan(
+            cluster,
+            policy,
+            selection=selection,
+            schedulers=schedulers,
+            seed=options.seed,
+            earlier=earlier,
+            progress=progress,
+        )
+        return answer, cluster
+    return composition.plan_what_if(
+        cluster,
+        policy,
+        composition.Change(removed, added, keeps_objectives=bool(options.objective)),
+        selection=selection,
+        schedulers=schedulers,
+        seed=options.seed,
+        earlier=earlier,
+        progress=progress,
+    )
+
+
+def _refuse_what_cannot_be(options: WhatIfFlags) -> None:
+    """Raise UsageError, before anything is read, for what cannot be asked, or not together."""
+    removed, added = options.remove_node or (), options.add_node or ()
+    if "" in removed:
+        raise UsageError("--remove-node: an empty name; name a node")
+    if removed and options.objective:
+        raise UsageError("--remove-node asks whether nodes can be emptied, --objective asks for others; give one")
+    if sum(shape.count for shape in added) > MOST_ADDED:
+        raise UsageError(f"--add-node: more than {MOST_ADDED} nodes in all; ask for fewer")
+    same = sorted({shape.like for shape in added}.intersection(removed))
+    if same:
+        raise UsageError(
+            f"--add-node like:{same[0]} and --remove-node {same[0]} together change nothing; leave one out"
+        )

@@ -1,0 +1,224 @@
+"""Reads a plan that was written before; an edited or broken one is refused with the field that is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+from msgspec import UNSET, structs
+
+from rescheduler.extension_points import ReschedulerError
+from rescheduler.model.plan.plan import API_VERSION, Plan, marked_waves
+from rescheduler.model.plan.what_if import WhatIf
+from rescheduler.model.printable import printable
+
+# What is raised for a file that is no plan.
+
+
+class PlanFileError(ReschedulerError):
+    """A file is no plan that can be carried out: names the file and the field."""
+
+
+# Waves whose pods leave before they arrive, as a plan file marks them: in its list of waves, or on each move.
+
+
+def with_marks_of_waves(plan: Plan) -> Plan:
+    """The plan with its marks on the moves and in the list alike. Raises PlanFileError where they contradict."""
+    listed = _listed(plan)
+    first: dict[int, tuple[int, bool]] = {}
+    for number, move in enumerate(plan.moves):
+        where = f"moves[{number}].evictFirst"
+        is_marked = bool(move.evict_first)
+        if move.wave in listed:
+            said = listed[move.wave]
+            if move.evict_first is not UNSET and is_marked != said:
+                raise PlanFileError(
+                    f"{where}: found {_json(is_marked)}; the list of waves says {_json(said)} of wave {move.wave}"
+                )
+            is_marked = said
+        earlier, said = first.setdefault(move.wave, (number, is_marked))
+        if is_marked != said:
+            raise PlanFileError(
+                f"{where}: found {_json(is_marked)}; wanted {_json(said)} as in moves[{earlier}] of the same wave, "
+                "whose pods leave first all or none"
+            )
+    moves = tuple(
+        structs.replace(move, evict_first=True, needs_guidance=True)
+        if first[move.wave][1]
+        else structs.replace(move, evict_first=UNSET)
+        for move in plan.moves
+    )
+    return structs.replace(plan, moves=moves, waves=marked_waves(moves))
+
+
+def _listed(plan: Plan) -> dict[int, bool]:
+    """What the list of waves says, by wave."""
+    listed: dict[int, bool] = {}
+    known = {move.wave for move in plan.moves}
+    for number, item in enumerate(plan.waves or ()):
+        where = f"waves[{number}].wave"
+        if item.wave in listed:
+            raise PlanFileError(f"{where}: wave {item.wave} stands twice")
+        if item.wave not in known:
+            raise PlanFileError(f"{where}: found {item.wave}, and no move is in that wave")
+        listed[item.wave] = item.evict_first
+    return listed
+
+
+def _json(value: bool) -> str:
+    return "true" if value else "false"
+
+
+MOST_BYTES = 64 * 1024 * 1024
+DEEPEST = 100
+
+
+def read_plan_file(file: str) -> Plan:
+    """Read JSON or YAML as ``plan -o json`` and ``-o yaml`` write it. Raises PlanFileError."""
+    try:
+        with Path(file).open("rb") as stream:
+            raw = stream.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise PlanFileError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(raw) > MOST_BYTES:
+        raise PlanFileError(f"{file}: larger than {MOST_BYTES // 1024**2} MiB; that is no plan")
+    try:
+        return parse_plan(raw)
+    except PlanFileError as error:
+        raise PlanFileError(f"{file}: {error}") from None
+
+
+def parse_plan(raw: bytes) -> Plan:
+    """Read a plan's bytes strictly. Raises PlanFileError."""
+    try:
+        return _plan_from(_data(raw))
+    except RecursionError:
+        raise PlanFileError("nested too deeply; that is no plan") from None
+
+
+def _plan_from(data: Any) -> Plan:
+    if not isinstance(data, dict):
+        raise PlanFileError(f"found {_kind(data)}; wanted a Plan as plan -o json writes it")
+    for field, wanted in (("apiVersion", API_VERSION), ("kind", "Plan")):
+        if data.get(field) != wanted:
+            raise PlanFileError(f"{field}: found {_shown(data.get(field))}; wanted {wanted}")
+    try:
+        plan = msgspec.convert(data, Plan)
+    except msgspec.ValidationError as error:
+        raise PlanFileError(_field_first(str(error))) from None
+    _refuse_unknown(data, msgspec.to_builtins(plan), "")
+    _refuse_contradictions(plan)
+    return with_marks_of_waves(plan)
+
+
+def _data(raw: bytes) -> Any:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PlanFileError(f"not UTF-8 at byte {error.start}") from None
+    if not text.strip():
+        raise PlanFileError("the file is empty; wanted a Plan as plan -o json writes it")
+    if text.lstrip()[0] in "{[":
+        try:
+            return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_refuse_constant)
+        except ValueError as error:
+            raise PlanFileError(f"not JSON: {error}") from None
+    return _yaml_data(text)
+
+
+def _yaml_data(text: str) -> Any:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _refuse_aliases_and_depth(yaml.parse(text, Loader=loader))
+        return yaml.load(text, Loader=loader)  # noqa: S506 - one of the two safe loaders
+    except (yaml.YAMLError, ValueError) as error:
+        raise PlanFileError(f"not YAML: {' '.join(str(error).split())[:300]}") from None
+
+
+def _refuse_aliases_and_depth(events: Iterable[yaml.Event]) -> None:
+    """Look at the file piece by piece before it is built: a bomb is never expanded, nor a tower climbed."""
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            raise PlanFileError("aliases are not allowed in a plan")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise PlanFileError("nested too deeply; that is no plan")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise PlanFileError(f"the field {_shown(double)} stands twice in one place")
+    return data
+
+
+def _refuse_constant(text: str) -> None:
+    raise PlanFileError(f"{text} is no number that a plan can hold")
+
+
+def _refuse_unknown(found: Any, read: Any, path: str) -> None:
+    """Raise for a field that a plan does not have; ``read`` is what was understood of it."""
+    if isinstance(found, dict) and isinstance(read, dict):
+        for name in found:
+            here = f"{path}.{name}" if path else name
+            if name not in read:
+                raise PlanFileError(f"{printable(here, 100)}: a plan has no such field; was the file edited?")
+            _refuse_unknown(found[name], read[name], here)
+    elif isinstance(found, list) and isinstance(read, list | tuple):
+        for number, (one, other) in enumerate(zip(found, read, strict=True)):
+            _refuse_unknown(one, other, f"{path}[{number}]")
+
+
+def _refuse_contradictions(plan: Plan) -> None:
+    """Raise for what no planner writes: pods without uid, moved twice or not at all, waves out of order.
+
+    And for what nobody can carry out: a plan for nodes that do not exist.
+    """
+    if isinstance(plan.what_if, WhatIf) and plan.what_if.added_nodes:
+        name = _shown(plan.what_if.added_nodes[0].name)
+        raise PlanFileError(f"whatIf.addedNodes: {name} does not exist, so this plan cannot be carried out; plan "
+                            "again without --add-node once there is such a node")  # fmt: skip
+    _refuse_doubles("moves", (move.pod.key for move in plan.moves))
+    _refuse_doubles("placements", (place.pod.key for place in plan.placements))
+    wave = 1
+    for number, move in enumerate(plan.moves):
+        where = f"moves[{number}]"
+        if not move.pod.uid:
+            raise PlanFileError(f"{where}.pod.uid: empty; without it another pod of this name could be evicted")
+        if move.from_node == move.to_node:
+            raise PlanFileError(f"{where}.toNode: the pod is on {_shown(move.to_node)} already")
+        if move.wave < wave:
+            raise PlanFileError(f"{where}.wave: found {move.wave}; wanted {wave} or more, as waves run in order")
+        wave = move.wave
+    for number, place in enumerate(plan.placements):
+        if not 0 <= place.wave <= wave:
+            raise PlanFileError(f"placements[{number}].wave: found {place.wave}; wanted 0 to {wave}")
+
+
+def _refuse_doubles(field: str, keys: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for number, key in enumerate(keys):
+        if key in seen:
+            raise PlanFileError(f"{field}[{number}].pod: {_shown(key)} stands twice; a pod moves at most once")
+        seen.add(key)
+
+
+def _field_first(message: str) -> str:
+    """A decoder's ``what - at `$.field``` turned round: ``field: what``."""
+    what, separator, where = message.rpartition(" - at `$")
+    return f"{where.rstrip('`').lstrip('.')}: {what}" if separator else message
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else printable(str(value), 60)
+
+
+def _kind(value: Any) -> str:
+    return "a list" if isinstance(value, list) else f"{_shown(value)}"

@@ -1,0 +1,102 @@
+"""Checks policies, schedulers' configurations, and the files that policies name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from rescheduler.adapters.clock import SystemClock
+from rescheduler.adapters.files.scheduler_file import UnreadableFileError, read_text
+from rescheduler.composition.metrics import check_providers
+from rescheduler.composition.scheduler_sources import NamedConfiguration, named_configurations
+from rescheduler.disruption.budgets.windows import opening_sentences, told
+from rescheduler.extension_points import Clock
+from rescheduler.model.printable import printable
+from rescheduler.policy.fields.cron import openings, zone_of
+from rescheduler.policy.fields.policy import API_VERSION, Policy
+from rescheduler.policy.fields.triggers import ScheduleArgs
+from rescheduler.policy.reading.errors import PolicyError, Problem, named
+from rescheduler.policy.reading.loader import load_policy
+from rescheduler.policy.reading.trigger_arguments import trigger_arguments
+from rescheduler.scheduling.configuration import combined, configures_scheduler, read_configuration
+
+# When a policy's cron schedules ask for a round next, in sentences.
+
+TIMES_TOLD: Final = 3
+
+
+def round_times(policy: Policy, now: float) -> Iterator[str]:
+    """The next three times of each schedule after a moment, in UTC and in its own time zone."""
+    for trigger in policy.triggers:
+        args = trigger_arguments(trigger)
+        if not isinstance(args, ScheduleArgs) or args.cron is None or args.time_zone is None:
+            continue
+        zone = args.time_zone
+        times = [told(at, zone) for at in islice(openings(args.cron, zone_of(zone), now), TIMES_TOLD)]
+        what = f"the schedule {args.cron} ({zone})"
+        yield f"{what} asks for rounds next at {', '.join(times)}" if times else f"{what} asks for no more rounds"
+
+
+class Checked(NamedTuple):
+    """Valid files: the policy that ``policy_files`` make together (None: none was given), and configurations.
+
+    ``openings``: when the windows of its budgets open and its schedules ask for rounds next, in sentences.
+    """
+
+    policy: Policy | None
+    policy_files: tuple[str, ...]
+    configurations: tuple[NamedConfiguration, ...]
+    openings: tuple[str, ...] = ()
+
+
+def check_files(files: Sequence[str], clock: Clock | None = None) -> Checked:
+    """Read files of both sorts. Raises PolicyError with everything that is wrong in any of them."""
+    problems: list[Problem] = []
+    policies: list[str] = []
+    configurations: list[NamedConfiguration] = []
+    for file in files:
+        try:
+            text = _text_of_scheduler(file)
+            if text is None:
+                policies.append(file)
+                continue
+            read = read_configuration(text, printable(file), scheduler_name=None)
+            configurations.append(NamedConfiguration(printable(file), read))
+        except PolicyError as error:
+            problems += error.problems
+    policy = None
+    if policies:
+        try:
+            policy = load_policy(policies)
+            configurations += _named_by(policy, policies)
+        except PolicyError as error:
+            problems += error.problems
+    if problems:
+        raise PolicyError(problems)
+    now = (clock or SystemClock()).now()
+    times = () if policy is None else (*opening_sentences(policy.disruption.budgets, now), *round_times(policy, now))
+    return Checked(policy, tuple(policies), tuple(configurations), times)
+
+
+def _named_by(policy: Policy, files: Sequence[str]) -> list[NamedConfiguration]:
+    """Configurations of a policy that need no cluster, which must go together."""
+    with named(files):
+        check_providers(policy)
+    found = named_configurations(policy, files)
+    combined(found)
+    return found
+
+
+def _text_of_scheduler(file: str) -> str | None:
+    """The text of a file that configures schedulers; None for any other, which reading it as a policy judges.
+
+    Raises PolicyError for a file that is too large, where its beginning looks like a scheduler's.
+    """
+    try:
+        text = read_text(file)
+    except UnreadableFileError as error:
+        if API_VERSION not in error.start and configures_scheduler(error.start):
+            raise PolicyError([Problem(printable(file), 0, 0, "", str(error))]) from None
+        return None
+    return text if configures_scheduler(text) else None

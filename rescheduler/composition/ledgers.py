@@ -1,0 +1,150 @@
+"""Where evictions are written down: the ledger of a live cluster, this machine's history, and what both tell."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rescheduler.adapters.files.sqlite.history_file import history_path
+from rescheduler.adapters.files.sqlite.history_store import HistoryStore, Place, read_kept_ledger
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
+from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger
+from rescheduler.composition.cluster_source import ClusterOptions, connected
+from rescheduler.execution.ledger.ledger_session import BookRules
+from rescheduler.execution.ledger.open_evictions import settled
+from rescheduler.extension_points import (
+    NOTHING_EARLIER,
+    AuditLog,
+    Clock,
+    ClusterError,
+    LedgerDeniedError,
+    LedgerReading,
+    LedgerStore,
+    StoreError,
+)
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.policy.fields.policy import Guidance, Policy, counted_seconds, keep_seconds, needs_ledger
+
+# The ledger on the cluster where we may write it, else the one on this machine.
+
+
+class SharedOrLocalLedger(LedgerStore):
+    """Goes over to the local ledger, once and for all, when the shared one is denied; its stop mark counts as before.
+
+    ``is_local``: nothing may be written on the cluster, so it begins so. ``is_needed``: the policy has budgets that
+    several runs can only keep together; then it does not go over. ``tell`` is told when it does.
+    """
+
+    def __init__(
+        self,
+        shared: LedgerStore,
+        local: LedgerStore,
+        *,
+        is_local: bool,
+        is_needed: bool,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._shared = shared
+        self._local = local
+        self._is_local = is_local
+        self._is_needed = is_needed
+        self._tell = tell
+
+    def read(self) -> LedgerReading:
+        """The ledger in use. Raises LedgerDeniedError where it must be the shared one, ClusterError, StoreError."""
+        if not self._is_local:
+            try:
+                return self._shared.read()
+            except LedgerDeniedError as error:
+                self._go_over(error)
+        return self._local.read()._replace(stop=self._stop())
+
+    def write(self, ledger: Ledger, version: str) -> str | None:
+        """Replace the ledger that is in use; None also when that has just become another one: read again."""
+        if self._is_local:
+            return self._local.write(ledger, version)
+        try:
+            return self._shared.write(ledger, version)
+        except LedgerDeniedError as error:
+            self._go_over(error)
+        return None
+
+    def _go_over(self, error: LedgerDeniedError) -> None:
+        if self._is_needed:
+            raise LedgerDeniedError(
+                f"{error}; the policy has budgets with rate or maxMoving, which can only be kept with it, so nothing "
+                "is evicted"
+            ) from error
+        self._is_local = True
+        self._tell(f"{error}; evictions are written down on this machine alone, and other processes do not see them")
+
+    def _stop(self) -> str | None:
+        """Whether the shared ledger, or its namespace, carries the mark, as far as we may look."""
+        try:
+            return self._shared.read().stop
+        except LedgerDeniedError:
+            return None
+
+
+class Ledgers(NamedTuple):
+    """What a run that evicts writes down, for everybody and for this machine."""
+
+    shared: LedgerStore
+    audit: AuditLog | None
+
+
+def ledgers_of(connection: Connection, policy: Policy, clock: Clock, tell: Callable[[str], None]) -> Ledgers:
+    """The ledger of a live cluster as a policy wants it kept. Raises ClusterError.
+
+    Under ``guidance: Predict`` nothing is written on the cluster but evictions, so the ledger is on this machine.
+    """
+    place = Place(cluster_identity(connection), connection.server)
+    local = HistoryStore(lambda: history_path(os.environ), place, clock, tell)
+    store = SharedOrLocalLedger(
+        config_map_ledger(connection, policy),
+        local,
+        is_local=policy.guidance is Guidance.PREDICT,
+        is_needed=needs_ledger(policy),
+        tell=tell,
+    )
+    return Ledgers(store, local)
+
+
+def earlier_evictions(
+    options: ClusterOptions, policy: Policy, cluster: Cluster, tell: Callable[[str], None]
+) -> LedgerReading:
+    """What is known of earlier evictions in the cluster that was read, and the mark that stops others; writes nothing.
+
+    Of a recording nothing is known. What cannot be read is told of, and counts as nothing.
+    """
+    if options.filenames:
+        return NOTHING_EARLIER
+    connection = connected(options, read_only=True)
+    try:
+        reading = config_map_ledger(connection, policy).read()
+    except ClusterError as error:
+        tell(f"earlier evictions are not known: {error}")
+        reading = NOTHING_EARLIER
+    if policy.guidance is Guidance.PREDICT:
+        try:
+            place = Place(cluster_identity(connection))
+            reading = reading._replace(ledger=read_kept_ledger(history_path(os.environ), place))
+        except (ClusterError, StoreError) as error:
+            tell(f"earlier evictions are not known: {error}")
+    ledger = settled(reading.ledger, cluster, lambda reference: cluster.pod_by_key.get(reference.key))
+    return reading._replace(ledger=ledger)
+
+
+def book_rules(policy: Policy) -> BookRules:
+    """How long a run's ledger keeps what, and who we are."""
+    holder = f"rescheduler on {platform.node() or 'an unnamed machine'}, process {os.getpid()}"
+    return BookRules(holder, keep_seconds(policy), counted_seconds(policy))
+
+
+def config_map_ledger(connection: Connection, policy: Policy) -> ConfigMapLedger:
+    """The ledger in the cluster itself."""
+    return ConfigMapLedger(connection, policy.hold.namespace, policy.ledger.name, keep_seconds=keep_seconds(policy))

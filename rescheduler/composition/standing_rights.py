@@ -1,0 +1,75 @@
+"""Whether the account that carries out a plan may do what it needs, and whether it may do far more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.rights.daemon_rights import daemon_rights
+from rescheduler.adapters.kubernetes.rights.needed_rights import (
+    MOST_TOLD,
+    LackingRight,
+    refuse_without_rights,
+    rights_table,
+    service_account,
+    surplus_rights,
+    surplus_warning,
+)
+from rescheduler.adapters.kubernetes.rights.rights import Need
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.policy import Mode, Policy
+
+# What a daemon is told about its rights when it starts, and where it refuses to.
+
+GRANTS: Final = "deploy/ and the chart grant them; docs/rights.md lists what each mode needs"
+
+
+def checked_daemon_rights(connection: Connection, policy: Policy) -> tuple[str, ...]:
+    """Warnings about rights that are missing or not needed.
+
+    Raises ClusterError, with a table, where a daemon that evicts lacks what it cannot do without, or where the API
+    server cannot be asked. One that only shows its plans begins all the same: watching tells what it may not see.
+    A person's dry run asks nothing at all.
+    """
+    if policy.mode is Mode.DRY_RUN and not connection.has_token:
+        return ()
+    missing, excess = daemon_rights(connection, policy)
+    vital = [need for need in missing if need.is_vital]
+    if vital and policy.mode is not Mode.DRY_RUN:
+        what = f"mode: {policy.mode.value} with guidance: {policy.guidance.value}"
+        raise ClusterError(f"this account lacks rights that {what} needs; {GRANTS}:\n{_table(vital)}")
+    warnings = [f"this account lacks rights; {GRANTS}:\n{_table(missing)}"] if missing else []
+    return (*warnings, *([_excess_warning(excess)] if excess else []))
+
+
+def _excess_warning(excess: Sequence[str]) -> str:
+    more = f" and {len(excess) - MOST_TOLD} more" if len(excess) > MOST_TOLD else ""
+    return (
+        f"this account may do more than its policy needs: {', '.join(excess[:MOST_TOLD])}{more}; docs/rights.md lists "
+        "what each mode needs"
+    )
+
+
+def _table(needs: Sequence[Need]) -> str:
+    """Each right once, however many purposes it has."""
+    return rights_table(dict.fromkeys(LackingRight(need.right, need.namespace) for need in needs))
+
+
+ELSEWHERE: Final = "kube-system"
+"""A namespace in which we have no role of our own."""
+
+
+def checked_rights(connection: Connection, plan: Plan) -> tuple[str, ...]:
+    """Warnings about rights beyond all need; raises ClusterError with a table of those that are missing.
+
+    People often act with an administrator's rights: only service accounts, which are made for us, are told.
+    """
+    if not plan.moves:
+        return ()
+    refuse_without_rights(connection, (move.pod.namespace for move in plan.moves))
+    if service_account(connection) is None:
+        return ()
+    found = surplus_rights(connection, ELSEWHERE)
+    return (surplus_warning(found),) if found else ()

@@ -1,0 +1,38 @@
+"""Whether the account of a request has the right that it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
+
+from rescheduler.daemon.api.refusals import RefusedError
+from rescheduler.daemon.api.request_guard import unauthorized
+from rescheduler.extension_points import AccessReviewer, ClusterError
+from rescheduler.model.daemon.account import Account, Right
+from rescheduler.model.printable import printable
+
+
+@dataclass(frozen=True)
+class Access:
+    """Asks the cluster, some questions at a time."""
+
+    reviewer: AccessReviewer
+    limiter: CapacityLimiter
+
+    async def require(
+        self, request: Request, verb: str, resource: str, subresource: str = "", *, namespace: str = "", name: str = ""
+    ) -> Account:
+        """The account, if it has the right. Raises RefusedError: 403 names verb and resource, 503 if nobody can say."""
+        account = getattr(request.state, "account", None)
+        if not isinstance(account, Account):  # nobody has asked for a token: a fault of ours, and no way in
+            raise unauthorized()
+        right = Right(verb, resource, subresource, namespace, name)
+        try:
+            is_allowed = await to_thread.run_sync(self.reviewer.allows, account, right, limiter=self.limiter)
+        except ClusterError:
+            raise RefusedError(503, "authorization unavailable", {"Retry-After": "5"}) from None
+        if not is_allowed:
+            raise RefusedError(403, f"{printable(account.name, 300)} may not {right}")
+        return account

@@ -1,0 +1,108 @@
+"""GET: how the daemon stands, its rounds, its plans, and what the last plan left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from rescheduler.daemon.api.access import Access
+from rescheduler.daemon.api.composing import (
+    plan_numbers,
+    plan_record,
+    plan_summary,
+    round_document,
+    round_summary,
+    state_document,
+)
+from rescheduler.daemon.api.descriptions import PAGE, answers, page_of, reading
+from rescheduler.daemon.api.documents import PlanList, RoundList
+from rescheduler.daemon.api.refusals import RefusedError, answer
+from rescheduler.daemon.api.request_bodies import parameters_of
+from rescheduler.daemon.steering.daemon_state import Standing
+from rescheduler.daemon.steering.people import tag_of
+
+ReadStanding = Callable[[], Standing]
+PAGE_NAMES = ("limit", "continue")
+
+
+def looking_routes(standing: ReadStanding, access: Access) -> APIRouter:
+    """The routes that change nothing."""
+    router = APIRouter(prefix="/v1")
+    _add_rounds(router, standing, access)
+    _add_plans(router, standing, access)
+
+    @router.get("/state", responses=answers("State", "How the daemon stands"), response_class=Response)
+    async def state(request: Request) -> Response:
+        """Leader, policy, pause, the plan that waits, the newest snapshot, and what failed lately."""
+        parameters_of(request)
+        await access.require(request, "get", "state")
+        return answer(state_document(standing()))
+
+    return router
+
+
+def _add_rounds(router: APIRouter, standing: ReadStanding, access: Access) -> None:
+    listed = answers("RoundList", "The last rounds, the newest first")
+
+    @router.get("/rounds", responses=listed, response_class=Response, openapi_extra=reading(*PAGE))
+    async def rounds(request: Request) -> Response:
+        """The last rounds, in pages."""
+        page = page_of(parameters_of(request, PAGE_NAMES))
+        await access.require(request, "list", "rounds")
+        known = list(reversed(standing().rounds))
+        start = _start(page.of, [str(report.number) for report in known]) if page.of else page.start
+        found = [round_summary(report) for report in known[start : start + page.limit]]
+        page = page._replace(start=start)
+        return answer(RoundList(found, page.next(len(known), str(found[-1].number) if found else "")))
+
+    one = answers("Round", "One round", 404)
+
+    @router.get("/rounds/{number}", responses=one, response_class=Response, openapi_extra=reading())
+    async def round_(number: str, request: Request) -> Response:
+        """One of the last rounds, with its plan and its result."""
+        parameters_of(request)
+        await access.require(request, "get", "rounds")
+        is_number = number.isascii() and number.isdigit() and len(number) <= 15
+        report = standing().round(int(number)) if is_number else None
+        if report is None:
+            raise RefusedError(404, "there is no such round among the last ones")
+        return await run_in_threadpool(answer, round_document(report))  # megabytes, of a large plan
+
+
+def _add_plans(router: APIRouter, standing: ReadStanding, access: Access) -> None:
+    listed = answers("PlanList", "The last plans, the newest first")
+
+    @router.get("/plans", responses=listed, response_class=Response, openapi_extra=reading(*PAGE))
+    async def plans(request: Request) -> Response:
+        """The last plans, in pages; one that waits for a person stands first."""
+        page = page_of(parameters_of(request, PAGE_NAMES))
+        await access.require(request, "list", "plans")
+        seen = standing()
+        numbers = plan_numbers(seen)
+        start = _start(page.of, numbers) if page.of else page.start
+        found = [plan_summary(seen, number) for number in numbers[start : start + page.limit]]
+        page = page._replace(start=start)
+        return answer(PlanList(found, page.next(len(numbers), found[-1].id if found else "")))
+
+    one = answers("PlanRecord", "One plan; the ETag is for If-Match", 404)
+
+    @router.get("/plans/{number}", responses=one, response_class=Response, openapi_extra=reading())
+    async def plan(number: str, request: Request) -> Response:
+        """One of the last plans, with what became of it."""
+        parameters_of(request)
+        await access.require(request, "get", "plans", name=number)
+        seen = standing()
+        record = plan_record(seen, number)
+        if record is None:
+            raise RefusedError(404, "there is no such plan among the last ones")
+        tag = tag_of(seen.approvals.proposal, number)
+        return await run_in_threadpool(answer, record, 200, {"ETag": f'"{tag}"'})
+
+
+def _start(last: str, known: list[str]) -> int:
+    """Where the page after the one that ended with ``last`` begins: newer items may have come meanwhile."""
+    if last not in known:
+        raise RefusedError(400, "continue: the page before is too old; start with the first one")
+    return known.index(last) + 1

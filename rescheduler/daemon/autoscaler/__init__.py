@@ -1,0 +1,1 @@
+"""What is handed over to an autoscaler, and what it says."""

@@ -1,0 +1,190 @@
+"""What one policy makes of the daemon; put together anew when another policy comes in force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from rescheduler.composition.daemon_load import DaemonLoad
+from rescheduler.composition.objective_values import objective_values
+from rescheduler.composition.scheduler_sources import predictions_by
+from rescheduler.cycle import CycleOptions, make_plan
+from rescheduler.daemon.asking import Asking
+from rescheduler.daemon.autoscaler.handing_over import HandOver
+from rescheduler.daemon.live_world import Ground, live_world
+from rescheduler.daemon.rounds import MakePlan, Rounds
+from rescheduler.daemon.scheduler_watch import SchedulerWatch
+from rescheduler.daemon.triggers import make_triggers
+from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.extension_points import CapacityTarget
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.daemon.notices import Notice
+from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, Sight
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan
+from rescheduler.model.usage.usage import UsageWindows
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.reading.trigger_arguments import watched_objectives
+from rescheduler.scheduling.schedulers import NothingMeasured, Schedulers
+
+
+class Asks(Protocol):
+    """All triggers of a policy."""
+
+    def look(self, sight: Sight, now: float | None = None) -> Sequence[Occasion]:
+        """What the triggers ask for; ``now``: by the loop's clock, which need not be the server's."""
+
+    def wake_at(self, now: float) -> float | None:
+        """When one of them wants to be asked though nothing changes."""
+
+    def answered(self, report: RoundReport) -> None:
+        """What became of a round."""
+
+
+class HandsOver(Protocol):
+    """What is left to an autoscaler."""
+
+    def look(self, cluster: Cluster, notices: Sequence[AutoscalerNotice] = ()) -> None:
+        """Take in a snapshot and what the autoscaler has said."""
+
+    def after(self, report: RoundReport, cluster: Cluster) -> None:
+        """Ask for room where no rearrangement helps; offer nodes that were emptied."""
+
+
+class Measures(Protocol):
+    """Measured load while the daemon runs."""
+
+    def windows(self, cluster: Cluster) -> UsageWindows | None:
+        """Load of a snapshot's nodes and pods; None where nothing is measured."""
+
+    def stop(self) -> None:
+        """Collect no more."""
+
+
+class Values(Protocol):
+    """What the policy's objectives are worth."""
+
+    def __call__(self, cluster: Cluster) -> Mapping[str, float]:
+        """Each objective's value as a snapshot stands, lower is better."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Everything that depends on the policy. ``policy_id``: the beginning of its sha256."""
+
+    policy: Policy
+    policy_id: str
+    schedulers: Schedulers
+    rounds: Rounds
+    asking: Asks
+    hand_over: HandsOver
+    load: Measures
+    values: Values
+
+
+# Puts together what a policy makes of the daemon, at the start and whenever another policy comes in force.
+
+REPAYMENTS_IN_A_PLAN: Final = 2.0
+"""A plan may take as long as so many replacements; nothing else is planned meanwhile, so that it must end."""
+SHORTEST_PLAN_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True)
+class EngineParts:
+    """What engines are made with. ``policy_files``: named in messages; ``capacity``: how room is asked for, None: not.
+
+    ``read_config_maps``: those that schedulers are configured by; raises ClusterError. ``use_load`` is given each new
+    collector of load, so that somebody tells it of evictions, and ``use_schedulers`` each new watch over schedulers.
+    """
+
+    ground: Ground
+    policy_files: Sequence[str]
+    seed: int
+    tell: Callable[[Notice], None]
+    read_config_maps: Callable[[Sequence[str]], Mapping[str, Mapping[str, str]]]
+    use_load: Callable[[DaemonLoad | None], None]
+    use_schedulers: Callable[[SchedulerWatch], None]
+    capacity: Callable[[Policy], CapacityTarget | None]
+
+
+class NoLoad(NothingMeasured):
+    """Nothing is measured: requests stand in for usage."""
+
+    def start(self) -> None:
+        """Nothing is to be collected."""
+
+    def stop(self) -> None:
+        """Nothing was started."""
+
+
+def make_engine(parts: EngineParts, policy: Policy, policy_id: str, before: Engine | None = None) -> Engine:
+    """An engine, its collector of load running. Raises PolicyError, ConfigurationError, SnapshotError, ClusterError."""
+    ground = parts.ground
+    cluster = ground.snapshot()
+    load = _load(ground, policy)
+    found = predictions_by(load, policy, parts.policy_files)
+    if found.config_maps:
+        cluster = replace(cluster, config_maps=parts.read_config_maps(found.config_maps))
+    schedulers = found.schedulers(cluster)
+    hand_over = _hand_over(parts, policy, None if before is None else before.hand_over)
+    rounds = Rounds(
+        live_world(ground, policy, load if isinstance(load, DaemonLoad) else None),
+        policy,
+        _planner(parts, policy, schedulers, hand_over),
+        schedulers=schedulers,
+        timeout_seconds=max(SHORTEST_PLAN_SECONDS, REPAYMENTS_IN_A_PLAN * policy.disruption.breaker.repay_within),
+        before=None if before is None else before.rounds,
+    )
+    triggers = make_triggers(policy, parts.seed, cluster.taken_at, schedulers.names)
+    if before is not None:
+        before.load.stop()
+    load.start()  # when nothing can fail any more: nobody would stop it
+    parts.use_load(load if isinstance(load, DaemonLoad) else None)
+    parts.use_schedulers(SchedulerWatch(schedulers.names))
+    return Engine(
+        policy,
+        policy_id,
+        schedulers,
+        rounds,
+        Asking(triggers, parts.tell),
+        hand_over,
+        load,
+        lambda seen: objective_values(seen, policy, schedulers, load.windows(seen), watched_objectives(policy)),
+    )
+
+
+def _load(ground: Ground, policy: Policy) -> NoLoad | DaemonLoad:
+    if not policy.usage.providers:
+        return NoLoad()
+    return DaemonLoad(policy, ground.where, ground.clock, ground.snapshot, ground.tell)
+
+
+def _hand_over(parts: EngineParts, policy: Policy, before: HandsOver | None) -> HandOver:
+    ground = parts.ground
+    return HandOver(
+        parts.capacity(policy),
+        policy,
+        ground.clock,
+        parts.tell,
+        stopped=lambda: ground.fence() or ground.stopped(),
+        before=before if isinstance(before, HandOver) else None,
+    )
+
+
+def _planner(parts: EngineParts, policy: Policy, schedulers: Schedulers, hand_over: HandOver) -> MakePlan:
+    def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
+        options = CycleOptions(
+            parts.ground.clock,
+            schedulers,
+            seed=parts.seed,
+            progress=parts.ground.progress,
+            ledger=ledger,
+            is_daemon=True,
+            left=hand_over.left_to_autoscaler(cluster),
+            waiting=hand_over.waiting(cluster),
+            wanted=wanted,
+        )
+        return make_plan(hand_over.marked(cluster), policy, options)
+
+    return plan

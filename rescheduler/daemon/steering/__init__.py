@@ -1,0 +1,1 @@
+"""How people steer a daemon: signals, pauses, approvals, and what they are told."""

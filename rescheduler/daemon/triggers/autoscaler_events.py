@@ -1,0 +1,106 @@
+"""AutoscalerEvents: an autoscaler says that it adds no node for a pod, or that it has taken nodes away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from rescheduler.daemon.triggers.causes import Causes
+from rescheduler.daemon.triggers.setting import Setting, listed
+from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, Sight
+from rescheduler.model.objects.annotations import MANAGED_BY, OURS
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.printable import printable
+from rescheduler.policy.fields.triggers import NO_NODE_COMES, AutoscalerEventsArgs
+
+REMEMBERED: Final = 2.0
+"""What was said is remembered for so many times the longest back-off."""
+
+
+@dataclass
+class _Said:
+    """``asks_from``: infinite once a round was asked for, until it is said again."""
+
+    notice: AutoscalerNotice
+    asks_from: float
+
+
+class AutoscalerEvents:
+    """Asks once for what is said once; what is said again and again, more and more seldom."""
+
+    name = "AutoscalerEvents"
+
+    def __init__(self, args: AutoscalerEventsArgs, setting: Setting) -> None:  # noqa: ARG002 - one signature for all
+        self._reasons = frozenset(args.on)
+        self._remembered_seconds = REMEMBERED * args.back_off.longest
+        self._causes: Causes[tuple[str, ...]] = Causes(args.back_off, args.debounce)
+        self._said: dict[tuple[str, ...], _Said] = {}
+
+    def look(self, sight: Sight) -> Occasion | None:
+        """What was said since the last look, as far as it still matters."""
+        now = sight.cluster.taken_at
+        for notice in sight.notices:
+            if notice.reason in self._reasons:
+                self._said[_key(notice)] = _Said(notice, min(notice.at, now))
+        for key in [key for key, said in self._said.items() if not self._matters(said, sight.cluster)]:
+            del self._said[key]
+        asked = self._causes.see({key: said.asks_from for key, said in self._said.items()}, now)
+        if not asked:
+            return None
+        notices = [self._said[key].notice for key in asked]
+        for key in asked:
+            self._said[key].asks_from = inf
+        return Occasion(
+            self.name,
+            listed([_told(notice) for notice in notices]),
+            now,
+            pods=tuple(_pods(notices, sight.cluster)),
+            nodes=tuple(notice.name for notice in notices if notice.kind == "Node"),
+        )
+
+    def wake_at(self, now: float) -> float | None:
+        """When it is quiet enough to ask for what was said, or when it was left alone for long enough."""
+        return self._causes.wake_at(now)
+
+    def answered(self, report: RoundReport) -> None:
+        """A round looks at everything that was said before it."""
+        self._causes.answered(report)
+        if not report.is_held:
+            for said in self._said.values():
+                if said.asks_from <= report.started_at:
+                    said.asks_from = inf
+
+    def _matters(self, said: _Said, cluster: Cluster) -> bool:
+        """Whether it is recent, and the pod that gets no node still waits."""
+        notice = said.notice
+        if cluster.taken_at - notice.at > self._remembered_seconds:
+            return False
+        if notice.kind != "Pod" or notice.reason not in NO_NODE_COMES:
+            return True
+        return _waits(cluster.pod_by_key.get(f"{notice.namespace}/{notice.name}"))
+
+
+def _waits(pod: Pod | None) -> bool:
+    if pod is None or not pod.is_pending or pod.labels.get(MANAGED_BY) == OURS:
+        return False
+    return not pod.scheduling_gates and not pod.nominated_node
+
+
+def _key(notice: AutoscalerNotice) -> tuple[str, ...]:
+    return (notice.reason, notice.kind, notice.namespace, notice.name)
+
+
+def _told(notice: AutoscalerNotice) -> str:
+    name = f"{notice.namespace}/{notice.name}" if notice.namespace else notice.name
+    return printable(f"{notice.autoscaler} says {notice.reason} of {notice.kind} {name}", 200)
+
+
+def _pods(notices: list[AutoscalerNotice], cluster: Cluster) -> Iterator[PodReference]:
+    for notice in notices:
+        pod = cluster.pod_by_key.get(f"{notice.namespace}/{notice.name}") if notice.kind == "Pod" else None
+        if pod is not None:
+            yield PodReference(pod.namespace, pod.name, pod.uid)

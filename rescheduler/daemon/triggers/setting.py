@@ -1,0 +1,34 @@
+"""What triggers are made from, beside their own arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final, NamedTuple
+
+from rescheduler.model.printable import printable
+from rescheduler.policy.fields.policy import Policy
+
+# Lists of names in the reasons that triggers give: a few of them, and how many there are.
+
+MOST_NAMED: Final = 3
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b, c and 4 more``."""
+    shown = [printable(name, 120) for name in names[:MOST_NAMED]]
+    more = len(names) - len(shown)
+    if more:
+        return f"{', '.join(shown)} and {more} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+class Setting(NamedTuple):
+    """``started_at``: when the process began, seconds since the epoch; ``schedulers``: names of those that can be
+    predicted; ``random``: a trigger's own.
+    """
+
+    policy: Policy
+    started_at: float
+    schedulers: frozenset[str]
+    random: Random

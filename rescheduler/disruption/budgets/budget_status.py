@@ -1,0 +1,213 @@
+"""How one budget stands in a cluster, instance by instance: what it allows, what is used, and whether it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from rescheduler.disruption.budgets.coverage import Coverage, Population
+from rescheduler.disruption.budgets.open_evictions_counted import moving, sent_since, unseen
+from rescheduler.disruption.budgets.windows import closure_at, told
+from rescheduler.disruption.budgets.workload_budgets import WorkloadBudgets
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.policy.fields.budgets import Budget, Per, Rate
+from rescheduler.policy.fields.values import format_duration
+
+UNLIMITED = 2**40
+
+
+class Standing:
+    """One budget with its numbers. Arrays are over instances, int64[I]; ``closure``: why it allows nothing now.
+
+    ``total``: pods that count; ``unavailable``: those of them that are not ready, or that we took away. What the
+    budget does not limit is UNLIMITED.
+    """
+
+    def __init__(
+        self, name: str, budget: Budget, population: Population, workloads: WorkloadBudgets, ledger: Ledger
+    ) -> None:
+        """Count; O(pods)."""
+        self.name = name
+        self.budget = budget
+        self.population = population
+        self.coverage = Coverage(population, budget)
+        self.now = population.cluster.taken_at
+        self.closure = closure_at(budget.all_windows, self.now)
+        self._workloads = workloads
+        self._ledger = ledger
+        self._debts = ledger.debts
+
+    @property
+    def time_zone(self) -> str:
+        """In which times are told beside UTC."""
+        return next((window.time_zone for window in self.budget.all_windows), "UTC")
+
+    @property
+    def instances(self) -> Sequence[str]:
+        """What people call each instance."""
+        return self.coverage.instances
+
+    @cached_property
+    def on_the_move(self) -> IntArray:
+        """Open debts of ours."""
+        return moving(self.coverage, self._debts)
+
+    @cached_property
+    def _counts(self) -> tuple[IntArray, IntArray]:
+        """Pods that count, and those of them that are missing or not ready."""
+        covered = self.coverage.instance_of != NOWHERE
+        place, number = self.coverage.instance_of[covered], len(self.instances)
+        unready = ~self.population.is_ready[self.population.kind_of[covered]]
+        lost = unseen(self.coverage, self.population, self._debts, self.budget.per)
+        total = np.bincount(place, minlength=number) + lost
+        unavailable = np.bincount(place[unready], minlength=number) + lost
+        return self._as_wanted(total, unavailable) if self.budget.per is Per.WORKLOAD else (total, unavailable)
+
+    def _as_wanted(self, total: IntArray, unavailable: IntArray) -> tuple[IntArray, IntArray]:
+        """Of workloads the owners know better how many there should be."""
+        examples = self.population.kinds.examples
+        for pod in examples:
+            place = self.coverage.place_of(pod)
+            standing = None if place == NOWHERE else self._workloads.of(pod)
+            if standing is not None:
+                total[place] = standing.desired
+                unavailable[place] = max(unavailable[place], standing.unready)
+        return total, unavailable
+
+    @property
+    def total(self) -> IntArray:
+        """Pods that count, missing ones too."""
+        return self._counts[0]
+
+    @property
+    def unavailable(self) -> IntArray:
+        """Pods that are missing or not ready."""
+        return self._counts[1]
+
+    @cached_property
+    def most_unavailable(self) -> IntArray:
+        """How many may be unready at once."""
+        return self._limit(self.budget.max_unavailable)
+
+    @cached_property
+    def most_moving(self) -> IntArray:
+        """How many may be on the move at once."""
+        return self._limit(self.budget.max_moving)
+
+    @cached_property
+    def sent(self) -> dict[int, list[float]]:
+        """When the evictions were sent that count in the window of the rate now, by place of the instance."""
+        rate = self.budget.rate
+        return {} if rate is None else sent_since(self.coverage, self._ledger.entries, self.now - rate.window)
+
+    @cached_property
+    def left_of_rate(self) -> IntArray:
+        """Evictions that the rate leaves now."""
+        rate, number = self.budget.rate, len(self.instances)
+        if rate is None:
+            return np.full(number, UNLIMITED, dtype=np.int64)
+        left = np.full(number, rate.max_evictions, dtype=np.int64)
+        for place, times in self.sent.items():
+            left[place] = max(0, rate.max_evictions - len(times))
+        return left
+
+    @cached_property
+    def left_to_move(self) -> IntArray:
+        """Pods that may start to move beside those that move already."""
+        left: IntArray = np.maximum(0, self.most_moving - self.on_the_move)
+        return left
+
+    @cached_property
+    def left_to_be_unavailable(self) -> IntArray:
+        """Ready pods that may be taken away beside those that are missing already."""
+        if self.budget.max_unavailable is None:
+            return self.most_unavailable
+        left: IntArray = np.maximum(0, self.most_unavailable - self.unavailable)
+        return left
+
+    @cached_property
+    def lets_ready_go(self) -> BoolArray:
+        """Whether a ready pod of each instance may be moved now, bool[I]."""
+        return self._lets_any_go & (self.left_to_be_unavailable > 0)
+
+    @cached_property
+    def lets_unready_go(self) -> BoolArray:
+        """Whether a pod may be moved that counts as missing already, bool[I]."""
+        if self.budget.max_unavailable is None:
+            return self._lets_any_go
+        allowed = self.most_unavailable
+        return self._lets_any_go & (allowed > 0) & (self.unavailable <= allowed)
+
+    @cached_property
+    def _lets_any_go(self) -> BoolArray:
+        if self.closure is not None:
+            return np.zeros(len(self.instances), dtype=np.bool_)
+        return (self.left_of_rate > 0) & (self.left_to_move > 0)
+
+    def _limit(self, limit: int | str | None) -> IntArray:
+        """A number, or a share of the pods of each instance, rounded towards fewer."""
+        number = len(self.instances)
+        if limit is None:
+            return np.full(number, UNLIMITED, dtype=np.int64)
+        if isinstance(limit, int):
+            return np.full(number, limit, dtype=np.int64)
+        percent = int(limit.removesuffix("%"))
+        return self.total * percent // 100
+
+
+# What a budget says of itself: which limit binds, its numbers, and when it lets pods go again.
+
+
+def called(standing: Standing, place: int) -> str:
+    """A budget's name, with the instance that is meant."""
+    instance = standing.instances[place]
+    return f"budget {standing.name}" + (f" of {instance}" if instance else "")
+
+
+def objection(standing: Standing, place: int, *, is_ready: bool) -> str | None:
+    """Why the budget lets no pod of an instance go now, as the rest of a sentence; None if it does."""
+    name = called(standing, place)
+    if standing.closure is not None:
+        opens = standing.closure.opens_at
+        when = "" if opens is None else f"; it opens at {told(opens, standing.closure.time_zone)}"
+        return f"is covered by {name}, which {standing.closure.reason}{when}"
+    budget = standing.budget
+    if budget.rate is not None and standing.left_of_rate[place] <= 0:
+        return f"is covered by {name}, whose rate is used up: {_rate_numbers(standing, place, budget.rate)}"
+    if standing.left_to_move[place] <= 0:
+        limit = _limit(standing, budget.max_moving, int(standing.most_moving[place]), place)
+        used = int(standing.on_the_move[place])
+        return f"is covered by {name}, of which {limit} may be on the move at a time (maxMoving) and {used} are already"
+    allowed = standing.lets_ready_go if is_ready else standing.lets_unready_go
+    if not allowed[place]:
+        limit = _limit(standing, budget.max_unavailable, int(standing.most_unavailable[place]), place)
+        used = int(standing.unavailable[place])
+        return (
+            f"is covered by {name}, of which {limit} may be unready at a time (maxUnavailable) and {used} are already"
+        )
+    return None
+
+
+def rate_detail(standing: Standing, place: int) -> str:
+    """The numbers of a budget's rate; "" without one."""
+    rate = standing.budget.rate
+    return "" if rate is None else _rate_numbers(standing, place, rate)
+
+
+def _rate_numbers(standing: Standing, place: int, rate: Rate) -> str:
+    times = standing.sent.get(place, [])
+    text = f"{len(times)} of {rate.max_evictions} evictions in {format_duration(rate.window)} are used"
+    if times and len(times) >= rate.max_evictions > 0:
+        frees = times[len(times) - rate.max_evictions] + rate.window
+        text += f", and the next may be at {told(frees, standing.time_zone)}"
+    return text
+
+
+def _limit(standing: Standing, written: int | str | None, number: int, place: int) -> str:
+    """The limit in pods, and of a share how it came to be."""
+    if isinstance(written, str):
+        return f"{number} of {int(standing.total[place])} pods ({written})"
+    return f"{number} pod{'s' if number != 1 else ''}"

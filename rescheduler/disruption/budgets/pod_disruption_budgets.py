@@ -1,0 +1,114 @@
+"""PodDisruptionBudgets as they stand: which pods each covers, and how many it lets go now."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rescheduler.disruption.pod_kinds import PodKinds, is_standing
+from rescheduler.model.columns.selectors import selects
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import DisruptionBudget
+
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
+
+class BudgetStanding(NamedTuple):
+    """A budget with our own recount of its ready pods. ``problem``: why its status proves nothing."""
+
+    budget: DisruptionBudget
+    ready: int
+    problem: str | None
+
+    @property
+    def allowed(self) -> int:
+        """Ready pods that may go now: never more than the status says, nor than our recount leaves."""
+        if self.problem is not None:
+            return 0
+        return max(0, min(self.budget.disruptions_allowed, self.ready - self.budget.desired_healthy))
+
+    @property
+    def lets_unready_go(self) -> bool:
+        """True if a pod that is not ready may be evicted without spending the budget."""
+        budget = self.budget
+        if self.problem is not None:
+            return False
+        if budget.unhealthy_pod_eviction_policy == "AlwaysAllow":
+            return True
+        return budget.current_healthy >= budget.desired_healthy > 0
+
+
+class PodDisruptionBudgets:
+    """The budgets that cover a pod, matched once for each kind of pod."""
+
+    def __init__(self, cluster: Cluster, kinds: PodKinds) -> None:
+        """Match and recount."""
+        self._indices = {
+            namespace: _SelectorIndex(budgets) for namespace, budgets in cluster.budgets_by_namespace.items()
+        }
+        ready: Counter[str] = Counter()
+        for pod, number in zip(kinds.examples, kinds.sizes, strict=True):
+            for budget in self._covering(pod) if is_standing(pod) else ():
+                ready[budget.key] += number
+        for budget in cluster.budgets:
+            for name in budget.disrupted_pods:  # granted, and the pod still looks as if nothing had happened
+                pod_granted = cluster.pod_by_key.get(f"{budget.namespace}/{name}")
+                if pod_granted is not None and is_standing(pod_granted) and budget in self._covering(pod_granted):
+                    ready[budget.key] -= 1
+        self._standings = {
+            budget.key: BudgetStanding(budget, ready[budget.key], _problem(budget)) for budget in cluster.budgets
+        }
+
+    def of(self, pod: Pod) -> tuple[BudgetStanding, ...]:
+        """How the budgets that cover the pod stand."""
+        return tuple(self._standings[budget.key] for budget in self._covering(pod))
+
+    def _covering(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
+        index = self._indices.get(pod.namespace)
+        return () if index is None else index.matching(pod.labels)
+
+
+class _SelectorIndex:
+    """The budgets of one namespace, found by the labels that their selectors ask for."""
+
+    def __init__(self, budgets: Sequence[DisruptionBudget]) -> None:
+        self._by_label: dict[tuple[str, str], list[DisruptionBudget]] = defaultdict(list)
+        self._others: list[DisruptionBudget] = []
+        for budget in budgets:
+            rules = () if budget.selector is None else budget.selector.requirements
+            asked = next((rule for rule in rules if rule.operator == "In"), None)
+            if asked is None or _is_unreadable(budget):
+                self._others.append(budget)
+            else:
+                for value in asked.values:
+                    self._by_label[(asked.key, value)].append(budget)
+
+    def matching(self, labels: Mapping[str, str]) -> tuple[DisruptionBudget, ...]:
+        found = {
+            budget.name: budget for budget in self._others if selects(budget.selector, labels) or _is_unreadable(budget)
+        }
+        for label in labels.items():
+            for budget in self._by_label.get(label, ()):
+                if selects(budget.selector, labels):
+                    found[budget.name] = budget
+        return tuple(found[name] for name in sorted(found))
+
+
+def _is_unreadable(budget: DisruptionBudget) -> bool:
+    """A budget whose selector cannot be read may cover any pod of its namespace."""
+    if budget.selector is None:
+        return budget.problem is not None
+    return any(rule.operator not in _OPERATORS for rule in budget.selector.requirements)
+
+
+def _problem(budget: DisruptionBudget) -> str | None:
+    if budget.problem is not None:
+        return budget.problem
+    if budget.observed_generation < budget.generation:
+        return (
+            f"its status is of generation {budget.observed_generation}, and generation {budget.generation} "
+            "has not been observed yet"
+        )
+    return None

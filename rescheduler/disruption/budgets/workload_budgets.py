@@ -1,0 +1,89 @@
+"""The floor under every workload: how many of its pods may be unready at once, moves included."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rescheduler.disruption.pod_kinds import PodKinds, is_standing
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import Workload
+
+
+class WorkloadStanding(NamedTuple):
+    """A workload with its replicas as they stand, in pods. ``limit``: how many may be unready."""
+
+    workload: Workload
+    desired: int
+    ready: int
+    limit: int
+
+    @property
+    def unready(self) -> int:
+        """Replicas that are missing, pending, terminating or not ready."""
+        return max(0, self.desired - self.ready)
+
+    @property
+    def allowed(self) -> int:
+        """Ready pods that one wave may take away."""
+        return max(0, self.limit - self.unready)
+
+
+def workload_limit(max_unavailable: int | str, desired: int) -> int:
+    """Pods of ``desired`` that may be unready at once: the number itself, or a share (``10%``) of at least 1.
+
+    Shares are rounded towards fewer. 0 and 0% let no pod go.
+    """
+    if isinstance(max_unavailable, int):
+        return max_unavailable
+    percent = int(max_unavailable.removesuffix("%"))
+    return max(1, desired * percent // 100) if percent else 0
+
+
+class WorkloadBudgets:
+    """How each workload of a cluster stands, asked for by pod."""
+
+    def __init__(
+        self, cluster: Cluster, kinds: PodKinds, max_unavailable: int | str, remembered: Mapping[str, int]
+    ) -> None:
+        """Count the pods of every workload once.
+
+        ``remembered``: desired replicas by uid of owners that are known by their pods alone, as counted earlier: while
+        such a pod is being replaced, the number of pods says nothing.
+        """
+        self._cluster = cluster
+        self._max_unavailable = max_unavailable
+        self._remembered = remembered
+        self._members: Counter[str] = Counter()
+        self._ready: Counter[str] = Counter()
+        self._standings: dict[str, WorkloadStanding] = {}
+        for pod, number in zip(kinds.examples, kinds.sizes, strict=True):
+            workload = cluster.workload_of(pod)
+            if workload is not None and not pod.is_finished:
+                self._members[workload.uid] += number
+                self._ready[workload.uid] += number if is_standing(pod) else 0
+
+    def of(self, pod: Pod) -> WorkloadStanding | None:
+        """How the pod's workload stands; None without one."""
+        workload = self._cluster.workload_of(pod)
+        if workload is None:
+            return None
+        standing = self._standings.get(workload.uid)
+        if standing is None:
+            standing = self._standings[workload.uid] = self._standing(workload)
+        return standing
+
+    def _standing(self, workload: Workload) -> WorkloadStanding:
+        desired = self._members[workload.uid] if workload.desired_replicas is None else workload.desired_replicas
+        if workload.is_inferred:
+            desired = self._remembered.get(workload.uid, desired)
+        limit = workload_limit(self._max_unavailable, desired)
+        return WorkloadStanding(workload, desired, self._ready[workload.uid], limit)
+
+
+def bereft_workloads(cluster: Cluster) -> frozenset[str]:
+    """Uids of workloads that want replicas and have not one that is ready."""
+    ready = {workload.uid for pod in cluster.pods if is_standing(pod) and (workload := cluster.workload_of(pod))}
+    return frozenset(found.uid for found in cluster.workloads if found.desired_replicas and found.uid not in ready)

@@ -1,0 +1,188 @@
+"""What the rules of eligibility look at beside the pod itself."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from rescheduler.disruption.back_off import BackOff
+from rescheduler.disruption.breaker import judge_breaker
+from rescheduler.disruption.budgets.pod_disruption_budgets import PodDisruptionBudgets
+from rescheduler.disruption.budgets.policy_budgets import PolicyBudgets
+from rescheduler.disruption.budgets.workload_budgets import WorkloadBudgets, bereft_workloads
+from rescheduler.disruption.pod_kinds import PodKinds
+from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.model.columns.selectors import read_selector
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger, LedgerEntry
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import ResourceQuota
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.policy.fields.policy import Policy
+
+# ResourceQuotas: whether a namespace has room for one more pod while the old one still counts.
+
+_OTHERS: Final = frozenset({"Terminating", "BestEffort"})
+"""Scopes of pods that we never move: with a time limit of their own, or without any request."""
+
+
+class Quotas:
+    """Quotas by namespace. A quota with other scopes is taken to count every pod."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._quotas: defaultdict[str, list[ResourceQuota]] = defaultdict(list)
+        for quota in cluster.quotas:
+            if not _OTHERS.intersection(quota.scopes):
+                self._quotas[quota.namespace].append(quota)
+
+    def objection(self, pod: Pod) -> str | None:
+        """The quota that would refuse a replacement made before the old pod is gone; None: there is room."""
+        asked = _asked(pod)
+        for quota in self._quotas.get(pod.namespace, ()):
+            used = dict(quota.used)
+            for name, hard in quota.hard:
+                if used.get(name, 0) + asked.get(name, 0) > hard and asked.get(name):
+                    return f"ResourceQuota {quota.namespace}/{quota.name} leaves no room for another pod ({name})"
+        return None
+
+
+def _asked(pod: Pod) -> Mapping[str, int]:
+    """What one pod adds to each counted name."""
+    asked = {"pods": 1, "count/pods": 1}
+    for name, amount in pod.spec.requests:
+        asked[name] = asked[f"requests.{name}"] = amount
+    return asked
+
+
+# How far each workload is between two revisions, and what troubles the pods of each; counted once for a snapshot.
+
+REVISION_LABEL: Final = "controller-revision-hash"
+
+
+class Revisions:
+    """Looked up by uid of the workload at the top of a pod's owners."""
+
+    def __init__(self, cluster: Cluster, kinds: PodKinds) -> None:
+        """Count the pods of every workload once, kind by kind."""
+        self._alive: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+        self._troubles: defaultdict[tuple[str, tuple[str, str]], list[Pod]] = defaultdict(list)
+        self._leaving: Counter[str] = Counter()
+        for pod, number in zip(kinds.examples, kinds.sizes, strict=True):
+            workload = cluster.workload_of(pod)
+            if workload is None or pod.is_finished:
+                continue
+            if pod.is_terminating:
+                self._leaving[workload.uid] += number
+                continue
+            self._alive[workload.uid].add(revision_of(pod))
+            if pod.trouble:
+                self._troubles[workload.uid, revision_of(pod)].append(pod)
+
+    def alive(self, workload: str) -> int:
+        """Revisions that have pods which are not on their way out."""
+        return len(self._alive[workload])
+
+    def leaving(self, workload: str) -> int:
+        """Pods on their way out."""
+        return self._leaving[workload]
+
+    def troubled(self, workload: str, pod: Pod) -> Pod | None:
+        """A pod of the same revision that cannot run, if there is one."""
+        found = self._troubles.get((workload, revision_of(pod)), ())
+        return min(found, key=lambda other: other.name) if found else None
+
+
+def revision_of(pod: Pod) -> tuple[str, str]:
+    """What tells revisions apart: the ReplicaSet of a Deployment's pod, the hash on a StatefulSet's."""
+    owner = pod.controller
+    return ("" if owner is None else owner.uid, pod.labels.get(REVISION_LABEL, ""))
+
+
+EVERYTHING = Selection()
+DEFAULT_SCHEDULERS = frozenset({"default-scheduler"})
+
+
+@dataclass(frozen=True, eq=False)
+class Circumstances:
+    """One cluster under one policy.
+
+    ``schedulers``: names of the schedulers whose decisions can be predicted. ``remembered_replicas``: see
+    WorkloadBudgets. ``ledger``: earlier evictions. ``is_daemon``: nobody watches, so back-off, breaker and ramp-up
+    bind. ``stop``: why nothing may be evicted. ``wanted``: what is remembered of replicas, by uid of workloads.
+    ``sent``: evictions of the plan at hand, by uid of workloads. ``left``: pending pods that somebody else is to help,
+    by uid, with the reason.
+    """
+
+    cluster: Cluster
+    policy: Policy
+    selection: Selection = EVERYTHING
+    schedulers: frozenset[str] = DEFAULT_SCHEDULERS
+    remembered_replicas: Mapping[str, int] = field(default_factory=dict)
+    ledger: Ledger = EMPTY_LEDGER
+    is_daemon: bool = False
+    stop: str | None = None
+    wanted: Mapping[str, Wanted] = field(default_factory=dict)
+    sent: Mapping[str, int] = field(default_factory=dict)
+    left: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def kinds(self) -> PodKinds:
+        """Pods that most rules cannot tell apart."""
+        return PodKinds(self.cluster.pods)
+
+    @cached_property
+    def budgets(self) -> PodDisruptionBudgets:
+        """PodDisruptionBudgets by pod."""
+        return PodDisruptionBudgets(self.cluster, self.kinds)
+
+    @cached_property
+    def workloads(self) -> WorkloadBudgets:
+        """Workloads by pod."""
+        limit = self.policy.disruption.workloads.max_unavailable
+        return WorkloadBudgets(self.cluster, self.kinds, limit, self.remembered_replicas)
+
+    @cached_property
+    def policy_budgets(self) -> PolicyBudgets:
+        """The policy's own budgets, with every earlier eviction."""
+        budgets = self.policy.disruption.budgets
+        return PolicyBudgets(self.cluster, self.kinds, budgets, self.workloads, self.ledger)
+
+    @cached_property
+    def debt_of(self) -> Mapping[str, LedgerEntry]:
+        """Open debts by uid of their pod."""
+        return {entry.pod.uid: entry for entry in self.ledger.debts}
+
+    @cached_property
+    def revisions(self) -> Revisions:
+        """How far each workload is between two revisions, and what troubles its pods."""
+        return Revisions(self.cluster, self.kinds)
+
+    @cached_property
+    def quotas(self) -> Quotas:
+        """Room that ResourceQuotas leave."""
+        return Quotas(self.cluster)
+
+    @cached_property
+    def back_off(self) -> BackOff:
+        """What earlier moves say against another."""
+        return BackOff(self.ledger, self.policy.disruption.back_off, self.cluster.taken_at)
+
+    @cached_property
+    def breaker(self) -> Breaker:
+        """The circuit breaker after everything that the ledger tells."""
+        rules = self.policy.disruption.breaker
+        return judge_breaker(self.ledger, rules, self.cluster.taken_at, bereft_workloads(self.cluster))
+
+    @cached_property
+    def pod_selector(self) -> LabelSelector:
+        """Which pods the policy may move."""
+        return read_selector(self.policy.scope.label_selector)
+
+    @cached_property
+    def node_selector(self) -> LabelSelector:
+        """On which nodes pods must sit that the policy may move."""
+        return read_selector(self.policy.scope.node_selector)

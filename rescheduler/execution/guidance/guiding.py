@@ -1,0 +1,90 @@
+"""Brings pods to the very nodes that a plan names, by shutting all others while they move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rescheduler.execution.guidance.hold_maker import Hold, HoldMaker, fits, free_room, held_by, take
+from rescheduler.execution.guidance.holds import Holds
+from rescheduler.execution.guidance.room import may_receive
+from rescheduler.execution.run.resuming import MAKE_ROOM
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Move
+
+MOST_SHUT: Final = 250
+"""More nodes are not shut for pods that move: these go where the scheduler likes them best."""
+LONGEST_GRACE_SECONDS: Final = 30
+"""Nodes are not shut for longer than this for a pod that only comes when the old one has ended."""
+
+
+class Guide:
+    """Shuts all nodes while pods move, but for the one that it is the turn of."""
+
+    def __init__(self, holds: Holds, maker: HoldMaker) -> None:
+        self._holds = holds
+        self._maker = maker
+        self._shut: dict[str, list[Hold]] = {}
+
+    def shut(self, pods: Sequence[Pod], cluster: Cluster) -> int:
+        """Leave no room for these pods anywhere; the number of nodes if they are too many, and nothing is done."""
+        nodes = open_nodes(pods, cluster, self._holds)
+        if len(nodes) > MOST_SHUT:
+            return len(nodes)
+        self._shut = {node: self._maker.closing(node, self._maker.full) for node in nodes}
+        self._holds.set([hold for holds in self._shut.values() for hold in holds])
+        return 0
+
+    def open(self, node: str) -> None:
+        """Let pods come to one node."""
+        self._holds.remove(self._shut.get(node, ()))
+
+    def shut_again(self, node: str) -> None:
+        """Take back ``open``."""
+        self._holds.set(self._shut.get(node, ()))
+
+    def end(self) -> None:
+        """Open all nodes."""
+        self._holds.remove([hold for holds in self._shut.values() for hold in holds])
+        self._shut = {}
+
+
+def is_guided(move: Move, pod: Pod) -> bool:
+    """Whether a pod is brought to its very node, even where the scheduler likes others as much or more.
+
+    When room is made it only matters that pods leave, so there the plan says for which ones it matters.
+    """
+    if move.needs_guidance or move.objective == MAKE_ROOM:
+        return move.needs_guidance
+    owner = pod.controller
+    comes_late = owner is not None and owner.kind == "StatefulSet"
+    return not comes_late or pod.spec.termination_grace_seconds <= LONGEST_GRACE_SECONDS
+
+
+def open_nodes(pods: Sequence[Pod], cluster: Cluster, holds: Holds) -> list[str]:
+    """Nodes on which one of these pods, about to leave, finds room by its requests.
+
+    Room that pods on their way out, and these pods themselves, still hold counts as free.
+    """
+    leaving = {pod.uid for pod in pods}
+    kinds = {pod.spec.requests for pod in pods}
+    found = []
+    for node in cluster.nodes:
+        room = free_room(cluster, node.name)
+        for pod in cluster.pods_by_node.get(node.name, ()):
+            if pod.uid in leaving or pod.is_terminating:
+                take(room, held_by(pod), -1)
+        for hold in holds.on([node.name]):
+            take(room, hold.request.requests)
+        if may_receive(node, pods) and any(fits(room, requests) for requests in kinds):
+            found.append(node.name)
+    return found
+
+
+def by_destination(moves: Iterable[Move]) -> dict[str, list[Move]]:
+    """Moves by the node they lead to, in order."""
+    found: dict[str, list[Move]] = {}
+    for move in moves:
+        found.setdefault(move.to_node, []).append(move)
+    return found

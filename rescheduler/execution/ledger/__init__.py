@@ -1,0 +1,1 @@
+"""What is written down of evictions before and after each is sent."""

@@ -1,0 +1,97 @@
+"""The entries of one plan in the ledger, as this process knows them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from msgspec import structs
+
+from rescheduler.execution.run.fresh_cluster import FreshCluster
+from rescheduler.model.columns.spread import ZONE
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger_changes import closed
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Move, PodReference
+
+
+class Intents:
+    """Own entries by pod, the newest of each; ``number`` is given by the ledger and not known here."""
+
+    def __init__(self) -> None:
+        self._entries: dict[PodReference, LedgerEntry] = {}
+        self._complete: set[PodReference] = set()
+        self._counted: tuple[Cluster | None, str] = (None, "")
+        self._ready: Counter[str] = Counter()
+
+    @property
+    def all(self) -> Sequence[LedgerEntry]:
+        """In the order in which they were announced."""
+        return tuple(self._entries.values())
+
+    def of(self, pod: PodReference) -> LedgerEntry | None:
+        """The newest entry of a pod."""
+        return self._entries.get(pod)
+
+    def put(self, entry: LedgerEntry) -> None:
+        """A new entry, or one as it is now. It takes the place of an older one of the same pod, which was refused."""
+        self._entries[entry.pod] = entry
+
+    def forget(self, entry: LedgerEntry) -> None:
+        """It was never written."""
+        self._entries.pop(entry.pod, None)
+
+    def complete(self, pods: Iterable[PodReference]) -> None:
+        """The replacements of these pods are Ready."""
+        self._complete.update(pods)
+
+    def without_complete(self, ledger: Ledger, now: float) -> Ledger:
+        """The ledger with own debts as repaid whose replacements are Ready."""
+        ours = {(entry.pod, entry.at) for entry in self._entries.values() if entry.pod in self._complete}
+        if not ours:
+            return ledger
+        entries = tuple(
+            closed(entry, EntryState.REPAID, now) if entry.is_debt and (entry.pod, entry.at) in ours else entry
+            for entry in ledger.entries
+        )
+        return structs.replace(ledger, entries=entries)
+
+    def entry(self, move: Move, pod: Pod, plan: int, fresh: FreshCluster) -> LedgerEntry:
+        """A new entry for the eviction of ``pod``, announced now."""
+        cluster = fresh.now
+        workload = cluster.workload_of(pod)
+        node = cluster.node_by_name.get(move.from_node)
+        desired = 0
+        if workload is not None:
+            self._count(cluster, pod.namespace)
+            desired = workload.desired_replicas or 0
+        return LedgerEntry(
+            number=0,
+            plan=plan,
+            pod=move.pod,
+            from_node=move.from_node,
+            to_node=move.to_node,
+            at=fresh.time,
+            workload="" if workload is None else workload.uid,
+            workload_key="" if workload is None else workload.key,
+            desired=desired,
+            ready=0 if workload is None else self._ready[workload.uid],
+            zone="" if node is None else node.labels.get(ZONE, ""),
+            labels=dict(pod.labels),
+            grace_seconds=pod.spec.termination_grace_seconds,
+            objective=move.objective,
+            reason=move.reason,
+        )
+
+    def _count(self, cluster: Cluster, namespace: str) -> None:
+        """Ready pods of each workload of a namespace, once a snapshot."""
+        if self._counted[0] is cluster and self._counted[1] == namespace:
+            return
+        self._counted = (cluster, namespace)
+        self._ready = Counter(
+            workload.uid
+            for pod in cluster.pods
+            if pod.namespace == namespace and pod.is_ready and pod.node_name and not pod.is_terminating
+            if not pod.is_finished and (workload := cluster.workload_of(pod)) is not None
+        )

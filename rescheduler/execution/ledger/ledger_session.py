@@ -1,0 +1,323 @@
+"""The books of one plan: every eviction is in the ledger before it is sent, and its answer afterwards.
+
+Order of one eviction: intent into the ledger (compare-and-swap), line into the audit log, a last look at what grew old
+meanwhile and at whether we were stopped, and only then the request. What is learned later waits for the next write, so
+that an eviction costs about one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from msgspec import structs
+
+from rescheduler.execution.ledger.ledger_entries import Intents
+from rescheduler.execution.ledger.ledger_writer import LedgerWriter
+from rescheduler.execution.ledger.open_evictions import SENT_WITHIN_SECONDS
+from rescheduler.execution.ledger.repayment import Repayment
+from rescheduler.execution.run.fresh_cluster import FreshCluster
+from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.extension_points import (
+    AuditLog,
+    Clock,
+    ClusterError,
+    EvictionAnswer,
+    ExecutionTarget,
+    LedgerStore,
+    StoreError,
+)
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger_changes import announced, debt_of, holds, plan_begun, without
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Move, PlanResult, PodReference
+
+# How one process keeps its books, and what makes it close them: a newer plan, a mark, a switch, a full disk.
+
+
+class BookRules(NamedTuple):
+    """``holder``: who we are, for those whom we stop or who stop us. ``keep_seconds``: how long closed entries stay;
+    ``counted_seconds``: how long they count in some window. ``waits_until_repaid``: between waves, wait until the
+    workloads that are to lose pods again have no debt; without it, a wave waits until the one before is Ready.
+    """
+
+    holder: str = "rescheduler"
+    keep_seconds: float = 86400.0
+    counted_seconds: float = 86400.0
+    waits_until_repaid: bool = False
+
+
+DEFAULT_RULES = BookRules()
+
+
+class Books(NamedTuple):
+    """Where the books are kept: ``store`` for everybody, ``audit`` on our own disk; ``stopped``: see Executor."""
+
+    store: LedgerStore
+    audit: AuditLog | None
+    stopped: Callable[[], str | None]
+    rules: BookRules
+
+    def note(self, entries: Sequence[LedgerEntry]) -> None:
+        """Write entries into the audit log, or find out whether that works. Raises PlanStoppedError."""
+        if self.audit is None:
+            return
+        try:
+            self.audit.note(entries)
+        except StoreError as error:
+            raise PlanStoppedError(f"nothing is evicted that cannot be written down here: {error}") from error
+
+    def tell(self, entry: LedgerEntry) -> None:
+        """Write an answer into the audit log; what goes wrong is found again, and told, before the next eviction."""
+        if self.audit is not None:
+            try:
+                self.audit.note([entry])
+            except StoreError:
+                return
+
+    def check_switch(self) -> None:
+        """Raise PlanStoppedError if we were told to stop on our own machine."""
+        reason = self.stopped()
+        if reason is not None:
+            raise PlanStoppedError(f"stopped: {reason}; nothing more is evicted")
+
+    def check_stop(self, writer: LedgerWriter) -> None:
+        """Raise PlanStoppedError if the ledger as it was read last says stop, or our own machine does."""
+        if writer.stop is not None:
+            raise PlanStoppedError(f"stopped by the mark on the ledger: {writer.stop}; nothing more is evicted")
+        self.check_switch()
+
+
+def check_fence(ledger: Ledger, plan: int) -> None:
+    """Raise PlanStoppedError if a newer plan than ours has begun, or somebody has taken the ledger away."""
+    if ledger.plan < plan:
+        raise PlanStoppedError("the ledger was removed or replaced by an older one; nothing more is evicted")
+    if ledger.plan > plan:
+        raise PlanStoppedError(
+            f"plan {ledger.plan} of {ledger.holder or 'somebody else'} has begun and takes the place of this one, "
+            f"plan {plan}; nothing more is evicted"
+        )
+
+
+LASTING: Final = frozenset({"Forbidden", "TwoBudgets", "BudgetExhausted", "BudgetNotObserved"})
+"""Refusals that a later try would meet again; others are about a moment, or about the server."""
+
+
+class Bookkeeper:
+    """Everything that one plan reads from the ledger and writes to it."""
+
+    def __init__(
+        self, books: Books, target: ExecutionTarget, fresh: FreshCluster, waiter: Waiter, clock: Clock
+    ) -> None:
+        self._books = books
+        self._fresh = fresh
+        self._clock = clock
+        rules = books.rules
+        self._writer = LedgerWriter(
+            books.store, clock, keep_seconds=rules.keep_seconds, counted_seconds=rules.counted_seconds
+        )
+        self._intents = Intents()
+        self._repayment = Repayment(self._writer, target, fresh, waiter)
+        self._plan: int | None = None
+        self._seen: str | None = None
+        self._unsent: tuple[LedgerEntry, float] | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        """As the gate is to see it: own debts whose replacements are Ready are over for the plan's next wave.
+
+        With ``waits_until_repaid`` only what is proven closes a debt. An intent that is not sent yet is what the gate
+        is asked about, and so does not count against itself.
+        """
+        ledger = self._writer.ledger
+        if self._unsent is not None:
+            ledger = without(ledger, self._unsent[0])
+        if self._books.rules.waits_until_repaid:
+            return ledger
+        return self._intents.without_complete(ledger, self._fresh.time)
+
+    def open(self, moves: Sequence[Move]) -> None:
+        """Read what earlier plans and other processes left; wait for evictions of these pods that are in doubt.
+
+        Raises ClusterError, and PlanStoppedError where somebody has stopped us.
+        """
+        self._repayment.await_doubts(moves, lambda: self._books.check_stop(self._writer))
+
+    def begin(self) -> None:
+        """Take the next number: every older plan stops. Raises PlanStoppedError, ClusterError."""
+        if self._plan is not None:
+            return
+        self._books.note([])
+        holder = f"{self._books.rules.holder}, since {self._fresh.time:.3f}"
+
+        def change(ledger: Ledger) -> Ledger:
+            self._books.check_stop(self._writer)
+            return plan_begun(ledger, holder)
+
+        self._writer.update(change, lambda ledger: ledger.holder == holder, self._fresh.time)
+        self._plan = self._writer.ledger.plan
+        self._seen = self._writer.version
+
+    def look(self) -> Ledger:
+        """The ledger for the gate, read anew. Raises PlanStoppedError where another plan has begun, ClusterError."""
+        self._writer.read()
+        self._check(self._writer.ledger)
+        self._seen = self._writer.version
+        return self.ledger
+
+    def announce(self, move: Move, pod: Pod, ask: Callable[[], str | None]) -> str | None:
+        """Write the intent to evict ``pod`` as it was read just now; in words what speaks against it, None: it stands.
+
+        ``ask`` asks the gate again, where somebody else has written meanwhile. Raises PlanStoppedError, ClusterError.
+        """
+        assert self._plan is not None
+        began = self._clock.monotonic()
+        entry = self._intents.entry(move, pod, self._plan, self._fresh)
+        objection: str | None = None
+
+        def change(ledger: Ledger) -> Ledger | None:
+            nonlocal objection
+            self._check(ledger)
+            objection = _in_debt(ledger, pod)
+            if objection is None and self._writer.version != self._seen:
+                objection = ask()
+                self._seen = self._writer.version
+            return None if objection is not None else announced(ledger, entry)
+
+        self._intents.put(entry)
+        if not self._writer.update(change, lambda ledger: holds(ledger, entry), self._fresh.time):
+            self._intents.forget(entry)
+            return objection
+        self._seen = self._writer.version
+        try:
+            self._books.note([entry])
+        except PlanStoppedError as error:
+            self._withdraw(entry, f"not sent: {error}")
+            raise
+        self._unsent = entry, began
+        return None
+
+    def last_look(self, move: Move) -> str | None:
+        """Right before the request: what speaks against sending what was announced. Raises PlanStoppedError.
+
+        From here on the intent counts as sent.
+        """
+        assert self._unsent is not None
+        took = self._clock.monotonic() - self._unsent[1]
+        self._unsent = None
+        if took > SENT_WITHIN_SECONDS:
+            return f"announcing the eviction of {move.pod.key} took {took:.0f} s; apply again to go on"
+        self._books.check_switch()
+        return None
+
+    def answered(self, move: Move, answer: EvictionAnswer) -> None:
+        """What was said to the last request for the pod of a move; told to the ledger with the next write."""
+        entry = self._intents.of(move.pod)
+        if entry is None:
+            return
+        now = self._fresh.time
+        if answer.kind == "Accepted":
+            entry = self._change(entry, state=EntryState.OPEN, ended_at=now)
+        elif answer.kind in ("Failed", "TwoBudgets"):  # a 5xx is no refusal
+            entry = self._change(entry, state=EntryState.OPEN, ended_at=now, is_in_doubt=True, message=answer.message)
+        else:
+            entry = self._change(entry, **_refused(answer, now))
+        self._books.tell(entry)
+
+    def not_sent(self, move: Move, why: str) -> None:
+        """The eviction that was announced was held back at the last moment."""
+        entry = self._intents.of(move.pod)
+        if entry is not None:
+            self._withdraw(entry, f"not sent: {why}")
+
+    def refused(self, move: Move, pod: Pod, answer: EvictionAnswer) -> None:
+        """Remember a refusal that will last, so that later plans go around it; one that came before any intent too."""
+        if self._plan is None or answer.kind not in LASTING:
+            return
+        known, now = self._intents.of(move.pod), self._fresh.time
+        if known is not None and (known.is_debt or known.state is EntryState.REFUSED):
+            return
+        entry = structs.replace(self._intents.entry(move, pod, self._plan, self._fresh), **_refused(answer, now))
+        try:
+            self._writer.update(lambda ledger: announced(ledger, entry), lambda ledger: holds(ledger, entry), now)
+        except (ClusterError, PlanStoppedError):
+            return  # nothing was evicted, so nothing is owed
+        self._intents.put(entry)
+        self._books.tell(entry)
+
+    def left(self, move: Move) -> None:
+        """An eviction whose answer was lost has taken effect."""
+        entry = self._intents.of(move.pod)
+        if entry is not None:
+            self._change(entry, state=EntryState.OPEN, is_in_doubt=False, message="")
+
+    def failed(self, move: Move, why: str) -> None:
+        """The replacement of a moved pod does not work: remembered, whatever becomes of it."""
+        entry = self._intents.of(move.pod)
+        if entry is not None:
+            self._change(entry, failure=why)
+
+    def landed(self, result: PlanResult, ready: Iterable[PodReference] = ()) -> None:
+        """Where pods landed so far; ``ready``: those whose replacements work."""
+        for move in result.moves:
+            entry = self._intents.of(move.pod)
+            if entry is not None and move.landed_on is not None and entry.landed_on != move.landed_on:
+                self._change(entry, landed_on=move.landed_on)
+        self._intents.complete(ready)
+
+    def await_repaid(self, moves: Sequence[Move]) -> None:
+        """Wait until workloads that are to lose pods again owe nothing, where the books are kept so strictly."""
+        if self._books.rules.waits_until_repaid:
+            self._repayment.await_repaid(moves)
+
+    def close(self, result: PlanResult) -> str | None:
+        """Write what is left to be told; in words why that was not possible, None: it stands."""
+        if self._plan is None:
+            return None
+        self.landed(result)
+        trouble = None
+        # One fails without the other: a full disk here is no reason to leave the cluster's own ledger behind.
+        for write in (self._write_rest, lambda: self._books.note(self._intents.all)):
+            try:
+                write()
+            except (ClusterError, StoreError, PlanStoppedError) as error:
+                trouble = f"where pods landed could not be written down ({error}); the next plan finds out by itself"
+        return trouble
+
+    def _write_rest(self) -> None:
+        if self._writer.has_news:
+            self._writer.update(lambda ledger: ledger, lambda _: False, self._fresh.time)
+
+    def _check(self, ledger: Ledger) -> None:
+        if self._plan is not None:
+            check_fence(ledger, self._plan)
+        self._books.check_stop(self._writer)
+
+    def _withdraw(self, entry: LedgerEntry, message: str) -> None:
+        self._unsent = None
+        now = self._fresh.time
+        self._change(entry, state=EntryState.NOT_EVICTED, ended_at=now, closed_at=now, message=message)
+
+    def _change(self, entry: LedgerEntry, **fields: Any) -> LedgerEntry:
+        self._writer.note(entry.pod.uid, entry.at, **fields)
+        changed = structs.replace(entry, **fields)
+        self._intents.put(changed)
+        return changed
+
+
+def _refused(answer: EvictionAnswer, now: float) -> dict[str, Any]:
+    """What a definite refusal makes of an entry."""
+    return {
+        "state": EntryState.REFUSED,
+        "ended_at": now,
+        "closed_at": now,
+        "message": answer.message or answer.kind,
+        "failure": answer.kind if answer.kind in LASTING else "",
+    }
+
+
+def _in_debt(ledger: Ledger, pod: Pod) -> str | None:
+    entry = debt_of(ledger, pod.uid)
+    if entry is None:
+        return None
+    return f"{pod.key} was sent for eviction by plan {entry.plan} already, and what became of that is not known yet"

@@ -1,0 +1,101 @@
+"""One process's hand on the ledger: reads, and writes by compare-and-swap until a change stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.extension_points import Clock, ClusterError, LedgerDeniedError, LedgerStore, NotSentError
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.daemon.ledger_changes import fitting, revised, trimmed
+
+LARGEST_BYTES: Final = 900_000
+"""An object in etcd may have 1.5 MB, a ConfigMap 1 MiB; the rest is for names, labels and other people's notes."""
+PAUSES_SECONDS: Final = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+"""Before each try; others who write take turns with us."""
+
+Change = Callable[[Ledger], Ledger | None]
+"""What is to become of the ledger as it stands; None: nothing after all."""
+
+
+class LedgerWriter:
+    """The ledger as it was read last, with what we know besides and have not written yet.
+
+    ``version`` of that reading, ``stop`` its mark. ``keep_seconds`` and ``counted_seconds``: see ``trimmed`` and
+    ``fitting``.
+    """
+
+    def __init__(self, store: LedgerStore, clock: Clock, *, keep_seconds: float, counted_seconds: float) -> None:
+        self.ledger = EMPTY_LEDGER
+        self.version = ""
+        self.stop: str | None = None
+        self._store = store
+        self._clock = clock
+        self._keep_seconds = keep_seconds
+        self._counted_seconds = counted_seconds
+        self._late: dict[tuple[str, float], dict[str, Any]] = {}
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something is known that has not been written."""
+        return bool(self._late)
+
+    def read(self) -> Ledger:
+        """Read it anew. Raises ClusterError."""
+        reading = self._store.read()
+        self.ledger, self.version, self.stop = revised(reading.ledger, self._late), reading.version, reading.stop
+        return self.ledger
+
+    def note(self, uid: str, at: float, **fields: Any) -> None:
+        """Fields of one entry, by its pod and time, that go with the next write."""
+        self._late.setdefault((uid, at), {}).update(fields)
+        self.ledger = revised(self.ledger, {(uid, at): fields})
+
+    def update(self, change: Change, is_done: Callable[[Ledger], bool], now: float) -> bool:
+        """Read, change and write until it stands; False if there was nothing to change after all.
+
+        ``is_done`` tells from the ledger whether a write took effect whose answer was lost. Raises ClusterError, and
+        PlanStoppedError where others were faster every time, or where the ledger is full.
+        """
+        doubt: ClusterError | None = None
+        for pause in PAUSES_SECONDS:
+            if pause:
+                self._clock.sleep(pause)
+            self.read()
+            if doubt is None or not is_done(self.ledger):
+                changed = change(self.ledger)
+                if changed is None:
+                    return False
+                changed = self._bounded(changed, now)
+                try:
+                    version = self._store.write(changed, self.version)
+                except (LedgerDeniedError, NotSentError):
+                    raise
+                except ClusterError as error:
+                    doubt = error
+                    continue
+                if version is None:
+                    continue
+                self.ledger, self.version = changed, version
+            self._late.clear()
+            return True
+        raise doubt or PlanStoppedError(
+            "others write to the ledger at the same time, and were faster every time; let them end, then apply again"
+        )
+
+    def _bounded(self, ledger: Ledger, now: float) -> Ledger:
+        kept = trimmed(ledger, now, self._keep_seconds)
+        found = fitting(kept, now, self._counted_seconds, _size, LARGEST_BYTES)
+        if found is None:
+            raise PlanStoppedError(
+                f"the ledger is full: {len(kept.entries)} evictions that still count take {_size(kept)} bytes, and "
+                f"{LARGEST_BYTES} is the most; nothing more is evicted until the oldest of them count no more"
+            )
+        return found
+
+
+def _size(ledger: Ledger) -> int:
+    return len(msgspec.json.encode(ledger))

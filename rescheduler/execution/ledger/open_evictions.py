@@ -1,0 +1,167 @@
+"""Which debts are over, by proof alone: the pod still stands, or a replacement works; pure but for one live look."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import structs
+
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger_changes import closed
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import Workload
+from rescheduler.model.plan.plan import PodReference
+
+READY_SECONDS: Final = 30.0
+"""A replacement that has been Ready for so long works: one that crashes as it starts is Ready for a moment only. No
+field of the policy, since with less a workload could lose its pods one by one to replacements that never worked."""
+DOUBT_SECONDS: Final = 90.0
+"""An eviction whose answer was lost may take effect so much later (a request waits up to 60 s in the API server, and
+up to 30 s for its budget). No field of the policy, since with less one pod could be evicted on two accounts."""
+SENT_WITHIN_SECONDS: Final = 10.0
+"""From its announcement to the moment when an eviction is sent, at most: later it is given up."""
+REQUEST_SECONDS: Final = 35.0
+"""The longest that one request is waited for: to connect, and for its answer."""
+UNWANTED_SECONDS: Final = 600.0
+"""A workload that was scaled down is given this long to make a replacement after all."""
+FORGOTTEN_SECONDS: Final = 86400.0
+"""A debt that nothing can prove any more, since its workload cannot be seen, ends after so long."""
+KNOWN_OWNERS: Final = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController")
+"""Owners that every snapshot holds, so that one that is missing is gone."""
+
+Look = Callable[[PodReference], Pod | None]
+"""The pod of that name as it stands now (a live read), or None."""
+
+
+def settled(ledger: Ledger, cluster: Cluster, look: Look) -> Ledger:
+    """The ledger with every debt closed that is proven to be over, on a snapshot taken just now.
+
+    Refusals are not found here: whoever was refused notes it. What is not proven stays open.
+    """
+    debts = ledger.debts
+    if not debts:
+        return ledger
+    standings = _standings(cluster, debts)
+    claimed: set[str] = set()
+    entries = tuple(
+        _settled(entry, cluster, standings, look, claimed) if entry.is_debt else entry for entry in ledger.entries
+    )
+    return structs.replace(ledger, entries=entries)
+
+
+def doubt_ends_at(entry: LedgerEntry) -> float:
+    """When a pod that still stands is proven not to have been evicted. Seconds since the epoch."""
+    ended_at = entry.ended_at if entry.ended_at is not None else entry.at + SENT_WITHIN_SECONDS + REQUEST_SECONDS
+    return ended_at + DOUBT_SECONDS
+
+
+class _Standing(NamedTuple):
+    """A workload and those of its pods that are not on their way out."""
+
+    workload: Workload | None
+    members: Sequence[Pod]
+
+    @property
+    def ready(self) -> int:
+        return sum(pod.is_ready and pod.node_name is not None for pod in self.members)
+
+
+def _settled(
+    entry: LedgerEntry, cluster: Cluster, standings: dict[str, _Standing], look: Look, claimed: set[str]
+) -> LedgerEntry:
+    now = cluster.taken_at
+    if entry.may_stand:
+        if _stands(look(entry.pod), entry):
+            if now < doubt_ends_at(entry):
+                return entry
+            return closed(entry, EntryState.NOT_EVICTED, now, "the pod still stands", is_in_doubt=False)
+        entry = structs.replace(entry, state=EntryState.OPEN, is_in_doubt=False)
+    over = _replaced(entry, cluster, standings, claimed) or _without_workload(entry, cluster, standings)
+    return over or entry
+
+
+def _stands(pod: Pod | None, entry: LedgerEntry) -> bool:
+    return pod is not None and pod.uid == entry.pod.uid and not pod.is_terminating and not pod.is_finished
+
+
+def _replaced(
+    entry: LedgerEntry, cluster: Cluster, standings: dict[str, _Standing], claimed: set[str]
+) -> LedgerEntry | None:
+    """The entry if its workload is as complete as it was, by a pod that came after it and works; else None."""
+    standing = standings.get(entry.workload)
+    if standing is None or standing.workload is None:
+        return None
+    now = cluster.taken_at
+    desired = _desired(standing, entry)
+    working = [pod for pod in standing.members if _came_after(pod, entry) and _works(pod, now)]
+    if not working or standing.ready < min(desired, entry.ready):
+        return None
+    node = entry.landed_on or _landing(entry, working, claimed)
+    if node == entry.from_node:
+        return closed(entry, EntryState.FAILED, now, f"its replacement came back to {node}", landed_on=node)
+    return closed(entry, EntryState.REPAID, now, landed_on=node)
+
+
+def _without_workload(entry: LedgerEntry, cluster: Cluster, standings: dict[str, _Standing]) -> LedgerEntry | None:
+    """The entry if nobody wants a replacement any more, or if nobody can ever tell; else None."""
+    now = cluster.taken_at
+    pod = cluster.pod_by_key.get(entry.pod.key)
+    if pod is not None and pod.uid == entry.pod.uid and not pod.is_finished:
+        return None
+    standing = standings.get(entry.workload, _Standing(None, ()))
+    if not entry.workload:
+        return closed(entry, EntryState.REPAID, now, "nothing recreates this pod")
+    if standing.workload is None and entry.workload_key.startswith(KNOWN_OWNERS):
+        return closed(entry, EntryState.REPAID, now, "its workload is gone")
+    is_smaller = standing.workload is not None and _desired(standing, entry) < entry.desired
+    if is_smaller and standing.ready >= _desired(standing, entry) and now - entry.at > UNWANTED_SECONDS:
+        return closed(entry, EntryState.REPAID, now, "its workload wants fewer pods now, and has them")
+    if now - entry.at > FORGOTTEN_SECONDS:
+        return closed(entry, EntryState.FAILED, now, "it was not replaced within a day")
+    return None
+
+
+def _desired(standing: _Standing, entry: LedgerEntry) -> int:
+    """Replicas that are wanted now; of an owner that is known by its pods alone, those that were there before."""
+    workload = standing.workload
+    if workload is None or workload.desired_replicas is None or workload.is_inferred:
+        return entry.desired
+    return workload.desired_replicas
+
+
+def _came_after(pod: Pod, entry: LedgerEntry) -> bool:
+    """Whether a pod was made after an eviction was announced; the API server writes whole seconds."""
+    if pod.created_at is None or pod.uid == entry.pod.uid:
+        return False
+    return pod.created_at >= (entry.at if pod.created_at % 1.0 else math.floor(entry.at))
+
+
+def _works(pod: Pod, now: float) -> bool:
+    return pod.is_ready and pod.ready_at is not None and now - pod.ready_at >= READY_SECONDS
+
+
+def _landing(entry: LedgerEntry, pods: Sequence[Pod], claimed: set[str]) -> str | None:
+    """The node of the replacement, as far as pods of one workload can be told apart: where it was expected, if any."""
+    free = [pod for pod in pods if pod.uid not in claimed] or list(pods)
+    found = min(free, key=lambda pod: (pod.node_name != entry.to_node, pod.created_at or 0.0, pod.uid))
+    claimed.add(found.uid)
+    return found.node_name
+
+
+def _standings(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _Standing]:
+    """Workloads of these debts as they stand, by uid."""
+    wanted = {entry.workload for entry in debts if entry.workload}
+    namespaces = {entry.pod.namespace for entry in debts}
+    members: dict[str, list[Pod]] = defaultdict(list)
+    workloads = {workload.uid: workload for workload in cluster.workloads if workload.uid in wanted}
+    for pod in cluster.pods:
+        if pod.namespace in namespaces and not pod.is_terminating and not pod.is_finished:
+            workload = cluster.workload_of(pod)
+            if workload is not None and workload.uid in wanted:
+                workloads.setdefault(workload.uid, workload)
+                members[workload.uid].append(pod)
+    return {uid: _Standing(workload, members[uid]) for uid, workload in workloads.items()}

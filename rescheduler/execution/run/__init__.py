@@ -1,0 +1,1 @@
+"""One plan on its way: its waves, its evictions, and what is waited for."""

@@ -1,0 +1,162 @@
+"""Pods on their way: who left, whether the old pod is gone, and which new pod took its place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from rescheduler.extension_points import ExecutionTarget
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import Move, PodReference
+
+_PASSING: Final = frozenset({"", "ErrImagePull", "RegistryUnavailable"})
+"""Troubles that may pass by the next look; an image that cannot be pulled becomes ImagePullBackOff."""
+
+
+@dataclass
+class Departure:
+    """One pod that was evicted. ``known`` are uids of its owner's pods that were there before it left.
+
+    ``refused``: a replacement that ended before it ran, as when a kubelet does not let it in.
+    """
+
+    move: Move
+    pod: Pod
+    selector: LabelSelector | None
+    known: frozenset[str]
+    is_gone: bool = False
+    replacement: Pod | None = None
+    refused: Pod | None = None
+
+    @property
+    def has_owner(self) -> bool:
+        """Whether anything recreates the pod."""
+        return self.pod.controller is not None
+
+    @property
+    def landed_on(self) -> str | None:
+        """The node its replacement is bound to."""
+        return self.replacement.node_name if self.replacement is not None else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the old pod is gone and the new one is bound."""
+        return self.is_gone and (not self.has_owner or self.landed_on is not None)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the new pod works."""
+        return not self.has_owner or (self.replacement is not None and self.replacement.is_ready)
+
+    @property
+    def failure(self) -> str | None:
+        """Why this move has failed: its replacement was not let in, or cannot run where it is; None: it has not."""
+        if self.refused is not None:
+            where = f" by node {self.refused.node_name}" if self.refused.node_name else ""
+            return f"{self.refused.key} was refused{where}: {self.refused.trouble or 'it failed at once'}"
+        new = self.replacement
+        if new is None or new.node_name is None or new.is_ready or new.trouble in _PASSING:
+            return None
+        return f"{new.key} cannot run on {new.node_name}: {new.trouble}"
+
+
+def selector_of(pod: Pod, cluster: Cluster) -> LabelSelector | None:
+    """What tells an owner's pods from others; None where only a look at all pods of the namespace can."""
+    owner = cluster.owner_of(pod)
+    return owner.selector if owner is not None else None
+
+
+def siblings(pod: Pod, pods: Iterable[Pod]) -> list[Pod]:
+    """Those of the pods that have the same owner."""
+    owner = pod.controller
+    return [
+        other
+        for other in pods
+        if owner is not None and other.controller is not None and other.controller.uid == owner.uid
+    ]
+
+
+class Departures:
+    """All pods that leave in one wave, watched together."""
+
+    def __init__(self, target: ExecutionTarget) -> None:
+        self._target = target
+        self.all: list[Departure] = []
+
+    def known_before(self, pod: Pod, selector: LabelSelector | None) -> frozenset[str]:
+        """Uids of the owner's pods as they stand now, to tell a replacement from them later."""
+        return frozenset(other.uid for other in self._target.read_pods(pod.namespace, selector))
+
+    def look(self, only: Departure | None = None) -> None:
+        """Look at the cluster and match new pods to the moves they replace.
+
+        Pods of one owner are alike, so a new pod counts for the move that wanted it where it landed. ``only``: just
+        those pods are looked at among which this one's replacement would be.
+        """
+        groups: dict[tuple[str, LabelSelector | None], list[Departure]] = defaultdict(list)
+        for departure in self.all:
+            groups[_group(departure)].append(departure)
+        for (namespace, selector), departures in groups.items():
+            if only is None or _group(only) == (namespace, selector):
+                _match(departures, self._target.read_pods(namespace, selector))
+
+    @property
+    def pods(self) -> frozenset[PodReference]:
+        """Those that leave."""
+        return frozenset(departure.move.pod for departure in self.all)
+
+    @property
+    def open(self) -> Sequence[Departure]:
+        """Departures whose old pod is not gone, or whose new one is not bound."""
+        return [departure for departure in self.all if not departure.is_over]
+
+
+def _group(departure: Departure) -> tuple[str, LabelSelector | None]:
+    return departure.pod.namespace, departure.selector
+
+
+def _match(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
+    standing = {pod.uid for pod in pods if not pod.is_finished}
+    for departure in departures:
+        departure.is_gone = departure.pod.uid not in standing
+        departure.replacement = None
+        departure.refused = next((pod for pod in siblings(departure.pod, pods) if _is_refused(pod, departure)), None)
+    new = [pod for pod in pods if not pod.is_terminating and not pod.is_finished]
+    of_owner: dict[str, list[Departure]] = defaultdict(list)
+    for departure in departures:
+        if departure.pod.controller is not None:
+            of_owner[departure.pod.controller.uid].append(departure)
+    for group in of_owner.values():
+        _match_replicas(group, siblings(group[0].pod, new))
+
+
+def _is_refused(pod: Pod, departure: Departure) -> bool:
+    """Whether a pod that came after this departure has failed already."""
+    return pod.phase == "Failed" and pod.uid not in departure.known
+
+
+def _match_replicas(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
+    """Share out the new pods of one owner: to those that left before they came, and then to anybody.
+
+    Who left last has the fewest to choose from, and so comes first. Those whose old pods are gone, and new pods that
+    are where they were wanted, come before others.
+    """
+    known_to_all = frozenset.intersection(*(departure.known for departure in departures))
+    unclaimed = [pod for pod in pods if pod.uid not in known_to_all]
+    for is_own, is_gone, is_as_planned in product((True, False), repeat=3):
+        for departure in reversed(departures):
+            if departure.replacement is None and departure.is_gone is is_gone:
+                fitting = (
+                    pod
+                    for pod in unclaimed
+                    if (not is_own or pod.uid not in departure.known)
+                    and (not is_as_planned or pod.node_name == departure.move.to_node)
+                )
+                departure.replacement = next(fitting, None)
+                if departure.replacement is not None:
+                    unclaimed.remove(departure.replacement)

@@ -1,0 +1,114 @@
+"""Carries a plan out: holds first, then wave by wave, stopping at the first surprise and leaving nothing behind."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from rescheduler.execution.guidance.hold_maker import HoldSettings
+from rescheduler.execution.ledger.ledger_session import DEFAULT_RULES, BookRules, Books
+from rescheduler.execution.ledger.private_ledger import PrivateLedger
+from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.run.plan_run import PlanRun, RunSettings
+from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.extension_points import (
+    AuditLog,
+    Clock,
+    ClusterError,
+    ExecutionInterruptedError,
+    ExecutionTarget,
+    Gate,
+    LedgerStore,
+    NotSentError,
+    Progress,
+    StoreError,
+    no_progress,
+)
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan, PlanResult
+
+__all__ = ["BookRules", "Executor", "HoldSettings", "plan_id_of"]
+
+
+class Executor:
+    """Carries plans out on one cluster.
+
+    ``guidance``: Hold or Predict. ``timeout_seconds`` bounds one whole plan. ``proof`` says what speaks against the
+    rest of a plan on a fresh snapshot (empty: nothing). ``as_seen``: what the configured schedulers make of a snapshot,
+    done to each that is read. ``ledger``: where each eviction is written down before it is sent (None, in tests: where
+    nobody else sees it), ``audit``: a record of the same on this disk. ``stopped`` is asked right before each eviction
+    and says why nothing more may be sent; ``ending`` is asked in every wait too, and says why the plan ends at once.
+    ``rules``: how the ledger is kept. ``run_id``: what stands on everything that is written, by default the plan's own
+    id; where a plan may be carried out again while something clears up behind an earlier run of it, each run needs one
+    of its own.
+    """
+
+    def __init__(
+        self,
+        target: ExecutionTarget,
+        gate: Gate,
+        clock: Clock,
+        *,
+        hold: HoldSettings,
+        guidance: str,
+        timeout_seconds: float,
+        proof: Callable[[Cluster, Plan], Sequence[str]],
+        as_seen: Callable[[Cluster], Cluster] = lambda cluster: cluster,
+        progress: Progress = no_progress,
+        ledger: LedgerStore | None = None,
+        audit: AuditLog | None = None,
+        stopped: Callable[[], str | None] = lambda: None,
+        ending: Callable[[], str | None] = lambda: None,
+        rules: BookRules = DEFAULT_RULES,
+        run_id: str | None = None,
+    ) -> None:
+        self._target = target
+        self._gate = gate
+        self._clock = clock
+        self._run_id = run_id
+        books = Books(PrivateLedger() if ledger is None else ledger, audit, stopped, rules)
+        self._settings = RunSettings(hold, guidance, timeout_seconds, proof, as_seen, progress, books, ending)
+
+    def carry_out(self, plan: Plan) -> PlanResult:
+        """Do what is left of a plan and tell what became of each move and placement.
+
+        A plan that had to stop is told by its outcomes and its message. Raises ClusterError if the cluster could not
+        be read at all, ExecutionInterruptedError (with the result so far) on KeyboardInterrupt.
+        """
+        run = PlanRun(plan, self._run_id or plan_id_of(plan), self._target, self._gate, self._clock, self._settings)
+        is_interrupted = False
+        try:
+            run.carry_out()
+        except KeyboardInterrupt:
+            is_interrupted = True
+            run.outcomes.message = "interrupted: nothing further is moved"
+        except PlanStoppedError as stopped:
+            run.outcomes.message = str(stopped)
+        except (ClusterError, StoreError) as error:
+            if not run.has_begun:
+                raise
+            is_ours = isinstance(error, StoreError | NotSentError)
+            run.outcomes.message = str(error) if is_ours else f"the cluster failed us: {error}"
+        finally:
+            run.close()
+        return _told(run, is_interrupted=is_interrupted)
+
+
+def plan_id_of(plan: Plan) -> str:
+    """A short name of what a plan does: equal for equal moves and placements."""
+    return hashlib.sha256(msgspec.json.encode([plan.moves, plan.placements])).hexdigest()[:10]
+
+
+def _told(run: PlanRun, *, is_interrupted: bool) -> PlanResult:
+    try:
+        run.tell_open_departures(is_interrupted=is_interrupted)
+    except KeyboardInterrupt:
+        is_interrupted = True
+    run.close_books()
+    outcomes: Outcomes = run.outcomes
+    result = outcomes.result()
+    if is_interrupted:
+        raise ExecutionInterruptedError(outcomes.message or "interrupted", result)
+    return result

@@ -1,0 +1,268 @@
+"""One plan on its way: the order of its steps, from the first reading to the verification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rescheduler.execution.guidance.gated_moves import GatedMoves
+from rescheduler.execution.guidance.gates import Gates
+from rescheduler.execution.guidance.guidance_support import Means, usable_means, with_gates, without_gates
+from rescheduler.execution.guidance.guiding import Guide
+from rescheduler.execution.guidance.hold_maker import HoldMaker, HoldSettings
+from rescheduler.execution.guidance.holds import Holds
+from rescheduler.execution.guidance.leaving_nothing import SURE_DEATH_SECONDS, leave_nothing
+from rescheduler.execution.guidance.room import RoomKeeper
+from rescheduler.execution.ledger.ledger_session import Bookkeeper, Books
+from rescheduler.execution.ledger.repayment import when_repaid
+from rescheduler.execution.run.departures import Departure, Departures, selector_of, siblings
+from rescheduler.execution.run.emptied import emptied_nodes, promised_empty
+from rescheduler.execution.run.evicting import is_leaving
+from rescheduler.execution.run.fresh_cluster import FreshCluster
+from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
+from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.run.placing import Leader, Placer
+from rescheduler.execution.run.proving import RestProver, Stray, strays_of
+from rescheduler.execution.run.resuming import Remainder, made_at, require_standing, rest_of, what_is_left
+from rescheduler.execution.run.settling import Settler
+from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.run.verifier import still_used, verify
+from rescheduler.execution.run.waves import WaveSender
+from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Gate, Progress
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import OutcomeKind, Plan
+
+# An order that ends a plan at once: not even what it has begun is waited for.
+
+
+class Ending:
+    """``ask``: why the plan is to end; None: it is not."""
+
+    def __init__(self, ask: Callable[[], str | None]) -> None:
+        self._ask = ask
+        self._has_come = False
+
+    def check(self) -> None:
+        """Raise PlanStoppedError if the plan is to end, once: what comes after that is its end."""
+        reason = None if self._has_come else self._ask()
+        if reason is not None:
+            self._has_come = True
+            raise PlanStoppedError(f"stopped: {reason}; nothing more is evicted")
+
+    def came(self) -> bool:
+        """Whether the plan was ended so; from now on nothing more is asked."""
+        came = self._has_come or self._ask() is not None
+        self._has_come = True
+        return came
+
+
+class RunSettings(NamedTuple):
+    """What holds for every plan of one executor."""
+
+    hold: HoldSettings
+    guidance: str
+    timeout_seconds: float
+    proof: Callable[[Cluster, Plan], Sequence[str]]
+    as_seen: Callable[[Cluster], Cluster]
+    progress: Progress
+    books: Books
+    ending: Callable[[], str | None] = lambda: None
+
+
+class PlanRun:
+    """Everything known of one plan while it is carried out. ``has_begun``: something may have been written."""
+
+    def __init__(
+        self, plan: Plan, plan_id: str, target: ExecutionTarget, gate: Gate, clock: Clock, settings: RunSettings
+    ) -> None:
+        self.outcomes = Outcomes(plan)
+        self.has_begun = False
+        self._plan = plan
+        self._plan_id = plan_id
+        self._ending = Ending(settings.ending)
+        self._target = target
+        self._settings = settings
+        self._fresh = FreshCluster(target, clock, settings.as_seen)
+        self._holds = Holds(target, clock)
+        self._gates = Gates(target, clock, plan_id, settings.hold.deadline_seconds)
+        self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._keep_up)
+        self._books = books = Bookkeeper(settings.books, target, self._fresh, waiter, clock)
+        self._leader = leader = Leader(target, self._holds, clock)
+        self._settler = Settler(
+            target, self._holds, leader, waiter, clock, self.outcomes, settings.progress, books.failed
+        )
+        self._placer = Placer(target, self._holds, leader, waiter, self.outcomes, settings.progress)
+        self._sender = WaveSender(
+            target, gate, self._fresh, waiter, self._holds, self._settler, leader, self.outcomes, books
+        )
+        self._room: RoomKeeper | None = None
+        self._means = Means()
+        self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes)
+
+    def carry_out(self) -> None:
+        """Do what is left of the plan. Raises PlanStoppedError at the first surprise."""
+        rest = self._begin()
+        if rest is None:
+            return
+        for item in rest.placements if rest.moves else ():
+            if item.wave == 0:
+                self._leader.suggest(item.pod, item.node)
+        while rest.moves:
+            self._settings.progress("moving pods", len(self._sender.sent), len(self._plan.moves))
+            self.has_begun = True
+            rest = when_repaid(rest, self._books.await_repaid, self._fresh, self._look_again)
+            if not rest.moves:
+                break
+            departures = self._move_wave(rest)
+            gone = departures.pods
+            rest = rest_of(rest, [move for move in rest.moves if move.pod not in gone], rest.placements)
+            if any(departure.landed_on != departure.move.to_node for departure in departures.all):
+                rest = self._look_again(rest, strays_of(departures.all))
+            rest = self._place(rest)
+            self._settler.wait_ready(departures)
+            self._books.landed(self.outcomes.result(), gone)
+            rest = self._look_again(rest) if rest.moves else rest
+        self._place(rest)
+        self._verify()
+
+    def _move_wave(self, rest: Plan) -> Departures:
+        """Let one wave leave, with the room kept that it needs, until all have landed."""
+        if self._room is not None:
+            self._room.before_wave(rest, self._fresh.now)
+        departures = self._sender.send([move for move in rest.moves if move.wave == 1])
+        self._settler.settle(departures)
+        if self._room is not None:
+            self._room.after_wave()
+        return departures
+
+    def _keep_up(self) -> None:
+        """Renew what would run out, unless the plan is to end."""
+        self._ending.check()
+        self._holds.keep()
+        self._gates.keep()
+
+    def close(self) -> None:
+        """Remove every placeholder and open the gate; what cannot be removed is told, and goes by itself."""
+        if (left := leave_nothing(self._holds, self._gates, self._settings.hold.deadline_seconds)) is not None:
+            self.outcomes.warnings.append(left)
+
+    def close_books(self) -> None:
+        """Write down where pods landed, as the last thing that is done."""
+        try:
+            trouble = self._books.close(self.outcomes.result())
+        except KeyboardInterrupt:
+            trouble = "where pods landed was not written down; the next plan finds out by itself"
+        if trouble is not None:
+            self.outcomes.warnings.append(trouble)
+
+    def tell_open_departures(self, *, is_interrupted: bool) -> None:
+        """After a stop: see where the pods that left have gone, and tell of an eviction whose answer is not known."""
+        flying = self._sender.evictor.in_flight
+        if flying is not None and not self.outcomes.is_told(flying):
+            try:
+                left = is_leaving(self._target.read_pod(flying.pod.namespace, flying.pod.name), flying)
+                said = "the pod has left" if left else "the pod still stands"
+            except ClusterError as error:
+                said = str(error)
+            message = f"stopped while its eviction was under way: {said}"
+            self.outcomes.of_move(flying, OutcomeKind.UNKNOWN, None, message)
+        self._settler.tell_open(wait=not (self._ending.came() or is_interrupted))
+
+    def _begin(self) -> Plan | None:
+        """Read, sort out what is left, prove it, and keep its holes; None if nothing is left to do."""
+        self._settings.progress("reading the cluster")
+        cluster = self._fresh.read()
+        remove_expired(self._fresh, self._target, self._settings.guidance, self.outcomes)
+        standing = [move for move in self._plan.moves if not is_leaving(cluster.pod_by_key.get(move.pod.key), move)]
+        if standing:
+            self._books.open(standing)
+        left = self._await_earlier(what_is_left(self._plan, self._fresh.now, self.outcomes))
+        if not left.moves and not left.placements:
+            if self._plan.moves:
+                self.outcomes.message = "nothing left to do"
+            return None
+        rest = rest_of(self._plan, left.moves, left.placements)
+        self._prover.prove(rest)
+        self._sender.permit([move for move in rest.moves if move.wave == 1])
+        emptied = emptied_nodes(self._plan, rest.moves, self._fresh.now)
+        self._prover.promised_empty = promised_empty(rest.moves, emptied)
+        guidance = self._settings.guidance
+        means = usable_means(guidance, self._plan, rest, self._target, self.outcomes)
+        self._means = with_gates(means, guidance, rest, self._target, self.outcomes)
+        self._leader.is_guided = self._means.has_placeholders
+        if self._means.is_any and rest.moves:
+            self._hold(rest, emptied)
+        if rest.moves:  # last, since this stops every other plan: one that could not keep its room stops nobody
+            self._books.begin()
+        return rest
+
+    def _await_earlier(self, left: Remainder) -> Remainder:
+        """Let an earlier run's last moves come to rest before anything else is done."""
+        if not left.leaving and not left.homeless:
+            return left
+        since = made_at(self._plan)
+        departures = Departures(self._target)
+        for move in left.leaving:
+            pod = self._fresh.now.pod_by_key[move.pod.key]
+            family = siblings(pod, self._fresh.now.pods)
+            known = frozenset(other.uid for other in family if (other.created_at or 0.0) < since)
+            departures.all.append(Departure(move, pod, selector_of(pod, self._fresh.now), known | {pod.uid}))
+        self._settler.settle(departures)
+        self._placer.wait_for_homes(left.homeless)
+        self.outcomes.clear()
+        left = what_is_left(self._plan, self._fresh.read(), self.outcomes)
+        if left.leaving or left.homeless:
+            raise PlanStoppedError("pods that an earlier run moved have not come to rest; plan again when they have")
+        return left
+
+    def _hold(self, rest: Plan, emptied: Sequence[str]) -> None:
+        """Keep all holes, before the first eviction; another run's holes are waited for."""
+        run = OtherRuns(self._plan_id, self._settings.guidance, self._means, self._target, self._fresh, self.outcomes)
+        run.wait(self._waiter.polls(self._settings.hold.deadline_seconds + SURE_DEATH_SECONDS), self._settings.progress)
+        require_standing(rest, self._fresh.now)  # the other run may have moved some of them
+        self._settings.progress("keeping room")
+        self.has_begun = True
+        maker = HoldMaker(rest, self._fresh.now, self._plan_id, self._settings.hold.deadline_seconds)
+        if self._means.has_placeholders:
+            self._sender.guide = Guide(self._holds, maker)
+        if self._has_gates(rest):
+            self._sender.gated = GatedMoves(self._target, self._gates, self._holds, maker, self._waiter)
+        self._room = RoomKeeper(self._holds, maker, self._plan, self._means)
+        self._room.begin(rest, emptied, self._fresh.now)
+        self.outcomes.warnings.extend(self._room.warnings)
+
+    def _has_gates(self, rest: Plan) -> bool:
+        """Put the rule of the gate in force, where there is to be one; a rule that does not bite is none."""
+        missing = self._gates.begin() if self._means.has_gates else None
+        if missing is not None:
+            self._gates.end()
+            self._means = without_gates(self._means, self._settings.guidance, rest, missing, self.outcomes)
+        return self._means.has_gates
+
+    def _place(self, rest: Plan) -> Plan:
+        """Let the pods in whose room is free; the others wait for a later wave."""
+        self._placer.place([item for item in rest.placements if item.wave == 0])
+        return rest_of(rest, rest.moves, [item for item in rest.placements if item.wave > 0])
+
+    def _look_again(self, rest: Plan, strays: Sequence[Stray] = ()) -> Plan:
+        """Prove what is left anew; room that is kept on a node that is no destination any more is let go."""
+        left = self._prover.look_again(rest, strays)
+        expected = {move.pod: move.to_node for move in rest.moves}
+        self._holds.release(move.pod for move in left.moves if expected[move.pod] != move.to_node)
+        return left
+
+    def _verify(self) -> None:
+        """Compare promise and world; what differs is told as a warning."""
+        if not self.has_begun:
+            return
+        self._holds.release_all()
+        self._gates.end()
+        self._settings.progress("verifying")
+        ours = [name for name in self._target.leftovers() if self._plan_id in name] if self._leader.is_guided else []
+        cluster = self._fresh.read()
+        self.outcomes.warnings.extend(verify(self.outcomes.result(), cluster, ours))
+        promised = self._prover.promised_empty
+        used = still_used(promised, cluster)
+        if used:
+            self.outcomes.message = f"{len(used)} of {len(promised)} nodes that were to be empty are not"
+            self.outcomes.warnings.extend(used)

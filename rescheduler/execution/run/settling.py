@@ -1,0 +1,185 @@
+"""What happens after evictions: old pods go, replacements find their nodes and become ready."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from rescheduler.execution.guidance.holds import Holds
+from rescheduler.execution.run.departures import Departure, Departures
+from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.run.placing import PATIENCE_SECONDS, Leader
+from rescheduler.execution.run.stopping import MoveFailedError, PlanStoppedError, Waiter
+from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
+from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference
+
+GLANCE_SECONDS: Final = 2.0
+"""How long the first steps of one replacement are watched before the next pod is moved."""
+OWN_WAY_SECONDS: Final = 0.15
+"""How long a new pod is given to find its node by itself."""
+CREATION_SECONDS: Final = 60.0
+"""How long an owner may take to make a new pod, and a pod to go after its grace."""
+
+
+class Settler:
+    """Watches moved pods, leads those that wait for a node, and tells where they landed."""
+
+    def __init__(
+        self,
+        target: ExecutionTarget,
+        holds: Holds,
+        leader: Leader,
+        waiter: Waiter,
+        clock: Clock,
+        outcomes: Outcomes,
+        progress: Progress,
+        failed: Callable[[Move, str], None] = lambda _, __: None,
+    ) -> None:
+        """``failed`` is told of each move whose replacement does not work, and why."""
+        self._failed = failed
+        self._holds = holds
+        self._leader = leader
+        self._waiter = waiter
+        self._clock = clock
+        self._outcomes = outcomes
+        self._progress = progress
+        self._departures = Departures(target)
+        self._failing_since: float | None = None
+
+    def watch(self, departures: Departures) -> None:
+        """Remember a wave's departures, for the report of a plan that stops amid them."""
+        self._departures = departures
+
+    def look_after(self, departure: Departure, *, must_land: bool) -> None:
+        """Watch one replacement for a moment, or until it is bound where others wait for that."""
+        owner = departure.pod.controller
+        if owner is None or (owner.kind == "StatefulSet" and not must_land):
+            return  # a StatefulSet makes its new pod when the old one is gone
+        limit = CREATION_SECONDS + departure.pod.spec.termination_grace_seconds if must_land else GLANCE_SECONDS
+        for _ in self._waiter.polls(limit):
+            self._look(departure)
+            if departure.landed_on is not None:
+                return
+
+    def settle(self, departures: Departures) -> None:
+        """Wait until the old pods are gone and the new ones bound, and tell where. Raises PlanStoppedError."""
+        self.watch(departures)
+        grace = max((item.pod.spec.termination_grace_seconds for item in departures.all), default=0)
+        all_gone_at: float | None = None
+        for _ in self._waiter.polls(grace + CREATION_SECONDS + PATIENCE_SECONDS):
+            self._look()
+            self._progress("waiting for moved pods", len(departures.all) - len(departures.open), len(departures.all))
+            if not departures.open:
+                break
+            now = self._clock.monotonic()
+            if all_gone_at is None and all(item.is_gone for item in departures.all):
+                all_gone_at = now
+            if all_gone_at is not None and now - all_gone_at > _patience(departures.open):
+                break
+        if departures.open:
+            raise PlanStoppedError(_what_is_open(departures.open))
+        self._holds.release(item.move.pod for item in departures.all)
+        for item in departures.all:
+            self._tell(item)
+
+    def wait_ready(self, departures: Departures) -> None:
+        """Wait until all new pods are ready; the next wave counts on them. Raises PlanStoppedError."""
+        unready = [item for item in departures.all if not item.is_ready]
+        try:
+            for _ in self._waiter.polls():
+                if not unready:
+                    return
+                self._look()
+                unready = [item for item in departures.all if not item.is_ready]
+                self._progress("waiting for moved pods to be ready", len(departures.all) - len(unready))
+        except PlanStoppedError as stopped:
+            names = ", ".join(_name(item) for item in unready)
+            is_failed = isinstance(stopped, MoveFailedError)
+            for item in unready:
+                if is_failed and item.failure is not None:
+                    continue
+                self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, item.landed_on, f"{_name(item)} is not ready")
+            if is_failed:
+                raise
+            raise PlanStoppedError(f"{names} did not get ready: {stopped}") from None
+
+    def tell_open(self, *, wait: bool) -> None:
+        """Tell of departures that no outcome is known of, after a last look (a longer one if ``wait``)."""
+        departures = self._departures
+        untold = [item for item in departures.all if not self._outcomes.is_told(item.move)]
+        if not untold:
+            return
+        self._leader.is_guided = False
+        try:
+            for _ in self._waiter.polls(PATIENCE_SECONDS if wait else 0.0):
+                departures.look()
+                if not departures.open:
+                    break
+        except (ClusterError, PlanStoppedError):
+            pass  # what was seen last is told
+        for item in untold:
+            if item.landed_on is not None or not item.has_owner:
+                self._tell(item)
+            else:
+                self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, None, f"evicted; {_where_it_stands(item)}")
+
+    def _look(self, only: Departure | None = None) -> None:
+        if not self._tolerated(lambda: self._departures.look(only)):
+            return
+        for item in self._departures.all if only is None else [only]:
+            new = item.replacement
+            if new is not None and new.node_name is None:
+                pod = PodReference(new.namespace, new.name, new.uid)
+                self._leader.lead(pod, item.move.to_node, item.move.pod, after_seconds=OWN_WAY_SECONDS)
+        self._stop_at_failure()
+
+    def _stop_at_failure(self) -> None:
+        """A move whose replacement cannot work ends the plan: nothing gets better by moving more."""
+        failures = [(item, item.failure) for item in self._departures.all]
+        told = [(item, why) for item, why in failures if why is not None]
+        for item, why in told:
+            self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, item.landed_on, f"failed: {why}")
+            self._failed(item.move, why)
+        if told:
+            raise MoveFailedError(f"{told[0][0].move.pod.key} was evicted, and {told[0][1]}; nothing further is moved")
+
+    def _tolerated(self, look: Callable[[], None]) -> bool:
+        """Look at the cluster; an API server that fails for a moment is asked again later."""
+        now = self._clock.monotonic()
+        try:
+            look()
+        except ClusterError:
+            self._failing_since = now if self._failing_since is None else self._failing_since
+            if now - self._failing_since > PATIENCE_SECONDS:
+                raise
+            return False
+        self._failing_since = None
+        return True
+
+    def _tell(self, item: Departure) -> None:
+        if item.landed_on is None:
+            self._outcomes.of_move(item.move, OutcomeKind.LANDED_ELSEWHERE, None, "nothing recreates this pod")
+        else:
+            self._outcomes.landed(item.move, item.landed_on, f"as {_name(item)}")
+
+
+def _name(item: Departure) -> str:
+    return item.replacement.key if item.replacement is not None else f"the replacement of {item.move.pod.key}"
+
+
+def _patience(departures: Sequence[Departure]) -> float:
+    """A pod that is there only waits for its node; one that is not may still be made."""
+    return PATIENCE_SECONDS if all(item.replacement is not None for item in departures) else CREATION_SECONDS
+
+
+def _what_is_open(departures: Sequence[Departure]) -> str:
+    told = "; ".join(f"{item.move.pod.key} was evicted, {_where_it_stands(item)}" for item in departures[:3])
+    return f"{told}; nothing further is moved"
+
+
+def _where_it_stands(item: Departure) -> str:
+    if not item.is_gone:
+        return "but it has not gone yet"
+    if item.replacement is None:
+        return "but nothing has replaced it yet"
+    return f"but {item.replacement.key} waits for a node"

@@ -1,0 +1,1 @@
+"""What a daemon remembers and tells: its ledger, its rounds, its notices."""

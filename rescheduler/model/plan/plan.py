@@ -1,0 +1,173 @@
+"""A plan in the form that users and scripts rely on: objectives, moves in waves, placements, refusals, outcomes.
+
+The structs are written to JSON as they stand (camelCase); ``docs/plan.schema.json`` is generated from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from rescheduler.model.plan.what_if import WhatIf
+
+API_VERSION = "rescheduler/v1alpha1"
+MOST_EMPTY_CLOSED = 300
+"""While nodes are emptied, up to so many that were empty before are kept closed: placeholders for more of them would
+take the job controller too long. Planner and executor both go by it."""
+
+
+class Status(StrEnum):
+    """How good the answer is proven to be, as in CP-SAT."""
+
+    OPTIMAL = "OPTIMAL"
+    FEASIBLE = "FEASIBLE"
+    INFEASIBLE = "INFEASIBLE"
+    UNKNOWN = "UNKNOWN"
+
+
+class PodReference(Struct, frozen=True, rename="camel"):
+    """A pod by name and uid."""
+
+    namespace: str
+    name: str
+    uid: str = ""
+
+    @property
+    def key(self) -> str:
+        """``NAMESPACE/NAME``."""
+        return f"{self.namespace}/{self.name}"
+
+
+class SnapshotSummary(Struct, frozen=True, rename="camel"):
+    """What the plan was made from. ``pods`` counts all pods, pending ones too; ``takenAt`` is RFC 3339 or null."""
+
+    taken_at: str | None
+    nodes: int
+    pods: int
+    pending_pods: int
+    source: str
+
+
+class ObjectiveResult(Struct, frozen=True, rename="camel", omit_defaults=False):
+    """What one objective reached, what is proven about it, and what it cost in time."""
+
+    name: str
+    status: Status
+    value: float | None
+    bound: float | None
+    gap: float | None
+    unit: str
+    seconds: float
+    message: str = ""
+    helped: int | UnsetType = UNSET
+    wanted: int | UnsetType = UNSET
+    certificate: dict[str, Any] | UnsetType = UNSET
+
+
+class Move(Struct, frozen=True, rename="camel"):
+    """One pod leaves a node and is expected on another. ``wave`` counts from 1.
+
+    ``evict_first``: the pods of its wave leave before they arrive (pods on full nodes change places); written only
+    where it is so.
+    """
+
+    pod: PodReference
+    from_node: str
+    to_node: str
+    wave: int
+    objective: str
+    reason: str
+    needs_guidance: bool = False
+    evict_first: bool | UnsetType = UNSET
+
+
+class WaveMark(Struct, frozen=True, rename="camel"):
+    """What is special about a wave. ``evict_first``: its pods leave before they arrive."""
+
+    wave: int
+    evict_first: bool
+
+
+class PlannedPlacement(Struct, frozen=True, rename="camel"):
+    """A pending pod that gets a place, free at the end of ``wave`` (0: it fits already)."""
+
+    pod: PodReference
+    node: str
+    wave: int
+
+
+class Refusal(Struct, frozen=True, rename="camel"):
+    """A pod or a node that was considered and left alone, with the rule that refused it."""
+
+    rule: str
+    message: str
+    pod: PodReference | UnsetType = UNSET
+    node: str | UnsetType = UNSET
+
+
+class Plan(Struct, frozen=True, rename="camel"):
+    """An ordered set of moves with its proof and its refusals. ``waves``: only those that are marked, if any are.
+
+    ``what_if``: the question of ``--remove-node`` and ``--add-node``, where it answers one.
+    """
+
+    snapshot: SnapshotSummary
+    objectives: tuple[ObjectiveResult, ...] = ()
+    moves: tuple[Move, ...] = ()
+    placements: tuple[PlannedPlacement, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    warnings: tuple[str, ...] = ()
+    waves: tuple[WaveMark, ...] | UnsetType = UNSET
+    what_if: WhatIf | UnsetType = UNSET
+    api_version: str = API_VERSION
+    kind: str = "Plan"
+
+
+class OutcomeKind(StrEnum):
+    """What became of a move or a placement."""
+
+    LANDED = "Landed"
+    LANDED_ELSEWHERE = "LandedElsewhere"
+    REFUSED = "Refused"
+    NOT_ATTEMPTED = "NotAttempted"
+    UNKNOWN = "Unknown"
+
+
+class MoveOutcome(Move, frozen=True, rename="camel", kw_only=True):
+    """A move with what became of it."""
+
+    outcome: OutcomeKind
+    landed_on: str | None = None
+    message: str = ""
+
+
+class PlacementOutcome(PlannedPlacement, frozen=True, rename="camel", kw_only=True):
+    """A placement with what became of it."""
+
+    outcome: OutcomeKind
+    landed_on: str | None = None
+    message: str = ""
+
+
+class PlanResult(Struct, frozen=True, rename="camel"):
+    """A plan that was carried out, in whole or in part."""
+
+    snapshot: SnapshotSummary
+    objectives: tuple[ObjectiveResult, ...] = ()
+    moves: tuple[MoveOutcome, ...] = ()
+    placements: tuple[PlacementOutcome, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    warnings: tuple[str, ...] = ()
+    message: str = ""
+    waves: tuple[WaveMark, ...] | UnsetType = UNSET
+    api_version: str = API_VERSION
+    kind: str = "PlanResult"
+
+
+def marked_waves(moves: Sequence[Move]) -> tuple[WaveMark, ...] | UnsetType:
+    """The list of waves whose pods leave before they arrive, as a plan with these moves has it."""
+    marked = sorted({move.wave for move in moves if move.evict_first})
+    return tuple(WaveMark(wave, evict_first=True) for wave in marked) or UNSET

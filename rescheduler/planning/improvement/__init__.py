@@ -1,1 +1,0 @@
-"""Improving a placement move by move, whatever the objective."""

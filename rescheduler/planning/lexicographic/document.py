@@ -1,0 +1,158 @@
+"""Turns the planners' answers into the plan that users read: names for indices, refusals that mattered, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import msgspec
+import numpy as np
+from msgspec import UNSET
+
+from rescheduler.extension_points import SchedulerPrediction
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import Eligibility
+from rescheduler.model.plan.plan import (
+    Move,
+    ObjectiveResult,
+    Plan,
+    PlannedPlacement,
+    PodReference,
+    Refusal,
+    SnapshotSummary,
+    Status,
+    marked_waves,
+)
+from rescheduler.planning.lexicographic.lexicographic import Course
+from rescheduler.planning.problem.plan_request import Answer, PlannedMove, PlannedPlace
+
+DIGITS = 9
+
+
+def plan_document(prediction: SchedulerPrediction, eligibility: Eligibility, course: Course) -> Plan:
+    """Write down what was planned for each objective."""
+    columns = prediction.columns
+    cluster = columns.cluster
+    names = [node.name for node in cluster.nodes]
+    moves = tuple(_move(prediction, objective, move) for objective, move in course.moves)
+    return Plan(
+        snapshot=summary_of(cluster),
+        objectives=tuple(_objective(goal.name, answer, seconds) for goal, answer, seconds in course.answers),
+        moves=moves,
+        placements=tuple(
+            PlannedPlacement(pod=reference_to(cluster.pods[place.pod]), node=names[place.node], wave=place.wave)
+            for place in course.placements
+        ),
+        refusals=_refusals(prediction, eligibility, course),
+        warnings=cluster.warnings,
+        waves=marked_waves(moves),
+    )
+
+
+def _move(prediction: SchedulerPrediction, objective: str, move: PlannedMove) -> Move:
+    cluster = prediction.columns.cluster
+    return Move(
+        pod=reference_to(cluster.pods[move.pod]),
+        from_node=cluster.nodes[prediction.columns.initial_node_of[move.pod]].name,
+        to_node=cluster.nodes[move.to_node].name,
+        wave=move.wave,
+        objective=objective,
+        reason=move.reason,
+        needs_guidance=move.needs_guidance,
+        evict_first=move.evict_first or UNSET,
+    )
+
+
+def withdrawn_plan(plan: Plan, violations: Sequence[str]) -> Plan:
+    """The same plan without its moves, because the independent checker refused it."""
+    told = "; ".join(violations[:3]) + (f"; and {len(violations) - 3} more" if len(violations) > 3 else "")
+    message = f"the independent checker refused the plan, so nothing is proposed: {told}"
+    return msgspec.structs.replace(
+        plan,
+        objectives=tuple(
+            msgspec.structs.replace(
+                objective, status=Status.UNKNOWN, value=0, bound=None, gap=None, helped=0, message=message
+            )
+            for objective in plan.objectives
+        ),
+        moves=(),
+        placements=(),
+        warnings=(*plan.warnings, message),
+        waves=UNSET,
+    )
+
+
+def summary_of(cluster: Cluster) -> SnapshotSummary:
+    """Counts of the snapshot; ``pods`` includes pending ones."""
+    taken_at = datetime.fromtimestamp(cluster.taken_at, UTC) if cluster.taken_at else None
+    return SnapshotSummary(
+        taken_at=taken_at.isoformat(timespec="seconds").replace("+00:00", "Z") if taken_at else None,
+        nodes=len(cluster.nodes),
+        pods=len(cluster.pods),
+        pending_pods=len(cluster.pending_pods),
+        source=cluster.source,
+    )
+
+
+def reference_to(pod: Pod) -> PodReference:
+    """Name and uid of a pod."""
+    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
+
+
+def _objective(name: str, answer: Answer, seconds: float) -> ObjectiveResult:
+    value = _rounded(answer.value)
+    bound = value if answer.status is Status.OPTIMAL else None if answer.bound is None else _rounded(answer.bound)
+    answer = replace(answer, value=value, bound=bound)
+    return ObjectiveResult(
+        name=name,
+        status=answer.status,
+        value=answer.value,
+        bound=answer.bound,
+        gap=answer.gap,
+        unit=answer.unit,
+        seconds=round(seconds, 3),
+        message=answer.message,
+        helped=UNSET if answer.helped is None else answer.helped,
+        wanted=UNSET if answer.wanted is None else answer.wanted,
+        certificate=UNSET if answer.certificate is None else answer.certificate,
+    )
+
+
+def _rounded(amount: float) -> float:
+    """Without the last digits that sums of fractions leave; whole numbers as such."""
+    return amount if isinstance(amount, int) else int(amount) if amount == int(amount) else round(amount, DIGITS)
+
+
+def _refusals(prediction: SchedulerPrediction, eligibility: Eligibility, course: Course) -> tuple[Refusal, ...]:
+    """What the objectives were refused; where pods wait: who cannot be helped, and who was left alone in their way."""
+    columns = prediction.columns
+    found: list[Refusal] = []
+    if any(answer.wanted is not None for _, answer, _ in course.answers):
+        found += [eligibility.not_helpable[pod] for pod in sorted(eligibility.not_helpable)]
+        wanted = _nodes_wanted(prediction, eligibility, course.placements)
+        for pod in sorted(eligibility.refusals):
+            node = columns.initial_node_of[pod]
+            if node != NOWHERE and wanted[node]:
+                found.append(eligibility.refusals[pod])
+    for _, answer, _ in course.answers:
+        found += answer.refusals
+    return tuple(dict.fromkeys(found))
+
+
+def _nodes_wanted(
+    prediction: SchedulerPrediction, eligibility: Eligibility, placements: Sequence[PlannedPlace]
+) -> BoolArray:
+    """Nodes that could hold a pending pod once others leave, bool[N]: where a pod left alone mattered."""
+    columns: Columns = prediction.columns
+    fits_already = {place.pod for place in placements if place.wave == 0}
+    wanted = np.zeros(columns.node_count, dtype=np.bool_)
+    for pod in eligibility.helpable:
+        if pod not in fits_already:
+            requests = columns.requests[:, columns.shape_of[pod]]
+            is_large_enough = ((requests[:, None] <= columns.allocatable) | (requests[:, None] == 0)).all(axis=0)
+            wanted |= prediction.static_feasible(pod) & is_large_enough
+    return wanted

@@ -1,0 +1,109 @@
+"""Keeps what earlier objectives have reached, and groups of pods that move together whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from msgspec.structs import replace as with_changes
+
+from rescheduler.model.plan.plan import Status
+from rescheduler.planning.lexicographic.goal import Goal
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.moving_together import in_broken_groups
+from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.search.objective_state import ObjectiveState
+
+ROUNDS = 4
+_SAME = 1e-6
+
+
+def plan_guarded(goal: Goal, question: Question, earlier: Sequence[Goal]) -> Answer:
+    """The answer of a goal whose moves make none of the earlier ones worse and leave no group in two.
+
+    Pods whose moves do are left where they are, and the goal is asked again; if that does not help within a few rounds,
+    nothing is moved for it and the message says so. What is proven without that restriction stays proven with it.
+    """
+    deadline = Deadline(question.clock, question.deadline_seconds)
+    asked, first = question, None
+    for number in range(ROUNDS):
+        share = 0.6 if number < ROUNDS - 1 and _may_be_asked_again(question, earlier) else 1.0
+        seconds = deadline.remaining() * share
+        answer = goal.plan(replace(asked, deadline_seconds=seconds, guards=guards_of(earlier, asked)))
+        barred = _to_bar(asked, answer, earlier)
+        if not barred:
+            return answer if first is None else restricted(goal, answer, first, _held_back(question, asked))
+        first = first or answer
+        asked = without(asked, barred)
+    idle = goal.plan(nobody_moves(asked))
+    assert first is not None
+    return restricted(goal, idle, first, "every plan that was found would undo what comes before it")
+
+
+def guards_of(earlier: Sequence[Goal], question: Question) -> tuple[ObjectiveState, ...]:
+    """What earlier goals think of the start of a question, made anew."""
+    guards = [goal.guard for goal in earlier if goal.guard is not None]
+    if not guards:
+        return ()
+    problem = Problem(question.prediction, question.placement, question.eligibility)
+    return tuple(guard(problem) for guard in guards)
+
+
+def nobody_moves(question: Question) -> Question:
+    """The same question where no pod may be moved: its answer is what doing nothing is worth."""
+    return without(replace(question, deadline_seconds=1.0), set(question.eligibility.movable))
+
+
+def _may_be_asked_again(question: Question, earlier: Sequence[Goal]) -> bool:
+    return bool(question.together) or any(goal.guard is not None for goal in earlier)
+
+
+def without(question: Question, pods: Collection[int]) -> Question:
+    """The same question where some pods may not be moved; itself if there are none."""
+    if not pods:
+        return question
+    left = tuple(pod for pod in question.eligibility.movable if pod not in pods)
+    return replace(question, eligibility=with_changes(question.eligibility, movable=left))
+
+
+def _to_bar(question: Question, answer: Answer, earlier: Sequence[Goal]) -> set[int]:
+    """Pods that must not be moved for this goal, because it moved them and should not have."""
+    barred = in_broken_groups(question.together, {move.pod for move in answer.moves})
+    guards = [goal.guard for goal in earlier if goal.guard is not None] if answer.moves else []
+    if guards:
+        problem = Problem(question.prediction, question.placement, question.eligibility)
+        for guard in guards:
+            barred |= _worsening(problem, guard(problem), answer)
+    return barred
+
+
+def _worsening(problem: Problem, state: ObjectiveState, answer: Answer) -> set[int]:
+    """Pods whose moves raise a cost that all moves together raise."""
+    before, raising = state.cost, set()
+    for move in answer.moves:
+        row = problem.row_of_movable[move.pod]
+        if state.change(row)[move.to_node] > _SAME:
+            raising.add(move.pod)
+        state.move(row, move.to_node)
+    return raising if state.cost > before + _SAME * max(1.0, abs(before)) else set()
+
+
+def _held_back(question: Question, asked: Question) -> str:
+    number = len(question.eligibility.movable) - len(asked.eligibility.movable)
+    pods = f"{number} pod{'s' if number != 1 else ''}"
+    return f"{pods} stay, since their moves would undo what comes before this, or leave a group in two"
+
+
+def restricted(goal: Goal, answer: Answer, first: Answer, note: str) -> Answer:
+    """An answer with some pods held back; its bound is that of the first answer, which held back nobody."""
+    bound = first.bound
+    if bound is not None and (answer.helped != first.helped or _is_beyond(goal, answer.value, bound)):
+        bound = None
+    is_proven = bound is not None and answer.value == bound and first.helped == first.wanted
+    status = Status.OPTIMAL if is_proven else Status.FEASIBLE if answer.moves or answer.placements else Status.UNKNOWN
+    return replace(answer, status=status, bound=bound, message=f"{answer.message}; {note}", certificate=None)
+
+
+def _is_beyond(goal: Goal, value: float, bound: float) -> bool:
+    return value > bound if goal.is_better_higher else value < bound

@@ -1,0 +1,1 @@
+"""The objectives that a policy can name, one folder each."""

@@ -1,0 +1,1 @@
+"""Empties nodes by seating their pods and those of a few others anew, many times."""

@@ -1,0 +1,247 @@
+"""The search for the best plan: the bound first, then cheap constructions, then the exact model or repacking."""
+
+from __future__ import annotations
+
+from math import floor
+
+import numpy as np
+
+from rescheduler.extension_points import Progress
+from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.planning.objectives.empty_nodes.draining.draining import Draining
+from rescheduler.planning.objectives.empty_nodes.exact import ExactSearch, Known
+from rescheduler.planning.objectives.empty_nodes.least_evictions import LeastEvictions, whole_prices
+from rescheduler.planning.objectives.empty_nodes.node_by_node import NodeByNode
+from rescheduler.planning.objectives.empty_nodes.relaxation import relax
+from rescheduler.planning.objectives.empty_nodes.repacking.repacking import repacked
+from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps_limits, solution_of
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.room_model.instance_builder import build_instance
+from rescheduler.planning.solvers.emptied_share import EmptiedShare, EmptiedShareProgram
+from rescheduler.planning.waves.replay import replay
+from rescheduler.planning.waves.wave_packing import as_far_as_possible, packed_in_order
+from rescheduler.planning.waves.waves import GroupsOfPods
+
+_LARGEST_MODEL = 30_000  # (kind of pod, node) pairs
+_SECONDS_PER_PAIR = 1e-4
+_MOST_REPLAYED = 2_000
+_RANDOM_ORDERS = 12
+_ENOUGH = 1e-6
+_SHARE_OF_BOUND, _SHARE_OF_WHOLE_BOUND = 0.4, 0.15
+_SHARE_OF_FEWEST = 0.1
+_SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its order
+_FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
+_FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
+_SHORT_SECONDS = 1.0
+_LARGEST_REPACKED = 50_000_000  # pods times nodes
+_SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.15, 0.5, 0.95
+
+
+class Search:
+    """One run over a situation. ``best`` is the best plan so far, ``bound`` what no plan exceeds."""
+
+    def __init__(
+        self, situation: Situation, groups: GroupsOfPods, deadline: Deadline, seed: int, progress: Progress
+    ) -> None:
+        """Begin with the plan that moves nobody."""
+        self.situation = situation
+        self.groups = groups
+        self.deadline = deadline
+        self.seed = seed
+        self.progress = progress
+        self.best = Solution()
+        self.bound = float(situation.price[situation.could_be_emptied].sum())
+        self._least = LeastEvictions(situation)
+        self._program: EmptiedShareProgram | None = None
+        self._share: EmptiedShare | None = None
+        self._draining = Draining(situation, groups, seed, progress)
+        self._draft: dict[int, int] = {}
+        self._draft_value = 0.0
+
+    def run(self) -> None:
+        """Search until the plan is proven best or time is over."""
+        if not len(self.situation.candidates):
+            self.bound = 0.0
+            return
+        if self.deadline.seconds < _SHORT_SECONDS:  # something first: the bound alone may take so long
+            nothing = np.zeros(self.situation.node_count, dtype=np.bool_)
+            self._try(self._by_pods(np.ones(self.situation.node_count)), nothing, self.deadline.part(0.5))
+        self.prove()
+        if self.bound <= 0:
+            return
+        self.progress("emptying node by node")
+        movable = len(self.situation.problem.movable)
+        is_tight = self.situation.limits.in_all < _FEW_EVICTIONS * movable
+        if not is_tight:
+            self._draining.prepare(self.deadline)
+        self._construct(self.deadline.part(_SHARE_IF_TIGHT if is_tight else _SHARE_OF_FIRST_ORDERS))
+        if not is_tight and movable * self.situation.node_count <= _LARGEST_REPACKED:
+            self._repack(self.deadline.part(_SHARE_OF_REPACKING))
+        if self.best.value < self.bound:
+            self._drain(self.deadline.part(_SHARE_OF_DRAINING))
+        if not self._is_done():
+            self._solve_whole()
+
+    def prove(self) -> None:
+        """A bound that holds for every plan: by the linear program, with whole nodes where they are few."""
+        if not len(self.situation.candidates):
+            self.bound = 0.0
+            return
+        self.progress("bounding what can be emptied")
+        self._program = EmptiedShareProgram(relax(self.situation))
+        for is_whole, share in ((False, _SHARE_OF_BOUND), (True, _SHARE_OF_WHOLE_BOUND)):
+            found = self._program.solve(0.0, self.deadline.part(share), is_whole=is_whole)
+            if found is not None:
+                self._share = found if self._share is None else self._share
+                self.bound = min(self.bound, self._rounded(found.bound))
+
+    def _rounded(self, bound: float) -> float:
+        """With prices that are whole numbers (of some unit) so is the value of every plan."""
+        prices = whole_prices(self.situation.price)
+        bound = max(0.0, bound)
+        return prices.real(floor(bound * prices.scale + _ENOUGH)) if prices.is_exact else bound and bound + _ENOUGH
+
+    def _is_done(self) -> bool:
+        return self.best.value >= self.bound and self.best.evictions <= self._fewest_for_best()
+
+    def _fewest_for_best(self) -> int:
+        return self._least.for_value(self.best.value, self.deadline.part(_SHARE_OF_FEWEST))
+
+    def _known(self) -> Known | None:
+        """What is proven so far, for the exact search; prices that are not whole are not known exactly."""
+        prices = whole_prices(self.situation.price)
+        fewest = self._fewest_for_best() if self.best.value >= self.bound else 0
+        return Known(round(self.bound * prices.scale), fewest) if prices.is_exact else None
+
+    def _construct(self, deadline: Deadline) -> None:
+        """Several orders of nodes, with and without the nodes that the linear program empties kept free."""
+        random = np.random.default_rng(self.seed)
+        for closed in self._closings():
+            for order in self._orders():
+                self._try(order, closed, deadline)
+                if self._is_done() or deadline.is_over():
+                    return
+        for number in range(_RANDOM_ORDERS):
+            noise = random.lognormal(0.0, 0.1 + 0.02 * number, self.situation.node_count)
+            self._try(self._by_pods(noise), self._closings()[number % 2], deadline)
+            if self._is_done() or deadline.is_over():
+                return
+
+    def _try(self, order: IntArray, closed: BoolArray, deadline: Deadline) -> None:
+        work = NodeByNode(self.situation, closed | self.situation.is_empty)
+        work.run(order.tolist(), deadline.part(_SHARE_OF_SEATS), may_eject=False)
+        emptied = frozenset(work.emptied)
+        left = [node for node in order.tolist() if node not in emptied]
+        work.run(left, deadline.part(_SHARE_OF_SEATS / 2), may_eject=True)
+        self._note_draft(work)
+        self._offer(work.order, deadline)
+
+    def _note_draft(self, work: NodeByNode) -> None:
+        value = float(self.situation.price[work.emptied].sum())
+        if value > self._draft_value:
+            self._draft, self._draft_value = dict(work.order), value
+
+    def _offer(self, order: list[tuple[int, int]], deadline: Deadline) -> None:
+        """Keep what of an order can be packed in time, if that is better."""
+        problem = self.situation.problem
+        waves, rest = as_far_as_possible(problem, self.groups, order, deadline)
+        schedule = packed_in_order(problem, self.groups, order, deadline) if rest else None
+        self._keep(solution_of(self.situation, schedule or waves.schedule))
+
+    def _closings(self) -> list[BoolArray]:
+        """Nodes to keep free of arrivals: none; those that the linear program empties."""
+        none = np.zeros(self.situation.node_count, dtype=np.bool_)
+        wanted = none.copy()
+        if self._share is not None and self._program is not None:
+            wanted[self._program.nodes[self._share.share > 0.5]] = True
+        return [wanted & self.situation.could_be_emptied, none]
+
+    def _orders(self) -> list[IntArray]:
+        situation = self.situation
+        orders = [self._by_pods(np.ones(situation.node_count))]
+        if self._share is not None and self._program is not None:
+            share = np.zeros(situation.node_count)
+            share[self._program.nodes] = self._share.share
+            first = orders[0]
+            orders.insert(0, first[np.argsort(-share[first], kind="stable")])
+        capacity = np.maximum(1, situation.columns.allocatable)
+        used = ((situation.start.used / capacity)[:2]).max(axis=0)
+        nodes = situation.candidates
+        orders.append(nodes[np.lexsort((nodes, used[nodes] / situation.price[nodes]))])
+        return orders
+
+    def _by_pods(self, noise: np.ndarray[tuple[int], np.dtype[np.float64]]) -> IntArray:
+        """Nodes that cost the fewest evictions for what they are worth first."""
+        situation = self.situation
+        nodes = situation.candidates
+        share = situation.pods_on[nodes] / situation.price[nodes] * noise[nodes]
+        ordered: IntArray = nodes[np.lexsort((nodes, situation.harm[nodes], share))]
+        return ordered
+
+    def _repack(self, deadline: Deadline) -> None:
+        """Empty all at once what the linear program would, with the least room to spare that is enough (bisection)."""
+        self.progress("seating the pods of many nodes together")
+        random = np.random.default_rng(self.seed)
+        least, most, spare = 0.0, 1.0, _FIRST_SPARE
+        while most - least > _FINEST_SPARE and spare <= _LARGEST_SPARE and not deadline.is_over():
+            if self._try_spare(spare, deadline, random):
+                most = spare
+            else:
+                least = spare
+            spare = (least + most) / 2 if most < 1.0 else 2 * least
+        if self.best.emptied and not deadline.is_over():
+            self._extend(deadline)
+
+    def _try_spare(self, spare: float, deadline: Deadline, random: np.random.Generator) -> bool:
+        """Whether everything that the linear program empties with so much room to spare could be emptied."""
+        assert self._program is not None
+        share = self._program.solve(spare, deadline.part(0.2))
+        if share is None:
+            return False
+        chosen = self._program.nodes[share.share > 0.5]
+        chosen = chosen[self.situation.could_be_emptied[chosen]]
+        schedule = repacked(self.situation, self.groups, chosen, deadline.part(0.5), random)
+        found = solution_of(self.situation, schedule)
+        self._keep(found)
+        return len(found.emptied) >= len(chosen)
+
+    def _extend(self, deadline: Deadline) -> None:
+        """Empty further nodes one by one beside those of the best plan."""
+        work = NodeByNode(self.situation, self.situation.is_empty)
+        work.repeat(self.best.schedule, self.best.emptied)
+        order = [
+            node for node in self._by_pods(np.ones(self.situation.node_count)).tolist() if node not in work.emptied
+        ]
+        work.run(order, deadline.part(_SHARE_OF_SEATS), may_eject=True)
+        self._offer(work.order, deadline)
+
+    def _drain(self, deadline: Deadline) -> None:
+        """Drain further nodes beside those of the best plan, those first that the linear program empties."""
+        self.progress("draining further nodes")
+        draft = self.best.schedule.draft.moves
+        if self._draft_value > self.best.value:
+            draft = self._draft
+        found = self._draining.drained(draft, self._orders()[0], self._closings()[0], deadline)
+        if found is not None:
+            self._keep(found)
+
+    def _keep(self, found: Solution) -> None:
+        if not keeps_limits(self.situation, found.schedule) or not found.is_better_than(self.best):
+            return
+        if found.evictions > _MOST_REPLAYED or not replay(self.situation.problem, found.schedule):
+            self.best = found
+
+    def _solve_whole(self) -> None:
+        situation, problem = self.situation, self.situation.problem
+        shapes = len(np.unique(problem.columns.shape_of[problem.movable]))
+        size = shapes * situation.node_count
+        if size > min(_LARGEST_MODEL, self.deadline.seconds / (4 * _SECONDS_PER_PAIR)):
+            return
+        self.progress("solving the whole model")
+        instance = build_instance(problem, np.arange(situation.node_count))
+        exact = ExactSearch(situation, instance, self.deadline, self.seed, self.best, self._known())
+        exact.run()
+        self._keep(exact.solution)
+        if exact.bound is not None:
+            self.bound = min(self.bound, exact.bound)

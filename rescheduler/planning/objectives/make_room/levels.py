@@ -1,0 +1,79 @@
+"""The search level by level of importance where pods have a prize: what the most important are worth comes first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rescheduler.model.plan.disruption import MoveLimits
+from rescheduler.planning.objectives.make_room.opening import open_problem
+from rescheduler.planning.objectives.make_room.request import MakeRoomRequest
+from rescheduler.planning.objectives.make_room.search import Outcome, Search
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.room_model.ranking import helped_by
+from rescheduler.planning.waves.replay import violated_limits
+
+
+class Found(NamedTuple):
+    """What a search found, for the pods of ``problem``; ``is_settled``: the levels before are proven best as well."""
+
+    problem: Problem
+    outcome: Outcome
+    is_settled: bool = True
+
+
+def search_for(
+    problem: Problem, request: MakeRoomRequest, deadline: Deadline, limits: MoveLimits | None = None
+) -> Found:
+    """Search for all pods at once, or, with a prize, for each importance in turn.
+
+    Pods of higher importance that are worth their evictions stay helped; those that are not are left out for good.
+    ``limits``: in place of the request's.
+    """
+    levels = problem.wishes.levels
+    if problem.wishes.prize is None or len(levels) < 2:
+        return Found(problem, Search(problem, deadline, request.seed, request.progress).run())
+    helped: list[int] = []
+    found: Found | None = None
+    for number, level in enumerate(levels):
+        pending = [*helped, *(pod for pod in problem.pending if problem.wishes.priority(pod) == level)]
+        part = open_problem(request, pending, limits)
+        search = Search(part, deadline.part(1 / (len(levels) - number)), request.seed, request.progress)
+        if found is not None:
+            search.begin_with(found.outcome.best)
+        is_settled = found is None or (found.is_settled and found.outcome.is_done(found.problem))
+        found = Found(part, search.run(), is_settled)
+        helped = [pod for pod, _, _ in found.outcome.best.places]
+    assert found is not None
+    return found
+
+
+# Which limits of the plan keep it from helping more: found by planning once more without them.
+
+
+@dataclass(frozen=True)
+class BindingLimits:
+    """Names of the limits that bind, with their values, and what a plan without them would reach."""
+
+    names: tuple[str, ...] = ()
+    helped: int = 0
+    evictions: int = 0
+
+
+def find_binding_limits(
+    request: MakeRoomRequest, whole: Problem, outcome: Outcome, schedule: Schedule, deadline: Deadline
+) -> BindingLimits:
+    """Limits without which more pods would be helped; empty if there are none, or if time is over."""
+    limits = request.eligibility.limits
+    certificate = outcome.certificate
+    is_final = certificate is not None and certificate.helpable <= len(schedule.places)
+    if limits == MoveLimits() or is_final or deadline.is_over():
+        return BindingLimits()
+    problem = open_problem(request, limits=MoveLimits())
+    better = search_for(problem, request, deadline, limits=MoveLimits()).outcome.best
+    if helped_by(problem, better) <= helped_by(problem, schedule):
+        return BindingLimits()
+    names = violated_limits(whole, better)
+    return BindingLimits(tuple(names), len(better.places), better.evictions)

@@ -1,0 +1,122 @@
+"""Make room for pending pods: start reading here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rescheduler.model.plan.plan import Status
+from rescheduler.planning.objectives.make_room.certificate import exhausted
+from rescheduler.planning.objectives.make_room.hand_off import NodesToAdd, nodes_to_add
+from rescheduler.planning.objectives.make_room.levels import BindingLimits, Found, find_binding_limits, search_for
+from rescheduler.planning.objectives.make_room.messages import describe, told
+from rescheduler.planning.objectives.make_room.opening import number_wanted, open_problem, with_nominated_seated
+from rescheduler.planning.objectives.make_room.prediction_only import keep_what_needs_no_hold
+from rescheduler.planning.objectives.make_room.reasons import reasons_of_moves
+from rescheduler.planning.objectives.make_room.request import MakeRoomAnswer, MakeRoomRequest
+from rescheduler.planning.objectives.make_room.search import Outcome
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.plan_request import PlannedMove, PlannedPlace
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.room_model.ranking import HelpVector, helped_by
+from rescheduler.planning.waves.destinations import predict_with_holds
+from rescheduler.planning.waves.free_places import as_the_scheduler_places, place_without_moves
+from rescheduler.planning.waves.replay import replay
+
+SEARCH_SHARE = 0.93  # the rest of the time is for predicting destinations and replaying the plan
+
+
+def plan_make_room(request: MakeRoomRequest) -> MakeRoomAnswer:
+    """Plan within the deadline. The plan is never worse than doing nothing, and replayed before it is returned."""
+    deadline = Deadline(request.clock, request.deadline_seconds)
+    request, notes = with_nominated_seated(request)
+    whole = open_problem(request)
+    found = search_for(whole, request, deadline.part(SEARCH_SHARE))
+    problem, outcome = found.problem, found.outcome
+    if replay(problem, outcome.best):
+        outcome.best = place_without_moves(problem)
+    schedule, guided = outcome.best, frozenset[int]()
+    if schedule.waves and request.is_guided_by_holds:
+        schedule, guided = predict_with_holds(problem, schedule, deadline)
+    elif schedule.waves:
+        schedule, more = keep_what_needs_no_hold(problem, schedule)
+        notes += more
+    else:
+        schedule = as_the_scheduler_places(problem, schedule, deadline)
+    notes += schedule.notes_on_exchanges
+    limits = BindingLimits()
+    if len(schedule.places) < len(whole.pending):
+        limits = find_binding_limits(request, whole, outcome, outcome.best, deadline.part(0.8))
+    return _answer(request, whole, found, schedule, guided, limits, notes, deadline)
+
+
+def _answer(
+    request: MakeRoomRequest,
+    whole: Problem,
+    found: Found,
+    schedule: Schedule,
+    guided: frozenset[int],
+    limits: BindingLimits,
+    notes: list[str],
+    deadline: Deadline,
+) -> MakeRoomAnswer:
+    problem, outcome = found.problem, found.outcome
+    helped = helped_by(problem, schedule)
+    wanted = number_wanted(request)
+    value = schedule.evictions
+    bound = min(value, outcome.proven.bound_for(helped))
+    status = _status(helped, wanted, value, bound, found)
+    reasons = reasons_of_moves(problem, schedule)
+    to_add = NodesToAdd()
+    if status is Status.INFEASIBLE and not limits.names:
+        to_add = nodes_to_add(whole, _left(whole, schedule), deadline)
+    message = describe(request, whole, outcome, schedule, status, limits, [*told(whole, to_add), *notes])
+    return MakeRoomAnswer(
+        status=status,
+        value=value,
+        bound=bound,
+        gap=abs(value - bound) / max(1, abs(bound)),
+        helped=sum(helped),
+        wanted=wanted,
+        message=message,
+        certificate=_certificate(whole, outcome, status, schedule, to_add),
+        moves=tuple(
+            PlannedMove(pod, node, number, pod in guided, reasons[pod], number in schedule.evict_first)
+            for number, wave in enumerate(schedule.waves, start=1)
+            for pod, node in wave
+        ),
+        placements=tuple(PlannedPlace(pod, node, wave) for pod, node, wave in schedule.places),
+        binding_limits=limits.names,
+    )
+
+
+def _left(problem: Problem, schedule: Schedule) -> list[int]:
+    placed = {pod for pod, _, _ in schedule.places}
+    return [pod for pod in problem.pending if pod not in placed]
+
+
+def _certificate(
+    problem: Problem, outcome: Outcome, status: Status, schedule: Schedule, to_add: NodesToAdd
+) -> dict[str, Any] | None:
+    """Why not all pods are helped, as data: the linear programme's words, or that every plan was ruled out."""
+    if status is not Status.INFEASIBLE:
+        return None
+    if outcome.certificate is not None:
+        return {**outcome.certificate.facts, **to_add.facts(problem)}
+    return {**exhausted(problem, len(schedule.places)), **to_add.facts(problem)}
+
+
+def _status(helped: HelpVector, wanted: int, value: int, bound: int, found: Found) -> Status:
+    outcome, most = found.outcome, found.outcome.proven.most_help
+    if outcome.certificate is not None:
+        return Status.INFEASIBLE  # no rearrangement helps all
+    if found.problem.wishes.prize is not None:
+        is_proven = found.is_settled and (not found.problem.pending or (helped == most and value == bound))
+        return Status.OPTIMAL if is_proven else Status.FEASIBLE if outcome.best.places else Status.UNKNOWN
+    if sum(helped) == wanted:
+        return Status.OPTIMAL if value == bound else Status.FEASIBLE
+    if sum(helped) == len(found.problem.pending):
+        return Status.INFEASIBLE  # the others are in groups that cannot be whole
+    if most is not None and sum(most) < wanted:
+        return Status.INFEASIBLE
+    return Status.FEASIBLE if outcome.best.places else Status.UNKNOWN

@@ -1,0 +1,127 @@
+"""Who keeps apart from whom: pods in classes, and classes that are rivals."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
+from rescheduler.model.columns.selection import Grouping
+from rescheduler.model.usage.usage import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Foes:
+    """Pods (P) in classes (C), all pods of a class having the same foes.
+
+    ``class_of``: int64[P], NOWHERE for a pod without foes. ``rivals``: for each class the classes whose pods are foes
+    of its own, ascending; the class itself is among them where its pods keep apart from each other. Rivalry is mutual.
+    """
+
+    class_of: IntArray
+    rivals: tuple[IntArray, ...]
+
+    def pods_of(self, number: int) -> IntArray:
+        """Pods of one class, ascending."""
+        return self._members[self._grouping.members(number)]
+
+    def is_rival(self, number: int) -> BoolArray:
+        """Rivals of a class, bool[C + 1]; the last entry stands for pods of no class."""
+        mask = np.zeros(len(self.rivals) + 1, dtype=np.bool_)
+        mask[self.rivals[number]] = True
+        return mask
+
+    def keeps_apart(self, number: int) -> bool:
+        """Whether the pods of a class are foes of each other."""
+        return bool((self.rivals[number] == number).any())
+
+    @cached_property
+    def _members(self) -> IntArray:
+        return np.flatnonzero(self.class_of != NOWHERE)
+
+    @cached_property
+    def _grouping(self) -> Grouping:
+        return Grouping(self.class_of[self._members].astype(np.int32), len(self.rivals))
+
+
+# Counts pairs of foes that share a domain, and by how much a move changes their number.
+
+
+class Apart:
+    """Pairs of foes within one domain, as pods move. A domain may be a node.
+
+    ``pairs``: their number; ``here``: int64[P], foes of each pod in its own domain.
+    """
+
+    def __init__(self, foes: Foes, node_of: IndexArray, codes: IndexArray) -> None:
+        """``node_of``: int32[P], where pods are; ``codes``: int32[N], each node's domain, NOWHERE where it has none."""
+        self.foes = foes
+        self.codes = codes
+        self._codes_or_nowhere = np.append(codes, NOWHERE)
+        self._domains = int(codes.max(initial=NOWHERE)) + 1
+        self._domain_of = self._codes_or_nowhere[node_of]
+        self.here = self._count_here()
+        self.pairs = int(self.here.sum()) // 2
+
+    def copy(self) -> Apart:
+        """An independent copy."""
+        other = copy(self)
+        other.here = self.here.copy()
+        other._domain_of = self._domain_of.copy()
+        return other
+
+    def change(self, pod: int) -> FloatArray:
+        """Change of ``pairs`` if a pod went to each node, float64[N]."""
+        number = int(self.foes.class_of[pod])
+        if number == NOWHERE:
+            return np.zeros(len(self.codes))
+        there = np.append(self._foes_by_domain(number), 0)
+        domain = int(self._domain_of[pod])
+        if domain != NOWHERE:
+            there[domain] -= self.foes.keeps_apart(number)
+        change: FloatArray = (there[self.codes] - self.here[pod]).astype(np.float64)
+        return change
+
+    def move(self, pod: int, node: int) -> None:
+        """A pod goes to a node (NOWHERE: to none)."""
+        number = int(self.foes.class_of[pod])
+        before, after = int(self._domain_of[pod]), int(self._codes_or_nowhere[node])
+        if number == NOWHERE or before == after:
+            return
+        is_rival = self.foes.is_rival(number)
+        self._domain_of[pod] = NOWHERE
+        self.pairs -= int(self.here[pod])
+        if before != NOWHERE:
+            self.here[self._in(before, is_rival)] -= 1
+        arriving = self._in(after, is_rival) if after != NOWHERE else np.zeros(0, dtype=np.int64)
+        self.here[arriving] += 1
+        self.here[pod] = len(arriving)
+        self.pairs += len(arriving)
+        self._domain_of[pod] = after
+
+    def standing(self, pods: IntArray) -> IntArray:
+        """How many of these pods are in each domain, int64[D]."""
+        domains = self._domain_of[pods]
+        return np.bincount(domains[domains != NOWHERE], minlength=self._domains)
+
+    def _in(self, domain: int, is_rival: BoolArray) -> IntArray:
+        pods = np.flatnonzero(self._domain_of == domain)
+        return pods[is_rival[self.foes.class_of[pods]]]
+
+    def _foes_by_domain(self, number: int) -> IntArray:
+        counts = np.zeros(self._domains, dtype=np.int64)
+        for rival in self.foes.rivals[number].tolist():
+            counts += self.standing(self.foes.pods_of(rival))
+        return counts
+
+    def _count_here(self) -> IntArray:
+        here = np.zeros(len(self.foes.class_of), dtype=np.int64)
+        for number in range(len(self.foes.rivals)):
+            pods = self.foes.pods_of(number)
+            pods = pods[self._domain_of[pods] != NOWHERE]
+            if len(pods) and len(self.foes.rivals[number]):
+                here[pods] = self._foes_by_domain(number)[self._domain_of[pods]] - self.foes.keeps_apart(number)
+        return here

@@ -1,0 +1,92 @@
+"""Separates antagonists by the fewest evictions: start reading here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rescheduler.model.columns.arrays import NOWHERE
+from rescheduler.model.plan.plan import Status
+from rescheduler.planning.assignment.assigning import Rearrangement, cost_after, rearrange
+from rescheduler.planning.assignment.assignment_problem import Case, Costs
+from rescheduler.planning.assignment.members import FEW_MOVABLE, affordable_members, case_of
+from rescheduler.planning.assignment.pairs import add_pairs
+from rescheduler.planning.assignment.staying import Staying
+from rescheduler.planning.objectives.separate_antagonists.antagonists import Antagonists
+from rescheduler.planning.objectives.separate_antagonists.bounds import least_pairs
+from rescheduler.planning.objectives.separate_antagonists.messages import Telling
+from rescheduler.planning.objectives.separate_antagonists.state import SeparationState
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.problem.remaining_limits import RemainingLimits, remaining_limits
+from rescheduler.planning.search.answering import planned_moves
+from rescheduler.planning.search.local_search import problem_of
+
+# The question of separating antagonists as a case for the exact solver.
+
+
+def case_for(problem: Problem, antagonists: Antagonists, limits: RemainingLimits) -> Case | None:
+    """All movable pods, or those with antagonists only, the others left out; None where that is too much."""
+    class_of = antagonists.foes.class_of[problem.movable]
+    rows = np.arange(len(problem.movable))
+    if len(rows) > FEW_MOVABLE:
+        rows = rows[class_of != NOWHERE]
+    found = affordable_members(problem, rows)
+    if found is None:
+        return None
+    members, nodes = found
+    costs = Costs()
+    add_pairs(costs, members, nodes, antagonists.foes, members.codes(None))
+    return case_of(members, nodes, limits, costs)
+
+
+UNIT = "pairs"
+SEARCH_SHARE = 0.9  # of the time; the rest is for the words
+
+
+def plan_separate_antagonists(question: Question, antagonists: Antagonists) -> Answer:
+    """The fewest pairs of antagonists that share a node, then the fewest evictions; ``value`` is the pairs that stay.
+
+    INFEASIBLE: it is proven that some pair must stay; the message and the refusals say which do and why.
+    """
+    deadline = Deadline(question.clock, question.deadline_seconds)
+    problem = problem_of(question)
+    state = SeparationState(problem, antagonists)
+    if not state.cost:
+        return _answer(question, problem, antagonists, Rearrangement(Schedule(), 0.0), 0, deadline)
+    limits = remaining_limits(question.eligibility.limits, question.placement)
+    bound = least_pairs(problem, antagonists.foes, state.apart.codes, limits)
+    case = case_for(problem, antagonists, limits)
+    found = rearrange(
+        question,
+        problem,
+        case,
+        lambda: SeparationState(problem, antagonists),
+        deadline.part(SEARCH_SHARE),
+        float(bound),
+    )
+    return _answer(question, problem, antagonists, found, max(bound, found.bound or 0), deadline)
+
+
+def _answer(
+    question: Question,
+    problem: Problem,
+    antagonists: Antagonists,
+    found: Rearrangement,
+    bound: int,
+    deadline: Deadline,
+) -> Answer:
+    before, after = SeparationState(problem, antagonists), SeparationState(problem, antagonists)
+    cost_after(problem, found.schedule, after)
+    told = Telling(problem, antagonists, before.apart, found.ends(problem))
+    message, refusals = told.outcome(after.apart, found.schedule.evictions, Staying(question, problem, found.schedule))
+    return Answer(
+        status=Status.INFEASIBLE if bound else Status.OPTIMAL if found.cost <= bound else Status.FEASIBLE,
+        value=found.cost,
+        bound=float(bound),
+        unit=UNIT,
+        message="; ".join([message, *found.notes(question), *antagonists.warnings]),
+        moves=planned_moves(question, problem, found.schedule, deadline, told.reason),
+        refusals=refusals,
+    )

@@ -1,0 +1,95 @@
+"""Bring nodes below their target by real use, with as few and as cheap moves as possible: start reading here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.usage.demand import trimaran_demand
+from rescheduler.model.usage.observed_use import ObservedUse
+from rescheduler.planning.objectives.spread_load.bounds import least_overload
+from rescheduler.planning.objectives.spread_load.messages import Before, describe, hot_nodes_that_stay
+from rescheduler.planning.objectives.spread_load.state import LoadState
+from rescheduler.planning.objectives.spread_load.whole_model import WholePlan, solve_whole
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.prices import relative_price
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.problem.remaining_limits import remaining_limits
+from rescheduler.planning.search.answering import as_answer
+from rescheduler.planning.search.local_search import improve, problem_of
+
+UNIT = "nodes' worth of overload"
+NOTHING = 1e-5
+"""Overload that does not count: far below a millicore on a usual node, and what solvers of programs leave open."""
+WHOLE_SHARE = 0.3
+PLAN_SHARE = 0.8  # the rest of the time is for telling which moves need guidance
+
+
+def plan_spread_load(question: Question, observed: ObservedUse, target: Mapping[str, float]) -> Answer:
+    """Plan within the deadline; requests stay the hard constraint, and no node is brought above its target.
+
+    ``target``: fraction of allocatable by resource; resources that ``observed`` does not know are left out. The value
+    is the use above the targets that is left, each resource counted in average nodes.
+    """
+    deadline = Deadline(question.clock, question.deadline_seconds)
+    problem = problem_of(question)
+    state = LoadState(problem, observed, target, is_strict=True)
+    limits = remaining_limits(question.eligibility.limits, question.placement)
+    bound = least_overload(problem, state, limits)
+    before = Before(state)
+    whole = _whole(question, problem, state, deadline.part(WHOLE_SHARE)) if state.cost > bound else None
+    bound = bound if whole is None else max(bound, whole.bound)
+    plan = improve(
+        question,
+        problem,
+        state,
+        deadline.part(PLAN_SHARE),
+        floor=bound,
+        is_cheap=is_best_effort(problem),
+        hint=() if whole is None else whole.moves,
+    )
+    bound = plan.cost_after if plan.cost_after <= bound + NOTHING else bound
+    refusals = hot_nodes_that_stay(question, plan.board, state)
+    return as_answer(
+        question,
+        problem,
+        plan,
+        deadline,
+        value=plan.cost_after,
+        bound=bound,
+        unit=UNIT,
+        message=describe(question, before, state, plan, bound, refusals, observed.notes),
+        reason=lambda pod, _: _reason(problem, before, pod),
+        refusals=refusals,
+    )
+
+
+def _reason(problem: Problem, before: Before, pod: int) -> str:
+    origin = int(problem.start.node_of[pod])
+    name = problem.columns.cluster.nodes[origin].name
+    return f"relieves {name}" if before.over[:, origin].any() else f"makes way on {name} for a pod of a hot node"
+
+
+def _whole(question: Question, problem: Problem, state: LoadState, deadline: Deadline) -> WholePlan | None:
+    """The whole question as one program, if it is small; its plan where moves cost something counts that in."""
+    limits = remaining_limits(question.eligibility.limits, question.placement)
+    free = np.zeros(len(problem.movable))
+    whole = solve_whole(problem, state, limits, free, deadline.part(0.5))
+    if whole is None or not question.move_cost:
+        return whole
+    prices = problem.prices(np.arange(len(problem.movable)))
+    fees = np.array([question.move_cost * relative_price(price) for price in prices.tolist()])
+    priced = solve_whole(problem, state, limits, fees, deadline)
+    return whole if priced is None else WholePlan(whole.bound, priced.moves)
+
+
+def is_best_effort(problem: Problem) -> BoolArray:
+    """Movable pods that request neither cpu nor memory and have no limit on them: first to give way, bool[M]."""
+    shapes = problem.columns.shapes
+    bare = (not shape.requests and trimaran_demand(shape).is_best_effort for shape in shapes)
+    of_shape = np.fromiter(bare, dtype=np.bool_, count=len(shapes))
+    found: BoolArray = of_shape[problem.columns.shape_of[problem.movable]]
+    return found

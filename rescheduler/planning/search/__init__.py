@@ -1,0 +1,1 @@
+"""Local search: a placement is improved move by move, whatever the objective."""

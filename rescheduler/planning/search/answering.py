@@ -1,0 +1,72 @@
+"""From an improvement to an answer: which moves need guidance, what is proven, and what could not be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rescheduler.model.plan.plan import Refusal, Status
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.plan_request import Answer, PlannedMove, Question
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.search.local_search import Improvement
+from rescheduler.planning.waves.destinations import guided_moves
+
+_SAME = 1e-9
+
+
+def as_answer(
+    question: Question,
+    problem: Problem,
+    improvement: Improvement,
+    deadline: Deadline,
+    *,
+    value: float,
+    bound: float | None,
+    unit: str,
+    message: str,
+    reason: Callable[[int, int], str],
+    refusals: Sequence[Refusal] = (),
+) -> Answer:
+    """The answer with its moves marked: OPTIMAL where ``value`` meets ``bound``, else FEASIBLE.
+
+    ``reason``: why a pod (index) goes to a node (index), in words for people.
+    """
+    is_proven = bound is not None and abs(value - bound) <= _SAME * max(1.0, abs(bound))
+    return Answer(
+        status=Status.OPTIMAL if is_proven else Status.FEASIBLE,
+        value=value,
+        bound=bound,
+        unit=unit,
+        message="; ".join([message, *_notes(question, improvement)]),
+        moves=planned_moves(question, problem, improvement.schedule, deadline, reason),
+        refusals=tuple(refusals),
+    )
+
+
+def planned_moves(
+    question: Question, problem: Problem, schedule: Schedule, deadline: Deadline, reason: Callable[[int, int], str]
+) -> tuple[PlannedMove, ...]:
+    """Moves in their waves. With holds, those need guidance that the scheduler would not choose, origins closed.
+
+    When time is over, the moves that are left count as such.
+    """
+    guided = frozenset[int]()
+    if question.is_guided_by_holds:
+        guided = guided_moves(problem, problem.start.copy(), schedule, deadline)
+    return tuple(
+        PlannedMove(pod, node, number, pod in guided, reason(pod, node), number in schedule.evict_first)
+        for number, wave in enumerate(schedule.waves, start=1)
+        for pod, node in wave
+    )
+
+
+def _notes(question: Question, improvement: Improvement) -> list[str]:
+    count = improvement.taken_back
+    exchanges = improvement.schedule.notes_on_exchanges
+    if not count:
+        return exchanges
+    moves = "1 more move" if count == 1 else f"{count} more moves"
+    if question.is_guided_by_holds:
+        return [*exchanges, f"{moves} would help, but found no order in which every pod arrives before it departs"]
+    return [f"left out without guidance: {moves} that would help, but that the scheduler would not make by itself"]

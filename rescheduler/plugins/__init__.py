@@ -1,1 +1,0 @@
-"""What can be plugged in: filters and scores."""

@@ -1,0 +1,65 @@
+"""How ``run`` lives beside an autoscaler: what it asks it for, what it offers it, and how long it waits for it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import DurationSeconds, PositiveDurationSeconds
+
+
+class ScaleUp(StrEnum):
+    """What is done for pending pods that no rearrangement helps."""
+
+    LEAVE = "Leave"
+    PROVISIONING_REQUEST = "ProvisioningRequest"
+    CAPACITY_BUFFER = "CapacityBuffer"
+    PLACEHOLDERS = "Placeholders"
+
+
+class ScaleDown(StrEnum):
+    """What is done with nodes that a plan has emptied."""
+
+    LEAVE = "Leave"
+    ANNOTATE = "Annotate"
+    TAINT = "Taint"
+
+
+class AutoscalerPolicy(PolicyModel):
+    """With cluster-autoscaler or Karpenter, not against it; without either nothing here matters."""
+
+    scale_up: ScaleUp = ScaleUp.LEAVE
+    """For pending pods that no rearrangement helps: Leave them to the autoscaler, which sees them itself; or ask it for
+    room by a ProvisioningRequest, a CapacityBuffer, or Placeholders (pending pods of low priority in
+    ``hold.namespace``), where it does not act by itself. Takes deploy/autoscaler.yaml."""
+    scale_down: ScaleDown = ScaleDown.LEAVE
+    """For nodes that a plan has emptied: Leave them to the autoscaler; or tell it by an annotation
+    (``rescheduler.dev/emptied``), or by a taint of that name, which keeps them empty. Takes deploy/autoscaler.yaml."""
+    wait: PositiveDurationSeconds = 600.0
+    """How long pods are left to an autoscaler that makes room for them, or was asked to; then they are helped again."""
+    after_scale_up: DurationSeconds = 600.0
+    """No node is emptied for this long after an autoscaler has added one; 0: at once."""
+    after_scale_down: DurationSeconds = 600.0
+    """Pods that came since an autoscaler took a node away are left to scheduler and autoscaler for this long; 0: they
+    are helped at once."""
+    offer: PositiveDurationSeconds = 3600.0
+    """How long a node stays marked as emptied, by annotation or taint."""
+
+
+def _writes_nothing_under_predict(found: AutoscalerPolicy, info: ValidationInfo) -> AutoscalerPolicy:
+    """Raise where something is to be written, and the policy's guidance lets nothing be."""
+    choices = (("scaleUp", found.scale_up, ScaleUp.LEAVE), ("scaleDown", found.scale_down, ScaleDown.LEAVE))
+    for field, choice, harmless in choices:
+        if choice is not harmless and info.data.get("guidance") == "Predict":
+            problem = "{field}: {choice} writes to the cluster, and guidance: Predict writes nothing but evictions"
+            context = {"field": field, "choice": choice.value}
+            raise PydanticCustomError("writes_under_predict", f"{problem}; change one of them", context)
+    return found
+
+
+CheckedAutoscalerPolicy: TypeAlias = Annotated[AutoscalerPolicy, AfterValidator(_writes_nothing_under_predict)]
+"""As a field of a policy, after its guidance."""

@@ -1,0 +1,282 @@
+"""The ReschedulerPolicy: what an operator may ask for, field by field."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from rescheduler.policy.fields.api import ApiPolicy, ApprovalPolicy, AuditPolicy, TelemetryPolicy
+from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, CheckedAutoscalerPolicy
+from rescheduler.policy.fields.budgets import Budgets
+from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
+from rescheduler.policy.fields.ledger import LedgerPolicy
+from rescheduler.policy.fields.objectives import ObjectiveName
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.safety import (
+    BackOffPolicy,
+    BreakerPolicy,
+    Health,
+    RampUpPolicy,
+    Stop,
+    remembered_seconds,
+)
+from rescheduler.policy.fields.schedulers import SchedulerSource
+from rescheduler.policy.fields.selectors import LabelKey, LabelSelectorRequirement, NodeSelector, PolicySelector
+from rescheduler.policy.fields.triggers import DEFAULT_TRIGGERS, TriggerEntry
+from rescheduler.policy.fields.usage import UsagePolicy
+from rescheduler.policy.fields.values import (
+    LARGEST_COUNT,
+    CountOrShare,
+    DurationSeconds,
+    Margin,
+    NamespaceName,
+    PositiveDurationSeconds,
+)
+
+__all__ = [
+    "Disruption", "Guidance", "Hold", "LabelSelectorRequirement", "Limits", "Metadata", "Mode", "Namespaces",
+    "NodeSelector", "Objective", "Permission", "Policy", "PolicySelector", "Scope", "Workloads",
+]  # fmt: skip
+
+API_VERSION: Final = "rescheduler/v1alpha1"
+KIND: Final = "ReschedulerPolicy"
+
+
+class Mode(StrEnum):
+    """What ``run`` does with a plan."""
+
+    DRY_RUN = "DryRun"
+    APPROVE = "Approve"
+    EXECUTE = "Execute"
+
+
+class Permission(StrEnum):
+    """Whether pods of a kind may be moved."""
+
+    DENY = "Deny"
+    ALLOW = "Allow"
+
+
+class Guidance(StrEnum):
+    """How moved pods are led to their destination."""
+
+    PREDICT = "Predict"
+    HOLD = "Hold"
+    GUIDE = "Guide"
+    TAINT = "Taint"
+
+
+class Metadata(PolicyModel):
+    """The policy's own name."""
+
+    name: Annotated[str, Field(min_length=1, max_length=253)] = "default"
+    """Shown in reports."""
+    acknowledged: Annotated[str, Field(pattern="^[0-9a-f]{12}$")] | None = None
+    """What ``run`` has called this very policy, held back since it reaches further than the one before; left out: it
+    may not. docs/policy-reload.md."""
+
+
+class Objective(PolicyModel):
+    """One objective; the policy's order is their order of importance."""
+
+    name: ObjectiveName = "MakeRoom"
+    """Which one; docs/objectives.md says what each does."""
+    args: dict[str, Any] = Field(default_factory=dict)
+    """Its arguments."""
+    weight: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    """Neighbouring objectives with a weight are one: the weighted sum of what each gains."""
+    move_cost: Annotated[float, Field(ge=0, le=1e9)] = 0.0
+    """What one eviction of ordinary price costs, in units of what the objective gains."""
+
+
+class Namespaces(PolicyModel):
+    """Namespaces whose pods may be moved: all but ``exclude``, or only ``include``."""
+
+    include: Annotated[tuple[NamespaceName, ...], Field(min_length=1)] | None = None
+    """Only these; left out: all. With it, nothing is excluded but what ``exclude`` names."""
+    exclude: tuple[NamespaceName, ...] = Field(
+        default_factory=lambda data: ("kube-system",) if data.get("include") is None else (),
+        json_schema_extra={"default": ["kube-system"]},
+    )
+    """Never these."""
+
+    @model_validator(mode="after")
+    def _no_name_twice(self) -> Namespaces:
+        for name in self.include or ():
+            if name in self.exclude:
+                raise PydanticCustomError("included_and_excluded", "{name}", {"name": name})
+        return self
+
+
+class Scope(PolicyModel):
+    """What may be moved at all."""
+
+    namespaces: Namespaces = Namespaces()
+    """By namespace."""
+    label_selector: PolicySelector = PolicySelector()
+    """Only pods with these labels."""
+    node_selector: NodeSelector = NodeSelector()
+    """Only pods on nodes with these labels."""
+    priority_below: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
+    """Only pods of a lower priority than this; left out: no further limit."""
+    minimum_age: DurationSeconds = 0.0
+    """Only pods that have existed for this long."""
+
+
+class Limits(PolicyModel):
+    """Caps on one plan."""
+
+    max_evictions: Annotated[int, Field(ge=0, le=LARGEST_COUNT)] = 20
+    """Evictions in one plan."""
+    max_evictions_per_node: Annotated[int, Field(ge=0, le=LARGEST_COUNT)] | None = None
+    """Evictions in one plan from one node; left out: no cap."""
+    max_evictions_per_namespace: Annotated[int, Field(ge=0, le=LARGEST_COUNT)] | None = None
+    """Evictions in one plan from one namespace; left out: no cap."""
+    deadline: PositiveDurationSeconds = 10.0
+    """Planning time; when it is over, the best plan so far is given with its bound."""
+    margin: Margin = 0.0
+    """By how much a gain must exceed the cost of its evictions (``moveCost``), as a share of that cost."""
+
+
+class Workloads(PolicyModel):
+    """The floor under every workload, with or without a PodDisruptionBudget."""
+
+    max_unavailable: CountOrShare = "10%"
+    """Pods of one workload that may be unready in one wave, those already unready included: a number, or a share of
+    the desired replicas (rounded down, at least 1)."""
+
+
+class Disruption(PolicyModel):
+    """How much may be disturbed in one wave, and which kinds of pods may be moved."""
+
+    workloads: Workloads = Workloads()
+    """For every workload."""
+    single_replicas: Permission = Permission.DENY
+    """Pods whose workload wants one replica only."""
+    ownerless: Permission = Permission.DENY
+    """Pods that nothing would recreate."""
+    local_storage: Permission = Permission.DENY
+    """Pods with emptyDir or hostPath volumes, whose contents would be lost."""
+    persistent_volumes: Permission = Permission.DENY
+    """Pods with persistent volume claims."""
+    budgets: Budgets = ()
+    """How many pods of a set at once, and in a window of time, and at what times; docs/disruption-budgets.md."""
+    unsettled: Permission = Permission.ALLOW
+    """Pods of workloads that are rolling out, being scaled or failing, or that may not come back: a quota is full, a
+    replica cannot start. Deny leaves them alone, and takes the replicas of a StatefulSet one at a time; ``run`` does so
+    in any case, and with Deny also takes a workload that it has not seen before for one that was just scaled."""
+    quiet: DurationSeconds = 300.0
+    """With ``unsettled: Deny``, and under ``run``: how long a workload is left alone after its number of replicas was
+    changed."""
+    breaker: BreakerPolicy = BreakerPolicy()
+    """When ``run`` stops because its evictions come to nothing."""
+    back_off: BackOffPolicy = BackOffPolicy()
+    """How long ``run`` leaves alone what it moved."""
+    ramp_up: RampUpPolicy | None = None
+    """A careful start of ``run``; left out: none."""
+    move_together: LabelKey | None = None
+    """Running pods of one namespace with the same value of this label move all or none in one plan; those of one
+    PodGroup (scheduling.x-k8s.io/pod-group) always do."""
+
+
+class Hold(PolicyModel):
+    """Placeholders: how long one may outlive us, and in which namespace they are made."""
+
+    deadline: PositiveDurationSeconds = 60.0
+    """A placeholder outlives a killed process by at most this and five seconds."""
+    namespace: NamespaceName = "rescheduler-holds"
+    """Namespace in which placeholders are made."""
+
+
+class Policy(PolicyModel):
+    """A ReschedulerPolicy."""
+
+    api_version: Literal["rescheduler/v1alpha1"] = API_VERSION
+    """Version of this form."""
+    kind: Literal["ReschedulerPolicy"] = KIND
+    """Kind of this file."""
+    metadata: Metadata = Metadata()
+    """The policy's own name."""
+    mode: Mode = Mode.DRY_RUN
+    """What a daemon does with its plans; a confirmed ``apply`` executes in any mode."""
+    schedulers: Annotated[tuple[SchedulerSource, ...], Field(max_length=64)] = ()
+    """How each scheduler of the cluster is configured; none: kube-scheduler's defaults."""
+    usage: UsagePolicy = UsagePolicy()
+    """Measured load: providers, windows, and when it is believed."""
+    triggers: Annotated[tuple[TriggerEntry, ...], Field(min_length=1, max_length=32)] = DEFAULT_TRIGGERS
+    """What makes a daemon run a round, by default every 5m and on demand; docs/triggers.md. They only ask: what may be
+    moved is decided anew each time."""
+    objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=7)] = (Objective(),)
+    """What to reach, the most important first; each keeps what those before it have reached."""
+    scope: Scope = Scope()
+    """What may be moved at all."""
+    limits: Limits = Limits()
+    """Caps on one plan."""
+    disruption: Disruption = Disruption()
+    """How much may be disturbed in one wave, and which kinds of pods may be moved."""
+    guidance: Guidance = Guidance.HOLD
+    """Hold: placeholders keep the hole and close the origin. Guide: besides, replacements are created at a gate and led
+    to their nodes, so that pods on full nodes can change places (Kubernetes 1.36, deploy/guide.yaml). Taint: our own
+    taint, which expires, closes the nodes that pods leave, and placeholders keep the holes. Predict: nothing is written
+    but evictions."""
+    hold: Hold = Hold()
+    """Placeholders of ``guidance: Hold``; its ``deadline`` holds for the taints of ``guidance: Taint`` too."""
+    ledger: LedgerPolicy = LedgerPolicy()
+    """The record of every eviction."""
+    health: Health = Health()
+    """When ``run`` keeps its hands off."""
+    stop: Stop = Stop()
+    """The kill switch."""
+    leader_election: LeaderElectionPolicy = LeaderElectionPolicy()
+    """How several instances of ``run`` agree on the one that may act."""
+    api: ApiPolicy | None = None
+    """The REST API of ``run``; left out: none."""
+    approval: ApprovalPolicy = ApprovalPolicy()
+    """How long plans wait for a person."""
+    telemetry: TelemetryPolicy = TelemetryPolicy()
+    """Where ``run`` answers for its health and its metrics."""
+    audit: AuditPolicy = AuditPolicy()
+    """What ``run`` writes down beside the ledger."""
+    autoscaler: CheckedAutoscalerPolicy = AutoscalerPolicy()
+    """How ``run`` lives beside an autoscaler; docs/autoscaling.md."""
+
+
+def with_unrest(policy: Policy) -> Policy:
+    """The policy with ``disruption.unsettled: Allow``."""
+    disruption = policy.disruption.model_copy(update={"unsettled": Permission.ALLOW})
+    return policy.model_copy(update={"disruption": disruption})
+
+
+# Whether a daemon under a policy takes part in leader election.
+
+
+def elects_leader(policy: Policy) -> bool:
+    """As the policy says; where it does not, a lease is written only where other things may be written too."""
+    if policy.mode is Mode.DRY_RUN:
+        return False  # writes nothing, so that any number of them may run
+    if policy.leader_election.enabled is not None:
+        return policy.leader_election.enabled
+    return policy.guidance is not Guidance.PREDICT
+
+
+# How long a policy needs to know of earlier evictions, and whether it rests on knowing them.
+
+
+def counted_seconds(policy: Policy) -> float:
+    """The longest window in which an eviction counts: of a rate, a back-off, the breaker or the ramp-up."""
+    disruption = policy.disruption
+    rates = [budget.rate.window for budget in disruption.budgets if budget.rate is not None]
+    return max([remembered_seconds(disruption.back_off, disruption.breaker, disruption.ramp_up), *rates])
+
+
+def keep_seconds(policy: Policy) -> float:
+    """How long a ledger keeps an eviction that is over."""
+    return max(policy.ledger.keep, counted_seconds(policy))
+
+
+def needs_ledger(policy: Policy) -> bool:
+    """Whether budgets can only be kept by all who evict together: those that count evictions, or open ones."""
+    return any(budget.rate is not None or budget.max_moving is not None for budget in policy.disruption.budgets)

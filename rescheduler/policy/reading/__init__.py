@@ -1,0 +1,1 @@
+"""Reads policy files strictly: every problem at once, each with its place."""

@@ -1,0 +1,138 @@
+"""The names a policy may use: for suggestions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Final, get_args, get_origin
+
+from pydantic import BaseModel
+
+from rescheduler.model.printable import printable
+from rescheduler.policy.fields import objectives, triggers
+from rescheduler.policy.fields.policy import Objective, Policy
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.triggers import TriggerEntry
+from rescheduler.policy.reading.document import Path, written
+
+# The lists of a policy whose entries have a name and arguments of their own: objectives and triggers.
+
+
+@dataclass(frozen=True)
+class ArgumentForm:
+    """One such list. ``entry``: the form of its entries; ``models``: of the arguments, by the entry's name.
+
+    ``default``: the name of an entry that has none; None: every entry needs one.
+    """
+
+    entry: type[PolicyModel]
+    models: Mapping[str, type[PolicyModel]]
+    default: str | None
+
+
+ARGUMENT_FORMS: Final[Mapping[str, ArgumentForm]] = {
+    "objectives": ArgumentForm(Objective, objectives.ARGUMENTS, "MakeRoom"),
+    "triggers": ArgumentForm(TriggerEntry, triggers.ARGUMENTS, None),
+}
+"""By the policy's field."""
+
+
+_PROVIDER_ARGUMENTS: Path = ("usage", "providers", 0, "args")
+_FREE_KEYS = ("headers", "matchers")
+
+
+def fields_of(model: type[PolicyModel], path: Path = ()) -> Iterator[tuple[Path, type[PolicyModel] | None]]:
+    """Every field below a model by its path in files, with the model that stands there (None: a plain value).
+
+    Items of lists stand at position 0.
+    """
+    for name, field in model.model_fields.items():
+        here = (*path, field.alias or name)
+        below, is_list = _model_in(field.annotation)
+        yield here, None if is_list else below
+        if below is not None:
+            yield from fields_of(below, (*here, 0) if is_list else here)
+
+
+def _model_in(annotation: Any) -> tuple[type[PolicyModel] | None, bool]:
+    """The policy model inside an annotation, and whether it stands in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return (annotation, False) if issubclass(annotation, PolicyModel) else (None, False)
+    is_sequence = get_origin(annotation) in (tuple, list)
+    for argument in get_args(annotation):
+        found, is_list = _model_in(argument)
+        if found is not None:
+            return found, is_sequence or is_list
+    return None, False
+
+
+@cache
+def _names() -> Mapping[str, tuple[Path, ...]]:
+    """Where each name may stand."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in [*(path for path, _ in fields_of(Policy)), *_argument_paths()]:
+        found[str(path[-1])].append(path[:-1])
+    return {name: tuple(places) for name, places in found.items()}
+
+
+def _argument_paths() -> Iterator[Path]:
+    for field, form in ARGUMENT_FORMS.items():
+        for model in form.models.values():
+            for path, _ in fields_of(model):
+                yield field, 0, "args", *path
+
+
+def has_default(path: Path) -> bool:
+    """Whether a field may be set to nothing: a known one, and not a key that the operator chose (a label, say)."""
+    level, name = generic(path[:-1]), str(path[-1])
+    if level[: len(_PROVIDER_ARGUMENTS)] == _PROVIDER_ARGUMENTS:  # only the providers know theirs
+        return level[-1] not in _FREE_KEYS
+    return level in _names().get(name, ())
+
+
+def advice_on(path: Path) -> str:
+    """What to write instead of an unknown field."""
+    level, name = generic(path[:-1]), str(path[-1])
+    places = _names()
+    here = sorted(known for known, above in places.items() if level in above)
+    near_here = get_close_matches(name, here, n=1)
+    if near_here:
+        return f"unknown field; did you mean {near_here[0]}?"
+    if name in places:
+        return f"unknown field here; it belongs under {_place(_nearest(places[name], level))}"
+    near = get_close_matches(name, places, n=1, cutoff=0.75)
+    if near:
+        return f"unknown field; did you mean {near[0]}, which belongs under {_place(places[near[0]][0])}?"
+    choices = f"there are {', '.join(here)}" if here else "nothing more may stand here"
+    return f"unknown field; {choices}"
+
+
+def _nearest(places: tuple[Path, ...], level: Path) -> Path:
+    """Of places that a field may stand at, the first of those that have most in common with where it stands."""
+    return max(places, key=lambda place: sum(1 for one, other in zip(place, level, strict=False) if one == other))
+
+
+def _place(path: Path) -> str:
+    return written(path).replace("[0]", "[]") or "the top of the file"
+
+
+def generic(path: Path) -> Path:
+    """The path with every list position written as 0."""
+    return tuple(0 if isinstance(step, int) else step for step in path)
+
+
+def advice_on_choice(path: Path, found: Any, choices: list[str]) -> str:
+    """What to write instead of a value that is none of the choices."""
+    if path == ("kind",) and found == "KubeSchedulerConfiguration":
+        return "found a scheduler's configuration; name it in a policy, under schedulers: [{file: NAME}]"
+    near = get_close_matches(found, choices, n=1) if isinstance(found, str) else []
+    hint = f"; did you mean {near[0]}?" if near else ""
+    text = repr(printable(found, 60)) if isinstance(found, str) else str(found)
+    return f"found {text}; {_there_are(choices)}{hint}"
+
+
+def _there_are(choices: list[str]) -> str:
+    return f"there is only {choices[0]}" if len(choices) == 1 else f"there are {', '.join(choices)}"

@@ -1,0 +1,148 @@
+"""Reads policy files strictly: all problems at once, each with its place and what to write instead."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from rescheduler.policy.fields.policy import API_VERSION, KIND, Policy
+from rescheduler.policy.fields.schedulers import anchor_files
+from rescheduler.policy.reading.arguments import argument_errors
+from rescheduler.policy.reading.document import Document, Path, merged, written
+from rescheduler.policy.reading.errors import PolicyError, Problem
+from rescheduler.policy.reading.known_fields import has_default
+from rescheduler.policy.reading.named_files import anchor_usage_files
+from rescheduler.policy.reading.objective_arguments import doubled_objectives
+from rescheduler.policy.reading.trigger_arguments import doubled_triggers
+from rescheduler.policy.reading.wording import text_for
+from rescheduler.policy.reading.yaml_reader import MOST_BYTES, read_document
+
+
+def load_policy(files: Sequence[str | FilePath]) -> Policy:
+    """Read policies of which a later one wins field by field; none given: the defaults.
+
+    Raises PolicyError with everything that is wrong in any of them.
+    """
+    documents = [read_document(str(file), _bytes(str(file))) for file in files]
+    for document in documents:
+        anchor_files(document)
+    return policy_of(documents)
+
+
+def parse_policy(text: str, file: str = "policy") -> Policy:
+    """Read one policy from text. Raises PolicyError."""
+    return policy_of([read_document(file, text.encode())])
+
+
+def policy_of(documents: Sequence[Document]) -> Policy:
+    """The policy that documents make together. Raises PolicyError."""
+    if not documents:
+        return Policy()
+    problems: list[Problem] = []
+    policy = Policy()
+    for document in documents:
+        policy, found = _checked(document)
+        problems += found
+    if not problems and len(documents) > 1:
+        policy, problems = _validated(reduce(merged, documents))
+    if problems:
+        raise PolicyError(problems)
+    return policy
+
+
+def _bytes(file: str) -> bytes:
+    """The file's bytes, one more than is allowed at most."""
+    if not file:
+        raise _unusable(file, "an empty file name; name a policy file")
+    try:
+        if FilePath(file).is_fifo() and not file.startswith("/dev/"):  # opening it would wait for a writer for ever
+            raise _unusable(file, "a pipe; name a policy file")
+        with FilePath(file).open("rb") as stream:
+            if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode):
+                raise _unusable(file, "a device; name a policy file")
+            return stream.read(MOST_BYTES + 1)
+    except IsADirectoryError:
+        raise _unusable(file, "a folder; name a policy file in it") from None
+    except (OSError, ValueError) as error:
+        raise _unusable(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _unusable(file: str, text: str) -> PolicyError:
+    return PolicyError([Problem(file, 0, 0, "", text)])
+
+
+def _checked(document: Document) -> tuple[Policy, list[Problem]]:
+    """One file by itself: what it says wrongly, and the policy it makes alone."""
+    problems = list(document.problems)
+    if not isinstance(document.data, dict):
+        if not problems:
+            problems.append(document.problem((), "not a policy; write fields such as apiVersion: " + API_VERSION))
+        return Policy(), problems
+    problems += _missing_identity(document)
+    anchor_usage_files(document)
+    policy, found = _validated(document)
+    return policy, sorted(problems + found, key=lambda problem: (problem.line, problem.column))
+
+
+def _missing_identity(document: Document) -> Iterator[Problem]:
+    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if document.data.get(field) is None:
+            yield document.problem((field,), f"missing; write {field}: {wanted}")
+
+
+def _validated(document: Document) -> tuple[Policy, list[Problem]]:
+    # JSON is the door: pydantic's strict mode takes lists and texts from it, and nothing that only resembles them.
+    data, policy = _without_nulls(document.data, ()), Policy()
+    found: list[tuple[Path, Mapping[str, Any]]] = []
+    try:
+        policy = Policy.model_validate_json(json.dumps(data), by_alias=True, by_name=False)
+    except ValidationError as error:
+        found = [(one["loc"], one) for one in error.errors(include_url=False)]
+    found += argument_errors(data)
+    problems = _told(document, [(_real_path(document, path), one) for path, one in found])
+    doubled = (*doubled_objectives(policy), *doubled_triggers(policy))
+    problems += [document.problem(path, f"{name} stands in the list already; write it once") for path, name in doubled]
+    return (Policy(), problems) if problems else (policy, [])
+
+
+def _told(document: Document, found: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[Problem]:
+    problems = []
+    for path, one in found:
+        text = text_for(document, path, one)
+        if text is not None and not _is_told(document, path):
+            problems.append(document.problem(path, text, at_key=one["type"] == "extra_forbidden"))
+    return problems
+
+
+def _is_told(document: Document, path: Path) -> bool:
+    """Whether what stands there could not even be read, which is among the problems already."""
+    here = written(path)
+    return any(told.path == here or told.path.startswith((f"{here}.", f"{here}[")) for told in document.problems)
+
+
+_LONG_FORMS = ("matchLabels", "resources", "table")
+
+
+def _real_path(document: Document, location: Sequence[str | int]) -> Path:
+    """An error's place as it stands in the file: some maps may be written without the level that they stand under."""
+    path = tuple(location)
+    if path in document.values:
+        return path
+    shorter = tuple(step for step in path if step not in _LONG_FORMS)
+    return shorter if shorter in document.values or shorter[:-1] in document.values else path
+
+
+def _without_nulls(data: Any, path: Path) -> Any:
+    """A field set to nothing means its default; a label, a resource or an unknown field has none, and stays."""
+    if isinstance(data, dict):
+        here = {key: (*path, key) for key in data}
+        kept = {key: value for key, value in data.items() if value is not None or not has_default(here[key])}
+        return {key: _without_nulls(value, here[key]) for key, value in kept.items()}
+    return [_without_nulls(item, (*path, 0)) for item in data] if isinstance(data, list) else data

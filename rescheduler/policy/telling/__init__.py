@@ -1,0 +1,1 @@
+"""What a policy does, in sentences and as schema."""

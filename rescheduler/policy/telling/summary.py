@@ -1,0 +1,165 @@
+"""What a policy would do, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, ScaleDown, ScaleUp
+from rescheduler.policy.fields.objectives import ARGUMENTS
+from rescheduler.policy.fields.policy import (
+    Disruption,
+    Guidance,
+    Mode,
+    Objective,
+    Permission,
+    Policy,
+    PolicySelector,
+    Scope,
+)
+from rescheduler.policy.fields.usage import UsagePolicy
+from rescheduler.policy.fields.values import format_duration
+from rescheduler.policy.telling.budget_sentences import budget_sentences
+from rescheduler.policy.telling.trigger_sentences import trigger_sentences
+
+# Who steers ``run`` under a policy, in sentences.
+
+
+def steering_sentences(policy: Policy) -> Iterator[str]:
+    """Approval, where plans wait for it, and the REST API, where there is one."""
+    if policy.mode is Mode.APPROVE:
+        yield f"run carries a plan out once a person has approved it, within {format_duration(policy.approval.expires)}"
+    if policy.api is not None:
+        over = "HTTP" if policy.api.tls is None else "HTTPS"
+        yield f"run answers over {over} on {policy.api.address} whoever shows a token for {policy.api.audience}"
+
+
+# What a policy does beside an autoscaler, in sentences.
+
+
+def autoscaler_sentences(rules: AutoscalerPolicy) -> Iterator[str]:
+    """One for each thing that is written; what is left to the autoscaler needs none."""
+    if rules.scale_up is not ScaleUp.LEAVE:
+        yield (
+            f"asks the autoscaler for room by {rules.scale_up} where no rearrangement helps a pending pod, "
+            f"and waits {format_duration(rules.wait)} for it"
+        )
+    if rules.scale_down is not ScaleDown.LEAVE:
+        how = "an annotation" if rules.scale_down is ScaleDown.ANNOTATE else "a taint"
+        yield f"marks nodes that it has emptied by {how} of our own, for {format_duration(rules.offer)} at most"
+
+
+def policy_sentences(policy: Policy) -> Iterator[str]:
+    """One sentence for each thing that an operator decides, defaults included."""
+    yield from _objectives(policy.objectives)
+    if policy.usage.providers:
+        yield _load(policy.usage)
+    yield _scope(policy.scope)
+    yield from _narrower_scope(policy.scope)
+    yield _limits(policy)
+    share = policy.disruption.workloads.max_unavailable
+    yield f"lets at most {share} of a workload's replicas be unready in one wave" + (
+        " (rounded down, at least 1)" if isinstance(share, str) else ""
+    )
+    yield from budget_sentences(policy.disruption.budgets)
+    yield _kinds(policy.disruption)
+    if policy.guidance in (Guidance.HOLD, Guidance.GUIDE):
+        yield (
+            f"keeps holes and closes origins with placeholders in namespace {policy.hold.namespace}, "
+            f"which outlive a killed process by at most {format_duration(policy.hold.deadline + 5)}"
+        )
+        if policy.guidance is Guidance.GUIDE:
+            yield "holds replacements at a gate of our own, where the cluster has it, and leads them to their nodes"
+    elif policy.guidance is Guidance.TAINT:
+        yield (
+            "closes nodes that pods leave with our own taint, which runs out after "
+            f"{format_duration(policy.hold.deadline)} unless it is renewed, "
+            f"and keeps holes with placeholders in namespace {policy.hold.namespace}"
+        )
+    else:
+        yield "writes nothing but evictions (Predict)"
+    yield from trigger_sentences(policy)
+    yield from steering_sentences(policy)
+    yield from autoscaler_sentences(policy.autoscaler)
+    yield from _stops(policy)
+
+
+def _objectives(objectives: tuple[Objective, ...]) -> Iterator[str]:
+    """What is to be reached, in order; neighbours with a weight belong together."""
+    for number, objective in enumerate(objectives):
+        purpose = " ".join((ARGUMENTS[objective.name].__doc__ or "").split()).rstrip(".")
+        weighed = "" if objective.weight is None else f", weight {objective.weight:g}"
+        cost = f", an eviction costing {objective.move_cost:g} of its units" if objective.move_cost else ""
+        first = "first" if len(objectives) > 1 and not number else "then" if number else ""
+        together = number and objective.weight is not None and objectives[number - 1].weight is not None
+        order = "together with that" if together else first
+        yield f"{order}{': ' if order else ''}{purpose[0].lower()}{purpose[1:]} ({objective.name}{weighed}{cost})"
+
+
+def _load(usage: UsagePolicy) -> str:
+    names = _listed([provider.name for provider in usage.providers])
+    kept = f", keeping samples in {usage.store.path}" if usage.store is not None else ""
+    return f"asks {names} for measured load, every {format_duration(usage.interval)} while it runs{kept}"
+
+
+def _scope(scope: Scope) -> str:
+    names = scope.namespaces
+    if names.include is not None:
+        return f"moves only pods of {_listed(names.include)}"
+    return f"moves pods of every namespace but {_listed(names.exclude)}" if names.exclude else "moves pods everywhere"
+
+
+def _narrower_scope(scope: Scope) -> Iterator[str]:
+    for what, selector in (("pods with", scope.label_selector), ("pods on nodes with", scope.node_selector)):
+        rules = list(_rules(selector))
+        if rules:
+            yield f"moves only {what} {', '.join(rules)}"
+    if scope.priority_below is not None:
+        yield f"moves only pods of a priority below {scope.priority_below}"
+    if scope.minimum_age:
+        yield f"moves only pods that have existed for {format_duration(scope.minimum_age)}"
+
+
+def _rules(selector: PolicySelector) -> Iterator[str]:
+    for key, value in selector.match_labels.items():
+        yield f"{key}={value}"
+    for rule in selector.match_expressions:
+        yield f"{rule.key} {rule.operator}" + (f" ({', '.join(rule.values)})" if rule.values else "")
+
+
+def _limits(policy: Policy) -> str:
+    limits = policy.limits
+    caps = [f"{limits.max_evictions} evictions in one plan"]
+    caps += [f"{limits.max_evictions_per_node} from one node"] if limits.max_evictions_per_node is not None else []
+    if limits.max_evictions_per_namespace is not None:
+        caps.append(f"{limits.max_evictions_per_namespace} from one namespace")
+    return f"proposes at most {', '.join(caps)}, planning for {format_duration(limits.deadline)} at most"
+
+
+def _stops(policy: Policy) -> Iterator[str]:
+    """Numbers that leave nothing to be moved, whatever the cluster."""
+    limits = {
+        "limits.maxEvictions": policy.limits.max_evictions,
+        "limits.maxEvictionsPerNode": policy.limits.max_evictions_per_node,
+        "limits.maxEvictionsPerNamespace": policy.limits.max_evictions_per_namespace,
+        "disruption.workloads.maxUnavailable": policy.disruption.workloads.max_unavailable,
+    }
+    for name, number in limits.items():
+        if number is not None and int(str(number).removesuffix("%")) == 0:
+            yield f"warning: no eviction is possible because {name} is {number}"
+
+
+def _kinds(disruption: Disruption) -> str:
+    kinds = {
+        "single replicas": disruption.single_replicas,
+        "ownerless pods": disruption.ownerless,
+        "pods with local storage": disruption.local_storage,
+        "pods with persistent volumes": disruption.persistent_volumes,
+    }
+    allowed = [name for name, permission in kinds.items() if permission is Permission.ALLOW]
+    denied = [name for name, permission in kinds.items() if permission is Permission.DENY]
+    parts = [f"may move {_listed(allowed)}"] if allowed else []
+    return "; ".join(parts + ([f"never moves {_listed(denied)}"] if denied else []))
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

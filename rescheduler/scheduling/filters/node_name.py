@@ -1,0 +1,22 @@
+"""A pod that names its node can be on that node only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rescheduler.extension_points import Filter, Rejection
+from rescheduler.model.columns.placement import Placement
+
+
+class NodeName(Filter):
+    """Refuses nothing here: a pod that waits for a node names none, and a moved one is made anew without its node.
+
+    The rule stands in the list so that a scheduler profile can name it, switched on or off.
+    """
+
+    name = "NodeName"
+    is_static = True
+
+    def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:  # noqa: ARG002 - the answer needs neither
+        """No node."""
+        return ()

@@ -1,0 +1,1 @@
+"""What scores share: how points are normalised, what would be in use, and what load is reckoned with."""

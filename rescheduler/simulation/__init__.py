@@ -1,1 +1,0 @@
-"""A cluster in memory behind the same protocols, with its own clock."""

@@ -1,0 +1,10 @@
+"""Where the checkout is, for tests that read its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+DEPLOY: Final = ROOT / "deploy"
+EXAMPLES: Final = ROOT / "docs" / "examples"

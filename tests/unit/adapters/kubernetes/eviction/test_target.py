@@ -1,0 +1,169 @@
+"""Live reads, nominations, Events and cleaning, as they go over the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods, selector_text
+from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
+from rescheduler.adapters.kubernetes.guidance.nominations import nominate
+from rescheduler.adapters.kubernetes.leftovers.cleaning import Leftover, find_leftovers, remove_leftovers
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
+from rescheduler.model.plan.plan import PodReference
+from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, SteppingClock, status
+
+POD = PodReference("shop", "web-0", "uid-1")
+EVENTS = "/apis/events.k8s.io/v1/namespaces/shop/events"
+
+
+def manifest(name: str = "web-0", **metadata: Any) -> dict[str, Any]:
+    """A pod as the API server writes it."""
+    owner = {"kind": "ReplicaSet", "name": "web", "uid": "uid-rs", "controller": True, "apiVersion": "apps/v1"}
+    return {
+        "metadata": {
+            "name": name, "namespace": "shop", "uid": "uid-1", "resourceVersion": "7", "ownerReferences": [owner],
+            **metadata,
+        },
+        "spec": {"nodeName": "n1", "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    }  # fmt: skip
+
+
+def target(server: FakeServer) -> KubernetesTarget:
+    """The cluster behind a scripted server; snapshots are not read here."""
+    return KubernetesTarget(server, None, clock=SteppingClock(), hold_namespace="holds")  # type: ignore[arg-type]
+
+
+def test_a_live_pod_is_read_with_its_version_and_state() -> None:
+    """What the preconditions and the comparison need."""
+    server = FakeServer()
+    server.answer("GET", "/api/v1/namespaces/shop/pods/web-0", manifest(deletionTimestamp="2026-01-01T00:00:00Z"))
+    pod = read_pod(server, "shop", "web-0")  # type: ignore[arg-type]
+    assert pod is not None
+    assert (pod.uid, pod.resource_version, pod.node_name, pod.is_ready) == ("uid-1", "7", "n1", True)
+    assert pod.is_terminating
+
+
+def test_a_pod_that_is_not_there_is_none() -> None:
+    """404 is an answer, not an error."""
+    assert read_pod(FakeServer(), "shop", "web-0") is None  # type: ignore[arg-type]
+
+
+def test_a_broken_answer_is_an_error_that_names_the_request() -> None:
+    """Never a guess about a pod that is to be evicted."""
+    server = FakeServer()
+    server.answer("GET", "/api/v1/namespaces/shop/pods/web-0", {"metadata": {"name": 7}})
+    with pytest.raises(ClusterError, match="pods/web-0"):
+        read_pod(server, "shop", "web-0")  # type: ignore[arg-type]
+
+
+def test_pods_of_one_owner_are_asked_for_by_its_selector() -> None:
+    """The server filters, so that a large namespace is not read whole."""
+    server = FakeServer()
+    server.answer("GET", "/api/v1/namespaces/shop/pods", {"items": [manifest("web-0"), manifest("web-1")]})
+    selector = LabelSelector((Requirement("app", "In", ("web", "shop")), Requirement("old", "DoesNotExist")))
+    pods = read_pods(server, "shop", selector)  # type: ignore[arg-type]
+    assert [pod.name for pod in pods] == ["web-0", "web-1"]
+    assert server.requests[0].params["labelSelector"] == "app in (web,shop),!old"
+
+
+def test_every_operator_of_a_selector_can_be_asked() -> None:
+    """As kubectl writes them."""
+    rules = (Requirement("a", "NotIn", ("x",)), Requirement("b", "Exists"))
+    assert selector_text(LabelSelector(rules)) == "a notin (x),b"
+    assert selector_text(LabelSelector()) == ""
+
+
+@pytest.mark.parametrize("code", [404, 409, 422])
+def test_a_pod_that_is_bound_gone_or_another_is_not_nominated(code: int) -> None:
+    """The server refuses, and that is an answer."""
+    server = FakeServer()
+    server.answer("PATCH", "/api/v1/namespaces/shop/pods/web-0/status", status(code))
+    assert target(server).nominate(POD, "n1") is False
+
+
+def test_a_nomination_names_the_uid() -> None:
+    """So that a new pod of the old name is never led anywhere."""
+    server = FakeServer()
+    server.answer("PATCH", "/api/v1/namespaces/shop/pods/web-0/status", {})
+    assert target(server).nominate(POD, "n1") is True
+    assert server.requests[0].body["metadata"] == {"uid": "uid-1"}
+
+
+def test_a_forbidden_nomination_is_an_error() -> None:
+    """It would fail every time, so it is not taken for a bound pod."""
+    server = FakeServer()
+    server.answer("PATCH", "/api/v1/namespaces/shop/pods/web-0/status", status(403, "no"))
+    with pytest.raises(ClusterError, match="403"):
+        nominate(server, "shop", "web-0", "uid-1", "n1")  # type: ignore[arg-type]
+
+
+def test_events_tell_of_the_pod_and_of_its_owner() -> None:
+    """Both are where people look; times have the six decimals that the API wants."""
+    server = FakeServer()
+    server.answer("GET", "/api/v1/namespaces/shop/pods/web-0", manifest())
+    server.answer("POST", EVENTS, {})
+    cluster = target(server)
+    cluster.read_pod("shop", "web-0")
+    cluster.record(POD, "Moved", "from n1")
+    first, second = (request.body for request in server.asked("POST"))
+    assert (first["regarding"]["kind"], first["regarding"]["uid"]) == ("Pod", "uid-1")
+    assert (second["regarding"]["kind"], second["regarding"]["uid"]) == ("ReplicaSet", "uid-rs")
+    assert first["eventTime"] == "2027-01-15T08:00:00.000000Z"
+    assert "web-0" in second["note"]
+
+
+def test_telling_never_stops_a_plan() -> None:
+    """Neither a refusal nor a broken connection is raised; long words are cut."""
+    server = FakeServer()
+    target(server).record(POD, "Moved", "x" * 5000)
+    assert len(server.requests[0].body["note"]) <= 1024
+    server.answer("POST", EVENTS, ClusterError("gone"))
+    target(server).record(POD, "Moved", "from n1")
+
+
+def job(name: str, namespace: str = "holds") -> dict[str, Any]:
+    """A placeholder Job as it is listed."""
+    return {"metadata": {"name": name, "namespace": namespace, "uid": f"uid-{name}",
+                         "annotations": {"rescheduler.dev/node": "n1"}}}  # fmt: skip
+
+
+def gated(name: str, owner: str) -> dict[str, Any]:
+    """A placeholder pod as it is listed."""
+    return {"metadata": {"name": name, "namespace": "holds", "uid": name, "ownerReferences": [{"uid": owner}]},
+            "spec": {"schedulingGates": [{"name": "rescheduler.dev/hold"}]}}  # fmt: skip
+
+
+def test_cleaning_finds_jobs_anywhere_and_pods_whose_job_is_gone() -> None:
+    """A pod that goes with its Job is not listed twice; only our own labels are asked for."""
+    server = FakeServer()
+    server.answer("GET", "/apis/batch/v1/jobs", {"items": [job("hold-a-0"), job("hold-b-0", "elsewhere")]})
+    server.answer("GET", "/api/v1/pods", {"items": [gated("with-job", "uid-hold-a-0"), gated("alone", "uid-none")]})
+    found = find_leftovers(server, "holds")  # type: ignore[arg-type]
+    assert found == [
+        Leftover("Job", "holds", "hold-a-0", "n1"),
+        Leftover("Job", "elsewhere", "hold-b-0", "n1"),
+        Leftover("Pod", "holds", "alone", ""),
+    ]
+    assert server.requests[0].params["labelSelector"] == "app.kubernetes.io/managed-by=rescheduler,rescheduler.dev/hold"
+
+
+def test_cleaning_without_rights_everywhere_looks_in_the_namespace_of_placeholders() -> None:
+    """The role that deploy/rbac.yaml grants is enough."""
+    server = FakeServer()
+    server.answer("GET", "/apis/batch/v1/jobs", status(403))
+    server.answer("GET", "/api/v1/pods", status(403))
+    server.answer("GET", "/apis/batch/v1/namespaces/holds/jobs", {"items": [job("hold-a-0")]})
+    server.answer("GET", "/api/v1/namespaces/holds/pods", {"items": []})
+    assert [item.name for item in find_leftovers(server, "holds")] == ["hold-a-0"]  # type: ignore[arg-type]
+
+
+def test_cleaning_deletes_exactly_what_was_found() -> None:
+    """What went by itself meanwhile is not counted."""
+    server = FakeServer()
+    server.answer("DELETE", "/apis/batch/v1/namespaces/holds/jobs/hold-a-0", {})
+    found = [Leftover("Job", "holds", "hold-a-0", "n1"), Leftover("Pod", "holds", "alone", "")]
+    assert remove_leftovers(server, found) == found[:1]  # type: ignore[arg-type]

@@ -1,1 +1,0 @@
-"""Tests of metrics providers on recorded answers."""

@@ -1,0 +1,148 @@
+"""``apply``: shows, asks, and acts only after a yes, on a live cluster alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rescheduler.extension_points import ClusterError, ExecutionInterruptedError
+from rescheduler.model.plan.plan import OutcomeKind
+from rescheduler.report.documents import to_json, to_yaml
+from tests.unit.cli.conftest import Answer, World
+from tests.unit.report.exchanges import exchange_plan
+from tests.unit.report.plans import small_plan, small_result
+
+Shell = Callable[..., Answer]
+
+
+def test_off_a_terminal_nothing_is_done_without_yes(world: World, shell: Shell) -> None:
+    """Wrong use, before the cluster is even read."""
+    answer = shell("apply")
+    assert (answer.code, answer.out, world.calls) == (2, "", {})
+    assert "repeat with --yes" in answer.err
+
+
+def test_a_recording_cannot_be_acted_on(world: World, shell: Shell) -> None:
+    """-f is refused even with --yes; simulate is named as the way."""
+    answer = shell("apply", "--yes", "-f", "x.json")
+    assert (answer.code, world.calls) == (2, {})
+    assert "simulate" in answer.err
+
+
+def test_with_yes_the_result_is_printed(world: World, shell: Shell) -> None:
+    """Data to standard output, exit 0."""
+    answer = shell("apply", "--yes", "-o", "json")
+    assert (answer.code, answer.out, answer.err) == (0, to_json(world.result), "")
+    assert world.calls["apply"]["timeout_seconds"] == 600.0
+    assert json.loads(answer.out)["kind"] == "PlanResult"
+
+
+@pytest.mark.parametrize("typed", ["y\n", "yes\n", "Y\n"])
+def test_on_a_terminal_a_yes_carries_out(world: World, shell: Shell, typed: str) -> None:
+    """The plan is shown on standard error before the question."""
+    answer = shell("apply", typed=typed)
+    assert (answer.code, world.was_applied) == (0, True)
+    assert answer.err.index("makes room for default/big-1") < answer.err.index("Evict 1 pod as shown? [y/N]")
+    assert "Landed" in answer.out
+
+
+@pytest.mark.parametrize("typed", ["n\n", "\n", "", "yep\n"])
+def test_anything_else_does_nothing(world: World, shell: Shell, typed: str) -> None:
+    """No, nothing, and the end of input are all a no."""
+    answer = shell("apply", typed=typed)
+    assert (answer.code, answer.out, world.was_applied) == (1, "", False)
+    assert "nothing was done" in answer.err
+
+
+def test_an_empty_plan_needs_no_question(world: World, shell: Shell) -> None:
+    """With nothing to move nobody is asked."""
+    world.plan = small_plan(moves=(), placements=())
+    assert "[y/N]" not in shell("apply", typed="").err
+    assert world.was_applied
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code"), [(OutcomeKind.LANDED_ELSEWHERE, 0), (OutcomeKind.REFUSED, 1), (OutcomeKind.UNKNOWN, 1)]
+)
+def test_the_exit_code_is_that_of_the_outcomes(world: World, shell: Shell, outcome: OutcomeKind, code: int) -> None:
+    """Elsewhere is no harm; a plan that stopped says why."""
+    world.result = small_result(outcome, "stopped: PodDisruptionBudget default/web")
+    answer = shell("apply", "--yes", "-o", "json")
+    assert answer.code == code
+    assert ("error: stopped: PodDisruptionBudget default/web" in answer.err) is (code == 1)
+
+
+def test_exit_code_3_only_after_success(world: World, shell: Shell) -> None:
+    """--exit-code does not hide a failure."""
+    assert shell("apply", "--yes", "--exit-code").code == 3
+    world.result = small_result(OutcomeKind.REFUSED)
+    assert shell("apply", "--yes", "--exit-code").code == 1
+
+
+@pytest.mark.parametrize("write", [to_json, to_yaml])
+def test_a_reviewed_plan_is_carried_out_as_it_is(
+    world: World, shell: Shell, tmp_path: Path, write: Callable[..., str]
+) -> None:
+    """Its moves are handed on, and shown before the question."""
+    file = tmp_path / "plan"
+    file.write_text(write(small_plan()))
+    assert shell("apply", "--plan", str(file), "--timeout", "90s", typed="y\n").code == 0
+    assert world.calls["apply"]["reviewed"] == small_plan()
+    assert world.calls["apply"]["timeout_seconds"] == 90.0
+
+
+def test_a_broken_plan_file_fails_before_anything_is_done(world: World, shell: Shell, tmp_path: Path) -> None:
+    """Exit 1 with file and field; the cluster is not touched."""
+    (tmp_path / "plan.json").write_text(to_json(small_plan()).replace('"wave": 1', '"wave": 0'))
+    answer = shell("apply", "--yes", "--plan", str(tmp_path / "plan.json"))
+    assert (answer.code, answer.out, world.calls) == (1, "", {})
+    assert "plan.json: moves[0].wave: found 0; wanted 1 or more" in answer.err
+
+
+@pytest.mark.parametrize(("guidance", "code"), [("Hold", 2), ("Predict", 2), ("Guide", 0)])
+def test_pods_leave_before_they_arrive_with_guide_only(
+    world: World, shell: Shell, tmp_path: Path, guidance: str, code: int
+) -> None:
+    """With other guidance such a plan is wrong use, named, before anything is read."""
+    (tmp_path / "plan.json").write_text(to_json(exchange_plan()))
+    (tmp_path / "policy.yaml").write_text(
+        f"apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\nguidance: {guidance}\n"
+    )
+    files = ("--plan", str(tmp_path / "plan.json"), "--policy", str(tmp_path / "policy.yaml"))
+    answer = shell("apply", "--yes", *files)
+    assert answer.code == code
+    assert ("apply" in world.calls) is (code == 0)
+    if code:
+        assert "plan.json: the pods of wave 2 leave before they arrive (evictFirst)" in answer.err
+        assert f"the policy has guidance: {guidance}" in answer.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--timeout", "0"], ["--timeout", "-1s"], ["--plan", "x", "--objective", "MakeRoom"]]
+)
+def test_wrong_use_does_nothing(world: World, shell: Shell, arguments: list[str]) -> None:
+    """No time at all, and contradictions, are wrong use."""
+    assert (shell("apply", "--yes", *arguments).code, world.calls) == (2, {})
+
+
+def test_a_cluster_that_fails_is_a_failure(world: World, shell: Shell) -> None:
+    """Exit 1 and one paragraph."""
+    world.error = ClusterError("https://x:6443: connection refused")
+    assert shell("apply", "--yes") == Answer(1, "", "error: https://x:6443: connection refused\n")
+
+
+def test_an_interruption_is_130(world: World, shell: Shell) -> None:
+    """Ctrl-C leaves no traceback."""
+    world.error = KeyboardInterrupt()
+    assert shell("apply", "--yes") == Answer(130, "", "interrupted\n")
+
+
+def test_an_interrupted_plan_tells_how_far_it_came(world: World, shell: Shell) -> None:
+    """The result so far is data as ever, and the exit code is 130."""
+    world.error = ExecutionInterruptedError("interrupted", small_result(OutcomeKind.UNKNOWN))
+    answer = shell("apply", "--yes", "-o", "json")
+    assert (answer.code, answer.err) == (130, "interrupted\n")
+    assert json.loads(answer.out)["moves"][0]["outcome"] == "Unknown"

@@ -1,0 +1,87 @@
+"""How the daemon stands, from what its notices tell."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from rescheduler.daemon.steering.daemon_state import MOST_FAULTS, Standing
+from rescheduler.model.daemon.notices import (
+    EvictionNoted,
+    Fault,
+    Notice,
+    PolicyHeld,
+    PolicyKept,
+    PolicyLoaded,
+    RoundEnded,
+    Started,
+    SyncChanged,
+)
+from rescheduler.model.plan.plan import Refusal
+from tests.unit.daemon.plans import plan, report, result
+
+
+def after(*notices: Notice) -> Standing:
+    """The standing after these."""
+    found = Standing()
+    for notice in notices:
+        found = found.after(notice)
+    return found
+
+
+def test_a_policy_that_is_held_or_broken_is_told_until_one_is_loaded() -> None:
+    """The one in force stays in force."""
+    found = after(
+        PolicyLoaded(0.0, "p1", "quiet", "Approve"),
+        PolicyKept(1.0, "p1", "line 3: not YAML"),
+        PolicyHeld(2.0, "p1", "h", ("+1 pod",)),
+    )
+    assert (found.policy_id, found.policy_name, found.mode) == ("p1", "quiet", "Approve")
+    assert found.held is not None
+    assert found.kept is None
+    found = found.after(PolicyKept(2.5, "p1", "gone"))
+    assert found.kept is not None
+    assert found.held is None
+    found = found.after(PolicyLoaded(3.0, "h", "loud", "Execute"))
+    assert (found.policy_id, found.mode, found.held, found.kept) == ("h", "Execute", None, None)
+
+
+def test_kinds_that_are_not_watched_are_told_until_they_are() -> None:
+    """Each with its own reason."""
+    found = after(SyncChanged(0.0, "Pod", False, "403"), SyncChanged(1.0, "Node", False, "gone"))
+    assert found.out_of_sync == {"Pod": "403", "Node": "gone"}
+    assert found.after(SyncChanged(2.0, "Pod", True)).out_of_sync == {"Node": "gone"}
+
+
+def test_faults_are_kept_but_not_without_end() -> None:
+    """The newest."""
+    found = after(*(Fault(float(number), "x", str(number)) for number in range(200)))
+    assert len(found.faults) == MOST_FAULTS
+    assert found.faults[-1].message == "199"
+
+
+def test_a_plan_is_found_in_the_newest_round_that_had_it() -> None:
+    """A round without a plan has none, whatever is asked for."""
+    first, second = report(1, plan_id="a", plan=plan("x")), report(2, plan_id="a", plan=plan("x"))
+    found = after(RoundEnded(0.0, first), RoundEnded(1.0, second), RoundEnded(2.0, report(3)))
+    assert found.round_of("a") == second
+    assert found.round_of("") is None
+    assert found.round_of("b") is None
+
+
+def test_the_start_is_told_and_evictions_are_passed_over() -> None:
+    """They stand in rounds and in the ledger."""
+    found = after(Started(5.0, "1.0", "DryRun", "p1"))
+    assert (found.started_at, found.version) == (5.0, "1.0")
+    assert found.after(EvictionNoted(6.0, None)) is found  # type: ignore[arg-type]
+
+
+def test_only_the_newest_rounds_keep_all_their_refusals() -> None:
+    """Memory does not grow with what large plans leave alone; moves stay."""
+    many = tuple(Refusal("Scope", str(number)) for number in range(2000))
+    made = plan("x", refusals=many)
+    done = structs.replace(result(made), refusals=many)
+    found = after(*(RoundEnded(0.0, report(number, plan=made, result=done)) for number in range(1, 7)))
+    kept = [len(one.plan.refusals) for one in found.rounds if one.plan is not None]
+    assert kept == [500, 500, 500, 2000, 2000, 2000]
+    assert [len(one.result.refusals) for one in found.rounds if one.result is not None] == kept
+    assert all(one.plan is not None and one.plan.moves == made.moves for one in found.rounds)

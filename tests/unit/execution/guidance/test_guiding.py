@@ -1,0 +1,131 @@
+"""Pods are brought to the very node of the plan, past nodes that the scheduler likes better."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.execution.guidance import guiding
+from rescheduler.execution.guidance.guiding import by_destination, is_guided, open_nodes
+from rescheduler.execution.guidance.hold_maker import HoldMaker
+from rescheduler.execution.guidance.holds import Holds
+from rescheduler.extension_points import EvictionAnswer
+from rescheduler.model.objects.annotations import HOLD_GATE
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import PodReference
+from tests.builders import cluster, node, pod, taint, workload
+from tests.unit.execution.worlds import World, executor, outcomes, plan_of
+
+
+def crowded_and_idle(**fields: Any) -> Cluster:
+    """One busy node, three idle ones, one pod of web on each; the scheduler prefers the idle ones."""
+    return cluster(
+        node("busy", "8"), *(node(f"idle{number}", "8") for number in range(3)),
+        *(pod(f"base-{number}", "1", node="busy", owner="base") for number in range(4)),
+        *(pod(f"web-{number}", "500m", node=f"idle{number}", **fields) for number in range(3)),
+        pod("web-3", "500m", node="busy", **fields),
+        workload("base", 4), workload("web", 4, kind=fields.get("kind", "ReplicaSet")),
+    )  # fmt: skip
+
+
+def test_the_scheduler_alone_would_go_elsewhere() -> None:
+    """What the other tests rest on."""
+    start = crowded_and_idle()
+    world = World(start)
+    plan = plan_of(start, [("web-0", "busy", 1)], objective="Defragment")
+    result = executor(world, guidance="Predict").carry_out(plan)
+    assert outcomes(result)["web-0"][0] == "LandedElsewhere"
+
+
+@pytest.mark.parametrize("fields", [{}, {"kind": "StatefulSet"}, {"termination_grace_seconds": 90}])
+@pytest.mark.parametrize("wave_of_third", [1, 2])
+def test_guided_pods_land_on_the_node_of_the_plan(fields: dict[str, Any], wave_of_third: int) -> None:
+    """Alone or in company of their like, whether their owner waits for the end of the old pod or not."""
+    start = crowded_and_idle(**fields)
+    world = World(start, termination_seconds=5.0)
+    names = ("web-0", "web-1", "web-2")
+    moves = [("web-0", "busy", 1), ("web-1", "busy", 1), ("web-2", "busy", wave_of_third)]
+    result = executor(world).carry_out(plan_of(start, moves, objective="Defragment", guided=names))
+    assert {outcomes(result)[name] for name in names} == {("Landed", "busy")}, result
+    assert world.leftovers() == []
+
+
+def test_pods_of_one_wave_come_each_to_their_own_node() -> None:
+    """Nodes that tie for the scheduler's favour included."""
+    start = cluster(
+        *(node(f"n{number}", "8") for number in range(8)),
+        *(pod(f"web-{number}", "2", node=f"n{number // 2}") for number in range(8)), workload("web", 8),
+    )  # fmt: skip
+    for seed in range(3):
+        world = World(start)
+        moves = [(f"web-{2 * number}", f"n{(number + seed) % 4 + 4}", 1) for number in range(4)]
+        result = executor(world).carry_out(plan_of(start, moves, objective="SpreadLoad"))
+        assert outcomes(result) == {name: ("Landed", target) for name, target, _ in moves}
+
+
+def test_nodes_are_shut_only_while_pods_move() -> None:
+    """When the wave is through, and before its pods are ready, everything is open again."""
+    start = crowded_and_idle()
+    world = World(start, startup_seconds=30.0)
+    shut: list[int] = []
+
+    def look(_pod: PodReference, dry_run: bool) -> EvictionAnswer | None:
+        holds = [item.nominated_node for item in world.read().pods if HOLD_GATE in item.scheduling_gates]
+        shut.append(sum(name is not None for name in holds))
+        return None
+
+    world.script = [look] * 10
+    world.clock.after(15.0, lambda: shut.append(-len(world.leftovers())))
+    plan = plan_of(start, [("web-0", "busy", 1)], objective="Defragment", guided=["web-0"])
+    executor(world).carry_out(plan)
+    assert shut[0] > 1
+    assert -shut[-1] == 1, "the node that it left is closed to the end"
+
+
+def test_where_too_many_nodes_would_have_to_be_shut_the_scheduler_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the result says for how many pods that matters."""
+    monkeypatch.setattr(guiding, "MOST_SHUT", 1)
+    start = crowded_and_idle()
+    world = World(start)
+    plan = plan_of(start, [("web-0", "busy", 1)], objective="Defragment", guided=["web-0"])
+    result = executor(world).carry_out(plan)
+    assert outcomes(result)["web-0"][0] == "LandedElsewhere"
+    assert any("1 of the pods that need guidance" in warning for warning in result.warnings)
+
+
+def test_moves_that_make_room_are_guided_only_where_the_plan_says_so() -> None:
+    """There it matters that pods leave, not where they go; elsewhere every node is meant."""
+    start = crowded_and_idle(kind="StatefulSet", termination_grace_seconds=600)
+    slow = start.pod_by_key["default/web-0"]
+    quick = start.pod_by_key["default/base-0"]
+    (make_room,) = plan_of(start, [("web-0", "busy", 1)]).moves
+    (guided,) = plan_of(start, [("web-0", "busy", 1)], guided=["web-0"]).moves
+    (spread,) = plan_of(start, [("web-0", "busy", 1)], objective="SpreadLoad").moves
+    assert [is_guided(make_room, quick), is_guided(guided, quick), is_guided(spread, quick)] == [False, True, True]
+    assert not is_guided(spread, slow), "all nodes would be shut until it has ended"
+    assert is_guided(guided, slow)
+
+
+def test_nodes_are_open_where_one_of_the_pods_finds_room_once_they_have_left() -> None:
+    """Full nodes, those with a taint, cordoned ones and those that are held already need no shutting."""
+    start = cluster(
+        node("own", "1"), node("full", "2"), node("free", "2"), node("held", "2"), node("leaving", "1"),
+        node("tainted", "4", taints=[taint("other")]), node("cordoned", "4", is_unschedulable=True),
+        pod("web-0", "1", node="own"), pod("big-0", "1500m", node="full"),
+        pod("old-0", "1", node="leaving", deletion_at=1.0),
+    )  # fmt: skip
+    mover = start.pod_by_key["default/web-0"]
+    plan = plan_of(start, [("web-0", "free", 1)])
+    holds = Holds(World(start), SimulatedClock())
+    holds.set(HoldMaker(plan, start, "p", 60).closing("held", (("cpu", 1500),)))
+    assert open_nodes([mover], start, holds) == ["free", "leaving", "own"]
+
+
+def test_moves_are_taken_destination_by_destination() -> None:
+    """In the order in which the plan first names them."""
+    start = crowded_and_idle()
+    plan = plan_of(start, [("web-0", "busy", 1), ("web-1", "idle2", 1), ("web-2", "busy", 1)])
+    found = {node: [move.pod.name for move in moves] for node, moves in by_destination(plan.moves).items()}
+    assert found == {"busy": ["web-0", "web-2"], "idle2": ["web-1"]}

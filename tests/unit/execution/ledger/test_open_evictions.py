@@ -1,0 +1,160 @@
+"""A debt ends by proof alone: the pod still stands long after, or a replacement has worked for a while."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rescheduler.execution.ledger.open_evictions import settled
+from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from tests.builders import NOW, cluster, node, pod, workload
+from tests.unit.execution.entries import entry, ledger_of
+
+OLD = NOW - 1000.0
+
+
+def after(seconds: float, *objects: Any, replicas: int = 3, owner: bool = True) -> Cluster:
+    """The cluster so long after NOW: nodes n0 to n2, ReplicaSet web, and these objects."""
+    nodes = [node(f"n{number}", "8") for number in range(3)]
+    known = [workload("web", replicas)] if owner else []
+    return cluster(*nodes, *known, *objects, taken_at=NOW + seconds)
+
+
+def web(name: str, *, on: str | None = "n1", born: float = OLD, ready_at: float | None = OLD, **fields: Any) -> Pod:
+    """A pod of web, ready unless ``ready_at`` is None."""
+    return pod(
+        f"web-{name}", node=on, owner="web", created_at=born, is_ready=ready_at is not None, ready_at=ready_at, **fields
+    )
+
+
+def settle(item: LedgerEntry, world: Cluster) -> LedgerEntry:
+    """The entry after a look at the world."""
+    return settled(ledger_of(item), world, lambda reference: world.pod_by_key.get(reference.key)).entries[0]
+
+
+OTHERS = (web("1", on="n0"), web("2", on="n2"))
+
+
+def test_a_replacement_that_has_worked_for_thirty_seconds_repays() -> None:
+    """Its node is noted as where the pod landed."""
+    found = settle(entry(), after(36, *OTHERS, web("new", born=NOW + 1, ready_at=NOW + 6)))
+    assert (found.state, found.landed_on, found.closed_at) == (EntryState.REPAID, "n1", NOW + 36)
+
+
+@pytest.mark.parametrize(
+    "replacement",
+    [
+        web("new", born=NOW + 1, ready_at=NOW + 6.1),
+        web("new", born=NOW + 1, ready_at=None),
+        web("new", born=NOW - 1.5, ready_at=NOW - 1),
+        web("new", born=NOW + 1, ready_at=NOW + 1, deletion_at=NOW + 30),
+    ],
+    ids=["ready for less", "not ready", "older than the eviction", "on its way out"],
+)
+def test_less_than_that_leaves_the_debt_open(replacement: Pod) -> None:
+    """Nobody has replaced the pod yet."""
+    assert settle(entry(), after(36, *OTHERS, replacement)).is_debt
+
+
+def test_a_replacement_made_in_the_same_second_counts() -> None:
+    """The API server writes whole seconds, so it may seem older than the eviction by less than one."""
+    late = entry(at=NOW + 0.7)
+    assert settle(late, after(60, *OTHERS, web("new", born=NOW, ready_at=NOW + 2))).state is EntryState.REPAID
+    assert settle(late, after(60, *OTHERS, web("new", born=NOW + 0.5, ready_at=NOW + 2))).is_debt
+
+
+def test_a_workload_that_is_not_as_complete_as_before_is_owed() -> None:
+    """A third pod is missing, for whatever reason."""
+    new = web("new", born=NOW + 1, ready_at=NOW + 2)
+    assert settle(entry(), after(60, OTHERS[0], new)).is_debt
+    assert settle(entry(ready=2), after(60, OTHERS[0], new)).state is EntryState.REPAID
+
+
+def test_one_replacement_does_not_repay_two_evictions() -> None:
+    """Both were sent while three were ready, so three have to be ready again."""
+    first, second = entry("web-0"), entry("web-9", at=NOW + 1)
+    world = after(60, OTHERS[0], web("new", born=NOW + 2, ready_at=NOW + 3))
+    assert all(item.is_debt for item in settled(ledger_of(first, second), world, lambda _: None).entries)
+
+
+def test_a_replacement_that_came_back_has_failed() -> None:
+    """The debt is over all the same: the workload is complete."""
+    found = settle(entry(), after(60, *OTHERS, web("new", on="n0", born=NOW + 1, ready_at=NOW + 6)))
+    assert (found.state, found.landed_on, found.is_debt) == (EntryState.FAILED, "n0", False)
+
+
+def test_where_the_run_saw_it_land_stays() -> None:
+    """A later look at the workload's pods does not know better."""
+    found = settle(entry(landed_on="n2"), after(60, *OTHERS, web("new", born=NOW + 1, ready_at=NOW + 6)))
+    assert found.landed_on == "n2"
+
+
+@pytest.mark.parametrize(("seconds", "state"), [(90.0, EntryState.OPEN), (90.2, EntryState.NOT_EVICTED)])
+def test_a_lost_answer_is_in_doubt_for_ninety_seconds(seconds: float, state: EntryState) -> None:
+    """Counted from the end of the request; then a pod that still stands was not evicted."""
+    item = entry(is_in_doubt=True, ended_at=NOW + 0.1)
+    assert settle(item, after(seconds, web("0", on="n0"), *OTHERS)).state is state
+
+
+@pytest.mark.parametrize(("seconds", "state"), [(134.0, EntryState.INTENDED), (136.0, EntryState.NOT_EVICTED)])
+def test_an_intent_of_a_killed_process_may_have_been_sent_a_little_later(seconds: float, state: EntryState) -> None:
+    """The longest that announcing and asking take are added to the ninety seconds."""
+    item = entry(state=EntryState.INTENDED, ended_at=None)
+    assert settle(item, after(seconds, web("0", on="n0"), *OTHERS)).state is state
+
+
+@pytest.mark.parametrize("state", [EntryState.INTENDED, EntryState.OPEN])
+@pytest.mark.parametrize("left", [(), (web("0", on="n0", deletion_at=NOW + 30),)], ids=["gone", "terminating"])
+def test_a_pod_that_left_after_a_lost_answer_was_evicted(state: EntryState, left: tuple[Pod, ...]) -> None:
+    """From then on it is a debt like any other, however long ago it was."""
+    found = settle(entry(state=state, is_in_doubt=True), after(500, *left, *OTHERS))
+    assert (found.state, found.is_in_doubt) == (EntryState.OPEN, False)
+
+
+def test_an_accepted_eviction_is_never_taken_back() -> None:
+    """A reader that is behind shows the pod unharmed: that proves nothing."""
+    assert settle(entry(), after(500, web("0", on="n0"), *OTHERS)).state is EntryState.OPEN
+
+
+def test_a_pod_of_the_same_name_and_another_uid_is_another_pod() -> None:
+    """The pod of a StatefulSet was evicted, and its successor stands where it stood."""
+    item = entry(is_in_doubt=True)
+    successor = web("0", on="n0", born=NOW + 1, ready_at=NOW + 5, uid="another")
+    assert settle(item, after(100, successor, *OTHERS)).state is EntryState.FAILED
+    assert settle(item, after(20, successor, *OTHERS)).state is EntryState.OPEN
+
+
+def test_a_workload_that_is_gone_owes_nothing() -> None:
+    """But one that is known by its pods alone may be between two pods."""
+    assert settle(entry(), after(5, owner=False)).state is EntryState.REPAID
+    custom = entry(workload_key="CloneSet default/web")
+    assert settle(custom, after(3600, owner=False)).is_debt
+    assert settle(custom, after(86401, owner=False)).state is EntryState.FAILED
+
+
+def test_a_workload_that_was_scaled_down_owes_nothing_after_a_while() -> None:
+    """Nobody makes a replacement; it has what it wants now."""
+    assert settle(entry(), after(599, *OTHERS, replicas=2)).is_debt
+    assert settle(entry(), after(601, *OTHERS, replicas=2)).state is EntryState.REPAID
+    assert settle(entry(), after(601, OTHERS[0], replicas=2)).is_debt
+
+
+def test_a_pod_without_an_owner_is_owed_until_it_is_gone() -> None:
+    """Nothing recreates it."""
+    item = entry("lone", workload="", workload_key="", desired=0, ready=0)
+    lone = pod("lone", node="n0", owner=None, deletion_at=NOW + 30)
+    assert settle(item, after(10, lone)).is_debt
+    assert settle(item, after(40)).state is EntryState.REPAID
+
+
+def test_closed_entries_are_left_alone_and_nothing_is_looked_at_for_them() -> None:
+    """Whatever the world looks like."""
+    ledger = ledger_of(entry(state=EntryState.REFUSED), entry(state=EntryState.FAILED))
+
+    def refuse(_: object) -> None:
+        raise AssertionError
+
+    assert settled(ledger, after(10_000), refuse) is ledger

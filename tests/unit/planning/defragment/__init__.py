@@ -1,1 +1,0 @@
-"""Tests of making room for large shapes."""

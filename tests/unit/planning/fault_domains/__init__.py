@@ -1,1 +1,0 @@
-"""Tests of rescheduler/planning/fault_domains."""

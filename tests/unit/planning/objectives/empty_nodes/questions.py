@@ -1,0 +1,90 @@
+"""Questions to the planner of EmptyNodes, and its answers as plans that the independent checker reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rescheduler.checker.checker import check_plan
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
+from rescheduler.model.plan.plan import Move, ObjectiveResult, Plan
+from rescheduler.planning.lexicographic.document import reference_to, summary_of
+from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
+from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
+from rescheduler.scheduling.scheduler_model import SchedulerModel
+from tests.unit.planning.brute_force import TinyCluster
+from tests.unit.planning.tiny import StoppedClock, request_for
+
+
+def question(
+    cluster: Cluster,
+    *,
+    fixed: Sequence[str] = (),
+    groups: Sequence[DisruptionGroup] = (),
+    limits: MoveLimits | None = None,
+    deadline_seconds: float = 20.0,
+    **fields: Any,
+) -> EmptyNodesRequest:
+    """All running pods may move but those named in ``fixed``."""
+    columns = columns_of(cluster)
+    movable = tuple(n for n, pod in enumerate(cluster.pods) if pod.node_name and pod.name not in fixed)
+    return EmptyNodesRequest(
+        prediction=SchedulerModel(columns),
+        placement=fields.pop("placement", None) or Placement(columns),
+        eligibility=Eligibility(movable, {}, (), {}, tuple(groups), limits or MoveLimits()),
+        is_guided_by_holds=fields.pop("is_guided_by_holds", True),
+        deadline_seconds=deadline_seconds,
+        seed=fields.pop("seed", 0),
+        clock=StoppedClock(),
+        **fields,
+    )
+
+
+def question_for(tiny: TinyCluster, **fields: Any) -> EmptyNodesRequest:
+    """The same question for a tiny cluster."""
+    request = request_for(tiny)
+    return EmptyNodesRequest(
+        prediction=request.prediction,
+        placement=request.placement,
+        eligibility=request.eligibility,
+        is_guided_by_holds=fields.pop("is_guided_by_holds", True),
+        deadline_seconds=20.0,
+        seed=fields.pop("seed", 0),
+        clock=StoppedClock(),
+        **fields,
+    )
+
+
+def violations(request: EmptyNodesRequest, answer: EmptyNodesAnswer) -> list[str]:
+    """What the independent checker says against the answer's moves."""
+    cluster = request.prediction.columns.cluster
+    plan = Plan(
+        snapshot=summary_of(cluster),
+        objectives=(
+            ObjectiveResult(
+                "EmptyNodes", answer.status, answer.value, answer.bound, answer.gap, "nodes", 0.0, answer.message
+            ),
+        ),
+        moves=tuple(
+            Move(
+                pod=reference_to(cluster.pods[move.pod]),
+                from_node=cluster.pods[move.pod].node_name or "",
+                to_node=cluster.nodes[move.to_node].name,
+                wave=move.wave,
+                objective="EmptyNodes",
+                reason=move.reason,
+                needs_guidance=move.needs_guidance,
+            )
+            for move in answer.moves
+        ),
+    )
+    return [violation.message for violation in check_plan(cluster, plan, request.eligibility)]
+
+
+def emptied_names(request: EmptyNodesRequest) -> tuple[list[str], EmptyNodesAnswer]:
+    """Names of the nodes that a plan empties, and the whole answer."""
+    answer = plan_empty_nodes(request)
+    return [request.prediction.columns.cluster.nodes[node].name for node in answer.emptied], answer

@@ -1,0 +1,255 @@
+"""Plans that spread load: what they reach, what they leave alone, and what they say."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rescheduler.model.objects.constraints import TopologySpreadConstraint
+from rescheduler.model.plan.disruption import MoveLimits
+from rescheduler.model.plan.plan import Refusal
+from rescheduler.model.usage.observed_use import ObservedUse
+from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
+from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.waves.closing import close
+from tests.builders import cluster, node, pod, selector
+from tests.unit.planning.objectives.spread_load.questions import moved, question_of, requested, use_of
+
+
+def plan(question: Question, target: float = 0.5, unknown: tuple[str, ...] = (), **cores: float) -> Answer:
+    """Plan for the cpu that pods use."""
+    return plan_spread_load(question, use_of(question, cores, unknown=unknown), {"cpu": target})
+
+
+def test_the_pod_that_is_enough_leaves_the_hot_node() -> None:
+    """4 cores, target 2, use 3.5: the pod of 1.5 is enough, the smaller one is not."""
+    question = question_of(
+        cluster(node("n1"), node("n2"), pod("a", node="n1"), pod("b", node="n1"), pod("c", node="n1"))
+    )
+    answer = plan(question, a=1.5, b=0.5, c=1.5)
+    assert len(answer.moves) == 1
+    assert moved(question, answer).keys() <= {"a", "c"}
+    assert (answer.status.value, answer.value, answer.bound, answer.unit) == (
+        "OPTIMAL",
+        0,
+        0,
+        "nodes' worth of overload",
+    )
+    assert "1.5 cores above the target before, nothing after 1 eviction" in answer.message
+    assert "hottest n1 at 88% of cpu before" in answer.message
+
+
+def test_use_decides_and_requests_bind() -> None:
+    """The idle node is full by requests, so that the busier one takes the pod."""
+    question = question_of(
+        cluster(
+            node("n1"),
+            node("n2"),
+            node("n3"),
+            pod("a", node="n1"),
+            pod("b", node="n1"),
+            pod("idle", "4", node="n2"),
+            pod("c", node="n3"),
+        )
+    )
+    assert set(moved(question, plan(question, a=1.5, b=1.5, idle=0, c=0.2)).values()) == {"n3"}
+
+
+def test_no_node_is_brought_above_its_target() -> None:
+    """Every other node would be hot with the pod, so that it stays and the node is told of."""
+    question = question_of(cluster(node("n1"), node("n2"), pod("a", node="n1"), pod("c", node="n2")))
+    answer = plan(question, a=3, c=0.5)
+    assert answer.moves == ()
+    assert [(refusal.node, refusal.rule) for refusal in answer.refusals] == [("n1", "NoCoolNode")]
+    assert "n1 stays at cpu 75% (target 50%)" in answer.refusals[0].message
+
+
+def test_nothing_hot_is_nothing_to_do() -> None:
+    """OPTIMAL with no moves; the message names the hottest node."""
+    question = question_of(cluster(node("n1"), node("n2"), pod("a", node="n1")))
+    answer = plan(question, a=1)
+    assert (answer.status.value, answer.moves, answer.value, answer.bound) == ("OPTIMAL", (), 0, 0)
+    assert "no node is above its target" in answer.message
+
+
+def test_a_node_whose_load_is_not_known_is_neither_judged_nor_used() -> None:
+    """n3 is the coolest to the eye, n4 the hottest; nobody knows."""
+    question = question_of(
+        cluster(
+            node("n1"),
+            node("n2"),
+            node("n3"),
+            node("n4"),
+            pod("a", node="n1"),
+            pod("b", node="n1"),
+            pod("c", node="n2"),
+            pod("d", node="n4"),
+        )
+    )
+    answer = plan(question, unknown=("n3", "n4"), a=1.5, b=1.5, c=0.4, d=4)
+    assert set(moved(question, answer).values()) == {"n2"}
+    assert answer.value == 0
+
+
+def test_closed_nodes_receive_nothing() -> None:
+    """An earlier objective has emptied n2."""
+    question = question_of(
+        cluster(node("n1"), node("n2"), node("n3"), pod("a", node="n1"), pod("b", node="n1"), pod("c", node="n3"))
+    )
+    close(question.placement, [1])
+    assert set(moved(question, plan(question, a=1.5, b=1.5, c=0.4)).values()) == {"n3"}
+
+
+def test_best_effort_pods_leave_first() -> None:
+    """Of two pods that use the same, the one that was promised nothing."""
+    bare = pod("bare", "0", "0", node="n1", priority=1000, containers=())
+    question = question_of(
+        cluster(node("n1"), node("n2"), bare, pod("firm", node="n1")), limits=MoveLimits(max_evictions=1)
+    )
+    assert moved(question, plan(question, bare=1.5, firm=1.5)) == {"bare": "n2"}
+
+
+def test_a_swap_is_made_where_no_single_move_helps() -> None:
+    """The busy pod fits nowhere below the target, unless the quiet one takes its place."""
+    question = question_of(
+        cluster(
+            node("n1"),
+            node("n2"),
+            pod("busy", node="n1"),
+            pod("x", node="n1"),
+            pod("quiet", node="n2"),
+            pod("y", node="n2"),
+        )
+    )
+    answer = plan(question, busy=1.5, x=1.0, quiet=0.9, y=0.5)
+    assert moved(question, answer) == {"busy": "n2", "quiet": "n1"}
+    assert answer.value == 0
+
+
+def test_move_cost_leaves_out_what_gains_too_little() -> None:
+    """Half a core over is an eighth of a node; at a price of 1 it stays, and the message says so."""
+    question = question_of(cluster(node("n1"), node("n2"), pod("a", node="n1"), pod("b", node="n1")), move_cost=1.0)
+    answer = plan(question, a=1.25, b=1.25)
+    assert answer.moves == ()
+    assert "an eviction of ordinary price costs 1; moves that gain no more are left out" in answer.message
+    assert answer.refusals[0].rule == "moveCost"
+    assert plan(replace(question, move_cost=0.01), a=1.25, b=1.25).value == 0
+
+
+def test_a_pod_that_may_not_move_is_the_reason_told() -> None:
+    """With the rule and the words of its refusal."""
+    question = question_of(cluster(node("n1"), node("n2"), pod("a", node="n1")), fixed=("a",))
+    refused = {0: Refusal(rule="OwnerlessPod", message="default/a has no owner")}
+    question = replace(
+        question, eligibility=type(question.eligibility)(movable=(), refusals=refused, helpable=(), not_helpable={})
+    )
+    answer = plan(question, a=3)
+    assert (answer.refusals[0].rule, answer.refusals[0].node) == ("OwnerlessPod", "n1")
+    assert "default/a has no owner" in answer.refusals[0].message
+    assert (answer.status.value, answer.value) == ("OPTIMAL", 0.25)
+
+
+def test_the_limit_that_binds_is_named() -> None:
+    """Two hot nodes, one eviction."""
+    question = question_of(
+        cluster(
+            node("n1"), node("n2"), node("n3"), *(pod(name, node=f"n{1 + n // 2}") for n, name in enumerate("abcd"))
+        ),
+        limits=MoveLimits(max_evictions=1),
+    )
+    answer = plan(question, a=1.5, b=1.5, c=1.5, d=1.5)
+    assert (len(answer.moves), answer.value, answer.bound, answer.status.value) == (1, 0.25, 0.25, "OPTIMAL")
+    assert [refusal.rule for refusal in answer.refusals] == ["limits.maxEvictions"]
+
+
+def test_several_resources_are_added_up_in_average_nodes() -> None:
+    """1 of 4 cores and 2 of 16 GiB above the target: a quarter and an eighth."""
+    question = question_of(cluster(node("n1"), node("n2"), pod("a", "3", "10Gi", node="n1")), fixed=("a",))
+    answer = plan_spread_load(question, requested(question), {"cpu": 0.5, "memory": 0.5})
+    assert answer.value == pytest.approx(0.375)
+    assert "1.0 cores, 2.0 GiB of memory above the target" in answer.message
+
+
+def test_replicas_stay_spread_over_zones() -> None:
+    """The cool node of the other zone would make the spread uneven."""
+    rule = (TopologySpreadConstraint("topology.kubernetes.io/zone", 1, selector=selector(app="w")),)
+    question = question_of(
+        cluster(
+            node("n1", zone="a"), node("n2", zone="b"), node("n3", zone="a"),
+            pod("w-1", node="n1", topology_spread=rule), pod("w-2", node="n2", topology_spread=rule),
+            pod("w-3", node="n2", topology_spread=rule), pod("x", node="n1"),
+        ),
+        fixed=("x",),
+    )  # fmt: skip
+    assert moved(question, plan(question, **{"w-1": 1.5, "x": 1.5})) == {"w-1": "n3"}
+
+
+def test_without_holds_only_what_the_scheduler_does_by_itself_is_moved() -> None:
+    """It prefers the emptiest node by requests, which is hot by use: nothing is moved then."""
+    names = cluster(
+        node("n1"),
+        node("n2"),
+        node("n3"),
+        pod("a", node="n1"),
+        pod("b", "2", node="n1"),
+        pod("c", "2", node="n2"),
+        pod("d", "500m", node="n3"),
+    )
+    hot_favourite = plan(question_of(names, is_guided_by_holds=False, fixed=("b",)), a=1.5, b=1.5, c=0.1, d=1.9)
+    assert hot_favourite.moves == ()
+    question = question_of(names, is_guided_by_holds=False, fixed=("b",))
+    assert moved(question, plan(question, a=1.5, b=1.5, c=1.9, d=0.1)) == {"a": "n3"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_load_spreads_over_newly_added_nodes_by_hardly_more_evictions_than_any_plan_needs(seed: int) -> None:
+    """16 nodes about 86 % full and 8 empty ones, target 60 % by requests: at most 1.1 times the least."""
+    draw = random.Random(seed)
+    pods, nodes = [], [node(f"n{number:02d}", cpu="8", memory="32Gi") for number in range(24)]
+    for number in range(16):
+        left = 6900
+        while (size := draw.choice([100, 250, 500, 500, 1000, 1500, 2000])) <= left:
+            left -= size
+            pods.append(pod(f"w{len(pods) % 40}-{len(pods):03d}", f"{size}m", f"{2 * size}Mi", node=f"n{number:02d}"))
+    question = question_of(cluster(*nodes, *pods))
+    observed = requested(question)
+    answer = plan_spread_load(question, observed, {"cpu": 0.6, "memory": 0.6})
+    least = sum(_fewest(observed, question, number) for number in range(16))
+    assert (answer.value, answer.status.value) == (0, "OPTIMAL")
+    assert len(answer.moves) <= 1.1 * least
+
+
+def _fewest(observed: ObservedUse, question: Question, number: int) -> int:
+    """Largest pods first until the node is below the target, resource by resource."""
+    here = question.placement.node_of == number
+    fewest = 0
+    for use, capacity in zip(observed.of_pods[:, here], observed.capacity[:, number], strict=True):
+        freed = np.cumsum(np.sort(use)[::-1])
+        excess = use.sum() - 0.6 * capacity
+        fewest = max(fewest, int(np.searchsorted(freed, excess - 1e-6)) + 1 if excess > 1e-6 else 0)
+    return fewest
+
+
+def test_odd_clusters_are_no_error() -> None:
+    """No nodes, no pods, no resource with a target, no known node."""
+    empty = question_of(cluster())
+    assert plan(empty).value == 0
+    alone = question_of(cluster(node("n1"), pod("a", node="n1")))
+    assert plan(alone, a=4).value == pytest.approx(0.5)
+    assert plan(alone, unknown=("n1",), a=4).value == 0
+    assert plan_spread_load(alone, requested(alone), {"example.com/foo": 0.5}).value == 0
+    full = question_of(cluster(node("n1"), node("n2"), pod("a", "0", node="n1")))
+    assert plan(full, target=0.0, a=1).moves == ()
+
+
+def test_a_node_without_capacity_is_no_error() -> None:
+    """What its pods use lies above any target, and it takes nobody."""
+    question = question_of(
+        cluster(node("n1"), node("n2"), node("n3", cpu="0"), pod("a", node="n1"), pod("b", "0", node="n3"))
+    )
+    answer = plan(question, a=1, b=1)
+    assert np.isfinite(answer.value)
+    assert moved(question, answer) == {"b": "n2"}

@@ -1,1 +1,0 @@
-"""When triggers ask for a round, and when they do not."""

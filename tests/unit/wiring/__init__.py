@@ -1,1 +1,0 @@
-"""Tests of the parts that put concrete classes together."""
