@@ -1,8 +1,8 @@
 """A process that outlives a killed run: it waits for the run's end, and tidies up where that came without a word.
 
-Started by ``guarding.py`` as ``python -m rescheduler.composition.guardian``, in a session of its own. Its orders are one
-line of JSON on standard input; then it reads until the run says ``done``, or is dead and so has closed the pipe. How to
-prove who it is, it finds where the run itself does.
+Started by ``guarding.py`` as ``python -m rescheduler.composition.guardian``, in a session of its own. Its orders are
+one line of JSON on standard input; then it reads until the run says ``done``, or is dead and so has closed the pipe.
+How to prove who it is, it finds where the run itself does.
 """
 
 from __future__ import annotations

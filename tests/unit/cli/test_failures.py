@@ -101,7 +101,7 @@ def test_signals_end_a_command_quietly(number: signal.Signals) -> None:
 def test_a_watcher_that_is_terminated_before_it_listens_has_not_failed() -> None:
     """A cluster that stops what it has just started wants no failure told, however early it does."""
     code = (
-        "from rescheduler.policy import loader\n"
+        "from rescheduler.policy.reading import loader\n"
         "def read(files):\n    print('ready', flush=True)\n    time.sleep(60)\n"
         "loader.load_policy = read\nsys.exit(main(['watcher']))"
     )
