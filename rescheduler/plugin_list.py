@@ -52,9 +52,7 @@ class PluginList(Generic[Plugin]):
         """The class of that name. Raises PluginError where there is none, several contend for it, or it is unusable."""
         foreign = self.foreign().get(name, ())
         if name in self.own and foreign:
-            raise PluginError(
-                f"{self._called(name)} of {_packages(foreign)} takes a name that is taken; rename it there"
-            )
+            raise PluginError(f"{self._called(name)} of {_packages(foreign)} takes a taken name; rename it there")
         if len(foreign) > 1:
             raise PluginError(f"{self._called(name)} is brought by {_packages(foreign)}; install only one of them")
         if name not in self.own and not foreign:
