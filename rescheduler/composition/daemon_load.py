@@ -20,7 +20,7 @@ from rescheduler.model.usage.trust import NodeTrust
 from rescheduler.model.usage.usage import Departure, UsageWindows
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import MeasuredLoad
-from rescheduler.usage.ageing import with_touched
+from rescheduler.usage.ageing import aged, with_touched
 from rescheduler.usage.aligning import aligned
 from rescheduler.usage.collected import Collected, Observed
 
@@ -98,15 +98,19 @@ Touched: TypeAlias = Mapping[str, float]
 
 
 class CollectedLoad(MeasuredLoad):
-    """Load as a running collector knows it, and moves that its last tick did not know of."""
+    """Load as a running collector knows it, as old as it is by now, and moves that its last tick did not know of."""
 
     def __init__(
-        self, collected: Callable[[], Collected], touched: Callable[[float], Touched], clock: Clock
-    ) -> None:  # fmt: skip
-        """``touched``: when a move last left or reached each node, asked with the time that it is."""
+        self, collected: Callable[[], Collected], touched: Callable[[float], Touched], clock: Clock, coverage: float
+    ) -> None:
+        """``touched``: when a move last left or reached each node, asked with the time that it is.
+
+        ``coverage``: usage.trust.coverage of the policy.
+        """
         self._collected = collected
         self._touched = touched
         self._clock = clock
+        self._coverage = coverage
         self._known: WeakKeyDictionary[Cluster, tuple[Touched, UsageWindows | None]] = WeakKeyDictionary()
 
     def windows(self, cluster: Cluster) -> UsageWindows | None:
@@ -115,7 +119,7 @@ class CollectedLoad(MeasuredLoad):
         if cluster not in self._known or self._known[cluster][0] != touched:
             collected, found = self._collected(), None
             if collected.ticks:
-                found = aligned(collected, cluster.nodes, cluster.pods)
+                found = aligned(aged(collected, cluster.taken_at, self._coverage), cluster.nodes, cluster.pods)
                 found = with_touched(found, [node.name for node in cluster.nodes], touched, cluster.taken_at)
             self._known[cluster] = touched, found
         return self._known[cluster][1]
@@ -130,11 +134,12 @@ class CollectedLoad(MeasuredLoad):
         return (*errors, *([f"usage: nothing is moved by measured load: {found.freeze}"] if found.freeze else ()))
 
     def trust(self) -> NodeTrust:
-        """How far load is believed right now."""
-        collected = self._collected()
+        """How far load is believed right now: by how old it is now, not when the last tick ended."""
+        now = self._clock.now()
+        collected = aged(self._collected(), now, self._coverage)
         if not collected.ticks:
             return NodeTrust(freeze=_NOT_KNOWN)
-        names, now = [node.name for node in collected.nodes], self._clock.now()
+        names = [node.name for node in collected.nodes]
         found = shortest_assessment(with_touched(collected.windows, names, self._touched(now), now))
         return NodeTrust(dict(zip(names, found.nodes, strict=True)) if found.nodes else {}, found.freeze)
 
@@ -159,7 +164,9 @@ class DaemonLoad(CollectedLoad):
         """Raises PolicyError for arguments of providers that cannot be used, ClusterError."""
         self.own_moves = OwnMoves(snapshot, max(policy.usage.windows))
         self._watch = UsageWatch(policy, options, clock, tell, observe=lambda: self.own_moves.observed(snapshot()))
-        super().__init__(lambda: self._watch.collected, self.own_moves.touched_before, clock)
+        super().__init__(
+            lambda: self._watch.collected, self.own_moves.touched_before, clock, policy.usage.trust.coverage
+        )
 
     def start(self) -> None:
         """Collect from now on."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.objects.node import Node
-from rescheduler.model.usage.trust import Assessment, NodeTrust, Trust, TrustState
+from rescheduler.model.usage.trust import Assessment, Trust, TrustState
 from rescheduler.model.usage.usage import Usage, UsageWindows
 from rescheduler.usage.checks.coverage import coverage_freeze, has_failed
 from rescheduler.usage.checks.settling import touched_lately
@@ -61,15 +61,6 @@ def aged(collected: Collected, now: float, coverage: float) -> Collected:
         for seconds, usage in collected.windows.by_seconds.items()
     }
     return replace(collected, windows=UsageWindows(windows))
-
-
-def node_trust(collected: Collected, seconds: float, now: float, coverage: float) -> NodeTrust | None:
-    """Trust over one window as it stands now, for the gate; None for a window that is not kept."""
-    assessment = aged(collected, now, coverage).assessment(seconds)
-    if assessment is None:
-        return None
-    names = (node.name for node in collected.nodes)
-    return NodeTrust(dict(zip(names, assessment.nodes, strict=True)), assessment.freeze)
 
 
 def _aged(usage: Usage, collected: Collected, is_old: BoolArray, now: float, coverage: float) -> Usage:

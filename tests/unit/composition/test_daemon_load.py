@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from rescheduler.composition.daemon_load import CollectedLoad, OwnMoves
@@ -85,7 +87,8 @@ class Scene:
     def __init__(self) -> None:
         self.collected: Collected = collected({name: {"cpu": 40.0} for name in NODES}, windows=WINDOWS)
         self.touched: dict[str, float] = {}
-        self.load = CollectedLoad(lambda: self.collected, self.touched_before, SetClock(NOW))
+        self.clock = SetClock(NOW)
+        self.load = CollectedLoad(lambda: self.collected, self.touched_before, self.clock, 0.9)
         self.cluster = cluster(*map(node, NODES))
 
     def touched_before(self, now: float) -> Mapping[str, float]:
@@ -131,3 +134,18 @@ def test_before_the_first_tick_nothing_may_be_moved_by_load() -> None:
     assert scene.load.trust().freeze
     assert "requests stand in" in scene.load.warnings(scene.cluster)[0]
     assert scene.load.age_seconds(NOW) is None
+
+
+def test_a_collector_that_hangs_is_not_believed_for_ever() -> None:
+    """No tick ends any more, but time goes on: the gate refuses, the planner sees no measured load, people are told."""
+    scene = Scene()
+    scene.collected = replace(scene.collected, measured_at=np.full(len(NODES), NOW), good_for=45.0)
+    assert scene.load.trust().by_node["n1"].is_usable
+    scene.clock.time = NOW + 46.0
+    hung = scene.load.trust()
+    assert {trust.state for trust in hung.by_node.values()} == {TrustState.STALE}
+    assert hung.by_node["n1"].reason == "newest sample is 46s old by now, more than 45s"
+    assert "only 0 of 2 nodes" in hung.freeze
+    scene.cluster = cluster(*map(node, NODES), taken_at=NOW + 46.0)
+    assert scene.states(300.0) == scene.states(900.0) == [TrustState.STALE, TrustState.STALE]
+    assert "nothing is moved by measured load: only 0 of 2 nodes" in scene.load.warnings(scene.cluster)[0]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from rescheduler.model.usage.samples import MetricsSample
-from rescheduler.usage.ageing import aged, node_trust
+from rescheduler.usage.ageing import aged
 from rescheduler.usage.collected import Collected, Observed
 from rescheduler.usage.collector import Collector
 from tests.builders import NOW
@@ -52,18 +50,3 @@ def test_what_was_distrusted_keeps_its_reason() -> None:
 
     seen = run(Collector([FakeProvider(script)], lambda: Observed(nodes()), POLICY), 4)
     assert states(aged(seen, END + 100, 0.9)) == ["Stale"] * 4 + ["Missing"]
-
-
-@pytest.mark.parametrize(("late", "state"), [(0.0, "Trusted"), (100.0, "Stale")])
-def test_the_gate_hears_of_trust_as_it_is_now(late: float, state: str) -> None:
-    """By node name, with the freeze."""
-    found = node_trust(collected(), 300.0, END + late, 0.9)
-    assert found is not None
-    assert {name: str(trust.state) for name, trust in found.by_node.items()} == {f"n{at}": state for at in range(5)}
-    assert bool(found.freeze) == bool(late)
-
-
-def test_there_is_no_trust_in_what_is_not_kept() -> None:
-    """A window of another length, and before the first tick."""
-    assert node_trust(collected(), 123.0, END, 0.9) is None
-    assert node_trust(Collected(0.0), 300.0, NOW, 0.9) is None
