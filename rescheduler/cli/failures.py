@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from rescheduler.cli.streams import say
@@ -18,19 +20,27 @@ class UsageError(Exception):
     """The command line contradicts itself, or asks for something that cannot be; exit 2."""
 
 
-def guarded(command: Callable[[], int]) -> int:
-    """Run a command; the exit code it gives, or the one that its failure means."""
+@dataclass
+class Ending:
+    """How a command ended: ``code`` is the process's exit code."""
+
+    code: int = DONE
+
+
+@contextmanager
+def told_failures() -> Iterator[Ending]:
+    """Within this a failure is told, and is the exit code that it means."""
+    ending = Ending()
     try:
-        return command()
+        yield ending
     except KeyboardInterrupt:
         say("interrupted")
-        return INTERRUPTED
+        ending.code = INTERRUPTED
     except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
-        code, text = _told(error)
+        ending.code, text = _told(error)
         say(text)
-        return code
 
 
 def _told(error: Exception) -> tuple[int, str]:

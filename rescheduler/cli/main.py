@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rescheduler.cli.failures import DONE, INTERRUPTED, guarded
+from rescheduler.cli.failures import DONE, INTERRUPTED, told_failures
 from rescheduler.cli.streams import prepare_streams, write
 
 PROGRAM = "rescheduler"
@@ -26,19 +26,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (``sys.argv`` without ``arguments``); its exit code."""
     prepare_streams()
     words = sys.argv[1:] if arguments is None else list(arguments)
-    with _ended_by_termination(words):
-        return guarded(lambda: _run(words))
+    with _ended_by_termination(words), told_failures() as ending:
+        import typer
 
+        from rescheduler.cli.app import app
 
-def _run(arguments: list[str]) -> int:
-    import typer
-
-    from rescheduler.cli.app import app
-
-    answer = typer.main.get_command(app).main(args=arguments, prog_name=_program(), standalone_mode=False)
-    if answer == INTERRUPTED:  # typer has caught the interruption itself
-        raise KeyboardInterrupt
-    return answer if isinstance(answer, int) else DONE
+        answer = typer.main.get_command(app).main(args=words, prog_name=_program(), standalone_mode=False)
+        if answer == INTERRUPTED:  # typer has caught the interruption itself
+            raise KeyboardInterrupt
+        ending.code = answer if isinstance(answer, int) else DONE
+    return ending.code
 
 
 def _program() -> str:
@@ -49,18 +46,15 @@ def _program() -> str:
 def complete(words: Sequence[str]) -> int:
     """Write what may be typed next, in the form that kubectl reads; the exit code."""
     prepare_streams()
-    return guarded(lambda: _complete(words))
+    with told_failures() as ending:
+        import typer
 
+        from rescheduler.cli.app import app
+        from rescheduler.cli.completion import suggestions
 
-def _complete(words: Sequence[str]) -> int:
-    import typer
-
-    from rescheduler.cli.app import app
-    from rescheduler.cli.completion import suggestions
-
-    found = suggestions(typer.main.get_command(app), words)
-    write("".join(f"{line}\n" for line in (*found.lines, f":{found.directive}")))
-    return DONE
+        found = suggestions(typer.main.get_command(app), words)
+        write("".join(f"{line}\n" for line in (*found.lines, f":{found.directive}")))
+    return ending.code
 
 
 @contextmanager

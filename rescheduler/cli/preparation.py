@@ -11,7 +11,8 @@ from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.streams import is_terminal, say, warn
 
 if TYPE_CHECKING:
-    from rescheduler.composition import ClusterOptions, Predictions
+    from rescheduler.composition.cluster_source import ClusterOptions
+    from rescheduler.composition.scheduler_sources import Predictions
     from rescheduler.extension_points import LedgerReading, Progress
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.plan.disruption import Selection
@@ -43,7 +44,7 @@ def predictions_from(options: SelectionFlags, policy: Policy, progress: Progress
 
     Raises PolicyError, ConfigurationError, UsageError, and SnapshotError for a recording of load.
     """
-    from rescheduler.composition import predictions
+    from rescheduler.composition.scheduler_sources import predictions
 
     if options.usage == "":
         raise UsageError("--usage: an empty file name; name a recording of load")
@@ -54,7 +55,7 @@ def predictions_from(options: SelectionFlags, policy: Policy, progress: Progress
 
 def cluster_options_from(options: ClusterFlags, config_maps: tuple[str, ...] = ()) -> ClusterOptions:
     """Where to read from. Raises UsageError for a recording and a server at once."""
-    from rescheduler.composition import ClusterOptions
+    from rescheduler.composition.cluster_source import ClusterOptions
 
     names = tuple(options.filename or ())
     if names and (options.kubeconfig or options.context):
@@ -91,12 +92,12 @@ def read_world(options: SelectionFlags, policy: Policy, progress: Progress) -> t
 
 def read_cluster(options: ClusterFlags, progress: Progress, config_maps: tuple[str, ...] = ()) -> Cluster:
     """Read the cluster and say its warnings. Raises UsageError, SnapshotError or ClusterError."""
-    from rescheduler import composition
+    from rescheduler.composition import cluster_source
 
     where = cluster_options_from(options, config_maps)
     if "-" in where.filenames and is_terminal(sys.stdin):
         say("reading the cluster from the terminal; end with Ctrl-D")
-    cluster = composition.read_cluster(where, progress)
+    cluster = cluster_source.read_cluster(where, progress)
     if isinstance(options, SelectionFlags):
         _warn_of_empty_selection(options, cluster)
     return cluster
@@ -104,9 +105,9 @@ def read_cluster(options: ClusterFlags, progress: Progress, config_maps: tuple[s
 
 def earlier_evictions(options: SelectionFlags, policy: Policy, cluster: Cluster) -> LedgerReading:
     """What is known of earlier evictions in the cluster that was read; says what cannot be known."""
-    from rescheduler import composition
+    from rescheduler.composition import ledgers
 
-    return composition.earlier_evictions(cluster_options_from(options), policy, cluster, lambda text: warn([text]))
+    return ledgers.earlier_evictions(cluster_options_from(options), policy, cluster, lambda text: warn([text]))
 
 
 def refuse_formats(output: OutputFormat, command: str, *refused: OutputFormat) -> None:

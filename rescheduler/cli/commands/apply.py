@@ -84,10 +84,10 @@ def apply(options: ApplyFlags) -> int:
 def _carried_out(
     options: ApplyFlags, policy: Policy, reviewed: Plan | None, question: _Question, progress: ShownProgress
 ) -> PlanResult | None:
-    from rescheduler import composition
+    from rescheduler.composition import planning
 
     predictions = predictions_from(options, policy, progress)
-    return composition.apply(
+    return planning.apply(
         cluster_options_from(options, predictions.config_maps),
         policy,
         schedulers=predictions.schedulers,
@@ -128,10 +128,10 @@ class _Question:
 
 def _unchosen(options: ApplyFlags) -> str | None:
     """The context, where there are several and nobody said which: acting on the wrong cluster is hard to take back."""
-    from rescheduler import composition
+    from rescheduler.composition import cluster_source
 
-    chosen = composition.ClusterOptions(kubeconfig=options.kubeconfig, context=options.context)
-    return composition.unchosen_context(chosen)
+    chosen = cluster_source.ClusterOptions(kubeconfig=options.kubeconfig, context=options.context)
+    return cluster_source.unchosen_context(chosen)
 
 
 def _refuse_what_cannot_be(options: ApplyFlags) -> None:

@@ -13,7 +13,7 @@ from rescheduler.cli.streams import say, show
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from rescheduler.composition import NamedConfiguration
+    from rescheduler.composition.scheduler_sources import NamedConfiguration
     from rescheduler.policy.fields.policy import Policy
 
 
@@ -32,7 +32,7 @@ def check(
     for predictions. Files that a policy names are checked with it. Every problem is named with file, line and column,
     and with what to write instead: exit 2.
     """
-    from rescheduler.composition import check_files
+    from rescheduler.composition.checking import check_files
 
     found = check_files(files)
     for configuration in found.configurations:

@@ -46,7 +46,7 @@ def clean(options: CleanFlags) -> int:
     Placeholders would go by themselves when their deadline is over. Only what carries our own label is removed. Without
     --stale that is everything, also of a plan that runs at this moment.
     """
-    from rescheduler import composition
+    from rescheduler.composition import cluster_source
     from rescheduler.policy.reading.loader import load_policy
     from rescheduler.report.cells import plural
 
@@ -56,10 +56,10 @@ def clean(options: CleanFlags) -> int:
             "what has run out"
         )
     policy = load_policy(options.policy or [])
-    where = composition.ClusterOptions(kubeconfig=options.kubeconfig, context=options.context)
+    where = cluster_source.ClusterOptions(kubeconfig=options.kubeconfig, context=options.context)
     if options.stale:
         with shown_progress() as progress:
-            return _told(*composition.clean_stale(where, policy, progress))
+            return _told(*cluster_source.clean_stale(where, policy, progress))
     with shown_progress() as progress:
 
         def confirm(names: Sequence[str]) -> bool:
@@ -68,7 +68,7 @@ def clean(options: CleanFlags) -> int:
                 say(f"left behind: {printable(name)}")
             return options.yes or confirmed(f"Remove {plural(len(names), 'leftover')}? [y/N] ")
 
-        removed = composition.clean(where, policy, confirm=confirm, progress=progress)
+        removed = cluster_source.clean(where, policy, confirm=confirm, progress=progress)
     if removed is None:
         say("nothing was removed")
         return FAILED

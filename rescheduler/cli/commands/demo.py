@@ -31,8 +31,8 @@ def demo(
     """Show the whole loop on a pretended cluster: a pending pod, the plan, its moves, the check.
 
     Needs no Kubernetes."""
-    from rescheduler import composition
     from rescheduler.adapters.simulated.scenarios import fragmented
+    from rescheduler.composition import planning
     from rescheduler.model.plan.disruption import Selection
     from rescheduler.policy.fields.policy import Policy
     from rescheduler.report.bars import node_bars, pending_lines
@@ -43,10 +43,10 @@ def demo(
     bars = node_bars(cluster, style=style)
     _chapter("1. The cluster: a pod is pending, it fits on no node", [*bars, *pending_lines(cluster, style=style)])
     with shown_progress() as progress:
-        plan = composition.plan(cluster, policy, selection=selection, seed=seed, progress=progress)
+        plan = planning.plan(cluster, policy, selection=selection, seed=seed, progress=progress)
     _chapter("2. The plan, proven by an independent checker", plan_report(plan))
     with shown_progress() as progress:
-        report = composition.simulate(cluster, policy, selection=selection, seed=seed, progress=progress)
+        report = planning.simulate(cluster, policy, selection=selection, seed=seed, progress=progress)
     after = node_bars(report.after, plan=plan, before=cluster, style=style)
     title = "3. The cluster after the plan was carried out in the embedded simulator"
     _chapter(title, [*after, *pending_lines(report.after, style=style)])

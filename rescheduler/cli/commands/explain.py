@@ -62,7 +62,7 @@ def explain_node(
 
 
 def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int:
-    from rescheduler import composition
+    from rescheduler.composition import planning
     from rescheduler.report.explanation import explanation_report
 
     policy, selection = policy_from(options), selection_from(options)
@@ -70,7 +70,7 @@ def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int
         cluster, schedulers = read_world(options, policy, progress)
         found = find(cluster, name)
         earlier = earlier_evictions(options, policy, cluster)
-        plan = composition.plan(
+        plan = planning.plan(
             cluster,
             policy,
             selection=selection,

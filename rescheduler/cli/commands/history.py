@@ -53,15 +53,15 @@ def history(options: HistoryFlags) -> int:
     From the cluster's ledger, and from what this machine remembers of its own runs (for 90 days, also without a
     cluster). Refused evictions are listed too.
     """
-    from rescheduler import composition
+    from rescheduler.composition import cluster_source, history
     from rescheduler.policy.reading.loader import load_policy
     from rescheduler.report.history import history_of, history_report
 
     refuse_formats(options.output, "history", OutputFormat.HTML)
     policy = load_policy(options.policy or [])
     found = history_of(
-        composition.past(
-            composition.ClusterOptions(kubeconfig=options.kubeconfig, context=options.context),
+        history.past(
+            cluster_source.ClusterOptions(kubeconfig=options.kubeconfig, context=options.context),
             policy,
             since_seconds=options.since,
             namespaces=options.namespace or (),

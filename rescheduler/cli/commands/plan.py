@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -20,11 +20,7 @@ from rescheduler.model.plan.what_if import NodeShape
 from rescheduler.model.printable import printable
 
 if TYPE_CHECKING:
-    from rescheduler.extension_points import Progress
-    from rescheduler.model.objects.cluster import Cluster
-    from rescheduler.model.plan.plan import Plan
-    from rescheduler.policy.fields.policy import Policy
-    from rescheduler.scheduling.schedulers import Schedulers
+    pass
 
 
 # Shapes of nodes as people write them: ``cpu=16,memory=64Gi``, ``like:NODE``, ``3xlike:NODE``.
@@ -102,42 +98,21 @@ def plan(options: WhatIfFlags) -> int:
     _refuse_what_cannot_be(options)
     policy = policy_from(options)
     with shown_progress() as progress:
+        from rescheduler.composition import planning, what_if
+
         cluster, schedulers = read_world(options, policy, progress)
-        proposed, cluster = _proposed(options, policy, cluster, schedulers, progress)
+        selection, earlier = selection_from(options), earlier_evictions(options, policy, cluster)
+        given: dict[str, Any] = {"selection": selection, "schedulers": schedulers, "earlier": earlier}
+        given |= {"seed": options.seed, "progress": progress}
+        removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
+        if removed or added:
+            change = what_if.Change(removed, added, keeps_objectives=bool(options.objective))
+            proposed, cluster = what_if.plan_what_if(cluster, policy, change, **given)
+        else:
+            proposed = planning.plan(cluster, policy, **given)
     warn(proposed.warnings)
     print_plan(proposed, cluster, options.output)
     return NOT_EMPTY if options.exit_code and proposed.moves else DONE
-
-
-def _proposed(
-    options: WhatIfFlags, policy: Policy, cluster: Cluster, schedulers: Schedulers, progress: Progress
-) -> tuple[Plan, Cluster]:
-    """The plan, and the cluster that it is for: as it is, or as it is asked to be."""
-    from rescheduler import composition
-
-    selection, earlier = selection_from(options), earlier_evictions(options, policy, cluster)
-    removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
-    if not removed and not added:
-        answer = composition.plan(
-            cluster,
-            policy,
-            selection=selection,
-            schedulers=schedulers,
-            seed=options.seed,
-            earlier=earlier,
-            progress=progress,
-        )
-        return answer, cluster
-    return composition.plan_what_if(
-        cluster,
-        policy,
-        composition.Change(removed, added, keeps_objectives=bool(options.objective)),
-        selection=selection,
-        schedulers=schedulers,
-        seed=options.seed,
-        earlier=earlier,
-        progress=progress,
-    )
 
 
 def _refuse_what_cannot_be(options: WhatIfFlags) -> None:

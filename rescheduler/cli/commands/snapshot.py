@@ -44,12 +44,12 @@ def snapshot(options: SnapshotFlags) -> int:
 
     The cluster is only read. No secret, no environment variable and no command line of a container is recorded.
     """
-    from rescheduler import composition
+    from rescheduler.composition import cluster_source
 
     where = cluster_options_from(options)
     _refuse_existing(options)
     with shown_progress() as progress:
-        recorded = composition.record(where, options.output, anonymize=options.anonymize, progress=progress)
+        recorded = cluster_source.record(where, options.output, anonymize=options.anonymize, progress=progress)
     say(f"recorded {recorded}")
     return DONE
 

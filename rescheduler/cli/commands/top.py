@@ -20,7 +20,7 @@ from rescheduler.cli.streams import console, is_terminal, show, warn
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from rescheduler.composition import UsageGlance
+    from rescheduler.composition.usage_view import UsageGlance
     from rescheduler.policy.fields.policy import Policy
     from rescheduler.report.bars import BarStyle
     from rescheduler.report.usage import UsageView
@@ -124,7 +124,7 @@ def _policy(options: TopFlags) -> Policy:
 
 
 def _glance(options: TopFlags, policy: Policy, clock: Any, *, with_pods: bool) -> UsageGlance:
-    from rescheduler.composition import UsageGlance
+    from rescheduler.composition.usage_view import UsageGlance
     from rescheduler.policy.reading.errors import named
 
     where = cluster_options_from(options)

@@ -16,7 +16,7 @@ from rescheduler.cli.preparation import cluster_options_from
 from rescheduler.cli.streams import say, warn
 
 if TYPE_CHECKING:
-    from rescheduler.composition import UsageWatch
+    from rescheduler.composition.watching import UsageWatch
     from rescheduler.daemon.serving.listening import Listener
     from rescheduler.policy.fields.policy import Policy
 
@@ -81,7 +81,8 @@ def _refuse_impossible(address: str | None) -> None:
 def _listening(policy: Policy, where: Any, address: str | None) -> Iterator[tuple[UsageWatch, Listener]]:
     """Watch and server, both at work; stopped in the end, whatever happens."""
     from rescheduler.adapters.clock import SystemClock
-    from rescheduler.composition import UsageWatch, token_reader
+    from rescheduler.composition.metrics import token_reader
+    from rescheduler.composition.watching import UsageWatch
     from rescheduler.daemon.load_watcher.app import create_app
     from rescheduler.daemon.serving.listening import Listener
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rescheduler import composition
 from rescheduler.cli.main import main
+from rescheduler.composition import cluster_source, ledgers, planning
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult
@@ -57,7 +57,7 @@ class World:
     def simulate(self, cluster: Cluster, policy: Any, **given: Any) -> Any:
         """The result, once for each cycle."""
         self.calls["simulate"] = {"policy": policy, **given}
-        return composition.SimulationReport(cluster, (self.result,) * given["cycles"], cluster)
+        return planning.SimulationReport(cluster, (self.result,) * given["cycles"], cluster)
 
     def apply(self, options: Any, policy: Any, *, confirm: Any, **given: Any) -> PlanResult | None:
         """Ask as the real one does; the result only after a yes."""
@@ -93,10 +93,13 @@ class World:
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose answers a test may change before it runs a command."""
     pretended = World()
-    monkeypatch.setattr(composition, "read_cluster", pretended.read_cluster)
-    monkeypatch.setattr(composition, "plan", pretended.make_plan)
-    for name in ("simulate", "apply", "record", "clean", "clean_stale", "earlier_evictions"):
-        monkeypatch.setattr(composition, name, getattr(pretended, name), raising=False)
+    monkeypatch.setattr(cluster_source, "read_cluster", pretended.read_cluster)
+    monkeypatch.setattr(planning, "plan", pretended.make_plan)
+    for name in ("simulate", "apply"):
+        monkeypatch.setattr(planning, name, getattr(pretended, name))
+    for name in ("record", "clean", "clean_stale"):
+        monkeypatch.setattr(cluster_source, name, getattr(pretended, name))
+    monkeypatch.setattr(ledgers, "earlier_evictions", pretended.earlier_evictions)
     return pretended
 
 

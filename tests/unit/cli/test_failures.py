@@ -62,7 +62,8 @@ def run(code: str, **options: object) -> subprocess.Popen[bytes]:
     It does not go by what whoever runs the tests has made of SIGHUP (nohup ignores it).
     """
     program = (
-        "import signal, sys, time\nfrom rescheduler import composition\nfrom rescheduler.cli.main import main\n"
+        "import signal, sys, time\nfrom rescheduler.composition import cluster_source\n"
+        "from rescheduler.cli.main import main\n"
         f"signal.signal(signal.SIGHUP, signal.SIG_DFL)\n{code}"
     )
     return subprocess.Popen(
@@ -88,7 +89,7 @@ def test_signals_end_a_command_quietly(number: signal.Signals) -> None:
     """Ctrl-C, a polite kill and a closed terminal are all an interruption: 130."""
     code = (
         "def read(options, progress):\n    print('ready', flush=True)\n    time.sleep(60)\n"
-        "composition.read_cluster = read\nsys.exit(main(['plan']))"
+        "cluster_source.read_cluster = read\nsys.exit(main(['plan']))"
     )
     process = run(code)
     assert process.stdout is not None

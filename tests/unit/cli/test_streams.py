@@ -13,16 +13,16 @@ import pytest
 SILENCE_SECONDS = 120
 CODE = """
 import sys
-from rescheduler import composition
+from rescheduler.composition import cluster_source, ledgers, planning
 from rescheduler.cli.main import main
 from rescheduler.extension_points import NOTHING_EARLIER
 from tests.unit.report.plans import small_cluster, small_plan
 def read(options, progress):
     progress("reading pods", 1, 2)
     return small_cluster()
-composition.read_cluster = read
-composition.earlier_evictions = lambda *given: NOTHING_EARLIER
-composition.plan = lambda *given, **options: small_plan()
+cluster_source.read_cluster = read
+ledgers.earlier_evictions = lambda *given: NOTHING_EARLIER
+planning.plan = lambda *given, **options: small_plan()
 sys.exit(main(["plan"]))
 """
 

@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from rescheduler import composition
 from rescheduler.adapters.simulated.scenarios import fragmented
+from rescheduler.composition import cluster_source, ledgers
 from rescheduler.extension_points import NOTHING_EARLIER
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.report.documents import plan_schema
@@ -24,8 +24,8 @@ Shell = Callable[..., Answer]
 def fragments(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     """A fragmented cluster stands where ``-f`` points."""
     found = fragmented(3)
-    monkeypatch.setattr(composition, "read_cluster", lambda _options, _progress: found)
-    monkeypatch.setattr(composition, "earlier_evictions", lambda *_: NOTHING_EARLIER, raising=False)
+    monkeypatch.setattr(cluster_source, "read_cluster", lambda _options, _progress: found)
+    monkeypatch.setattr(ledgers, "earlier_evictions", lambda *_: NOTHING_EARLIER, raising=False)
     return found
 
 

@@ -10,9 +10,9 @@ import signal
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.adapters.simulated.scenarios import fragmented
-from rescheduler import composition
+from rescheduler.composition import planning
 
-plan = composition.plan(fragmented(0), Policy(), selection=Selection())
+plan = planning.plan(fragmented(0), Policy(), selection=Selection())
 assert plan.moves
 try:
     signal.raise_signal(signal.SIGINT)
