@@ -59,9 +59,9 @@ def rescheduler(
 
 
 for command, short_help in (
-    (demo, "watch the whole loop on a pretended cluster; needs no Kubernetes"),
+    (demo, "watch the whole loop on the embedded cluster; needs no Kubernetes"),
     (check, "read a policy, or a scheduler's configuration, and say what it does"),
-    (simulate, "try a policy on a pretended cluster"),
+    (simulate, "try a policy on the embedded cluster"),
     (plan, "propose moves for a cluster or a recorded snapshot"),
     (score, "show what the scheduler thinks of every node for a pod"),
     (schedule, "show where the scheduler would put each pending pod"),

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 def demo(
     seed: Annotated[
         int,
-        typer.Option(parser=parsed(whole_number(0, LARGEST_SEED)), metavar="N", help="Seed of the pretended cluster"),
+        typer.Option(parser=parsed(whole_number(0, LARGEST_SEED)), metavar="N", help="Seed of the embedded cluster"),
     ] = 0,
 ) -> int:
-    """Show the whole loop on a pretended cluster: a pending pod, the plan, its moves, the check.
+    """Show the whole loop on the embedded cluster: a pending pod, the plan, its moves, the check.
 
     Needs no Kubernetes."""
     from rescheduler.adapters.simulated.scenarios import fragmented
