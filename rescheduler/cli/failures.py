@@ -21,16 +21,16 @@ class UsageError(Exception):
 
 
 @dataclass
-class Ending:
+class CommandEnd:
     """How a command ended: ``code`` is the process's exit code."""
 
     code: int = DONE
 
 
 @contextmanager
-def told_failures() -> Iterator[Ending]:
+def told_failures() -> Iterator[CommandEnd]:
     """Within this a failure is told, and is the exit code that it means."""
-    ending = Ending()
+    ending = CommandEnd()
     try:
         yield ending
     except KeyboardInterrupt:
