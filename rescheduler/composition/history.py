@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.files.sqlite.history_file import history_path
-from rescheduler.adapters.files.sqlite.history_store import Place, read_history, read_kept_ledger
+from rescheduler.adapters.files.sqlite.history_store import Place, history_path, read_history, read_kept_ledger
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
 from rescheduler.adapters.kubernetes.reader import LiveReader

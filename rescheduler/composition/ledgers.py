@@ -7,8 +7,7 @@ import platform
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rescheduler.adapters.files.sqlite.history_file import history_path
-from rescheduler.adapters.files.sqlite.history_store import HistoryStore, Place, read_kept_ledger
+from rescheduler.adapters.files.sqlite.history_store import HistoryStore, Place, history_path, read_kept_ledger
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
 from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.adapters.files.sqlite.history_store import read_history, read_kept_ledger
+from rescheduler.adapters.files.sqlite.history_store import GUARD, read_history, read_kept_ledger
 from rescheduler.extension_points import StoreError
 from rescheduler.model.daemon.ledger import EntryState
 from tests.builders import NOW
@@ -134,7 +134,7 @@ def test_a_full_disk_is_an_error_and_what_was_kept_stays(path: Path) -> None:
 
 def test_a_lock_that_is_held_for_long_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process writes one line at a time; one that hangs stops us."""
-    monkeypatch.setattr("rescheduler.adapters.files.sqlite.history_file.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("rescheduler.adapters.files.sqlite.history_store.GUARD", GUARD._replace(busy_seconds=0.05))
     history = store(path)
     history.note([])
     other = sqlite3.connect(path, isolation_level=None)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.adapters.files.sqlite.usage_store import SqliteUsageStore
+from rescheduler.adapters.files.sqlite.usage_store import GUARD, SqliteUsageStore
 from rescheduler.extension_points import StoreError
 from rescheduler.model.usage.samples import NodeSamples
 from tests.builders import NOW
@@ -176,7 +176,7 @@ def test_writes_that_the_system_refuses_lose_nothing(tmp_path: Path) -> None:
 
 def test_a_lock_of_another_program_is_waited_for_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody looks at the file with a tool of sqlite and has it locked."""
-    monkeypatch.setattr("rescheduler.adapters.files.sqlite.usage_file.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("rescheduler.adapters.files.sqlite.usage_store.GUARD", GUARD._replace(busy_seconds=0.01))
     path = tmp_path / "usage.sqlite"
     store = opened(path)
     store.append(many(0))

@@ -4,23 +4,68 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
-from rescheduler.adapters.files.sqlite.history_file import failure, identity, open_for_reading, open_for_writing
-from rescheduler.adapters.files.sqlite.sqlite_form import FAILURES
-from rescheduler.extension_points import AuditLog, Clock, LedgerReading, LedgerStore
+from rescheduler.adapters.files.sqlite.sqlite_guard import FAILURES, SqliteForm, SqliteGuard, identity
+from rescheduler.extension_points import AuditLog, Clock, LedgerReading, LedgerStore, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
 from rescheduler.model.printable import shortened
 
+_FORM: Final = SqliteForm(
+    "rescheduler history",
+    1,
+    (
+        "CREATE TABLE clusters (cluster TEXT PRIMARY KEY, server TEXT NOT NULL, ledger TEXT, version INTEGER NOT NULL)",
+        """CREATE TABLE lines (id INTEGER PRIMARY KEY, cluster TEXT NOT NULL, uid TEXT NOT NULL, time REAL NOT NULL,
+        entry TEXT NOT NULL, checksum INTEGER NOT NULL)""",
+        "CREATE INDEX lines_of_eviction ON lines (cluster, uid, time)",
+    ),
+    (
+        "SELECT cluster, server, ledger, version FROM clusters LIMIT 0",
+        "SELECT id, cluster, uid, time, entry, checksum FROM lines LIMIT 0",
+    ),
+)
+GUARD: Final = SqliteGuard(
+    _FORM,
+    "history",
+    {
+        sqlite3.SQLITE_FULL: "free some room on that disk",
+        sqlite3.SQLITE_CANTOPEN: "wanted a folder that may be written to; XDG_STATE_HOME names another",
+        sqlite3.SQLITE_READONLY: "wanted a file and a folder that may be written to; XDG_STATE_HOME names another",
+        sqlite3.SQLITE_BUSY: "another process holds a lock on it",
+    },
+    ("journal_mode = DELETE", "synchronous = FULL"),
+    busy_seconds=5.0,
+    keeps_log=False,
+    os_hint="XDG_STATE_HOME names another place",
+)
+"""Without a write-ahead log, and with a wait for the disk at each commit: a line is there when its eviction is sent,
+whatever happens to the process or to the machine, and a file that is copied or restored is whole by itself. Processes
+hold the file for one line only, so that five seconds are enough to wait."""
 KEPT_SECONDS: Final = 90 * 86400.0
 """Lines are kept for so long."""
 _NEWEST: Final = """SELECT entry, checksum FROM lines WHERE id IN
 (SELECT max(id) FROM lines WHERE cluster = ? OR ? = '' GROUP BY cluster, uid, time) AND time >= ? ORDER BY time, id"""
+
+
+def history_path(environment: Mapping[str, str]) -> Path:
+    """``$XDG_STATE_HOME/rescheduler/history.sqlite``, by default below ``~/.local/state``. Raises StoreError."""
+    given = environment.get("XDG_STATE_HOME", "")
+    if given and Path(given).is_absolute():
+        folder = Path(given)
+    else:
+        try:
+            folder = Path.home() / ".local" / "state"
+        except RuntimeError:
+            raise StoreError(
+                "history: there is no home folder; set XDG_STATE_HOME to one that may be written"
+            ) from None
+    return folder / "rescheduler" / "history.sqlite"
 
 
 class Place(NamedTuple):
@@ -72,7 +117,7 @@ class HistoryStore(AuditLog, LedgerStore):
         try:
             return LedgerReading(msgspec.json.decode(text, type=Ledger), str(version))
         except msgspec.DecodeError as error:
-            raise failure(self._where(), "holds a ledger that cannot be read", error) from error
+            raise GUARD.failure(self._where(), "holds a ledger that cannot be read", error) from error
 
     def write(self, ledger: Ledger, version: str) -> str | None:
         """Replace the ledger if it still is at ``version``. Raises StoreError."""
@@ -100,9 +145,25 @@ class HistoryStore(AuditLog, LedgerStore):
         if self._connection is not None and identity(path) != self._identity:
             self.close()  # it was removed or replaced: a line in a file that nobody finds is none
         if self._connection is None:
-            self._connection = open_for_writing(path, self._clock.now(), self._tell)
+            self._connection = _open_for_writing(path, self._clock.now(), self._tell)
             self._identity = identity(path)
         return _Transaction(self._connection, path)
+
+
+def _open_for_writing(path: Path, now: float, tell: Callable[[str], None]) -> sqlite3.Connection:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise GUARD.failure(path, "cannot be opened", error) from error
+    return GUARD.open_for_writing(path, now, tell)
+
+
+def _open_for_reading(path: Path) -> sqlite3.Connection | None:
+    """None where there is no file yet, or an empty one. Raises StoreError."""
+    try:
+        return GUARD.open_for_reading(path) if path.exists() else None
+    except OSError as error:
+        raise GUARD.failure(path, "cannot be read", error) from error
 
 
 class _Transaction:
@@ -116,7 +177,7 @@ class _Transaction:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except FAILURES as error:
-            raise failure(self._path, "cannot be written", error) from error
+            raise GUARD.failure(self._path, "cannot be written", error) from error
         return self._connection
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
@@ -129,12 +190,12 @@ class _Transaction:
         with suppress(sqlite3.Error):  # a full disk ends the transaction by itself
             self._connection.execute("ROLLBACK")
         if isinstance(error, FAILURES):
-            raise failure(self._path, "cannot be written", error) from error
+            raise GUARD.failure(self._path, "cannot be written", error) from error
 
 
 def read_kept_ledger(path: Path, place: Place) -> Ledger:
     """The ledger that this machine keeps of a cluster, without making a file. Raises StoreError."""
-    connection = open_for_reading(path)
+    connection = _open_for_reading(path)
     if connection is None:
         return EMPTY_LEDGER
     with closing(connection):
@@ -142,7 +203,7 @@ def read_kept_ledger(path: Path, place: Place) -> Ledger:
             text, _ = _row(connection, place.cluster)
             return EMPTY_LEDGER if text is None else msgspec.json.decode(text, type=Ledger)
         except (*FAILURES, msgspec.DecodeError) as error:
-            raise failure(path, "cannot be read", error) from error
+            raise GUARD.failure(path, "cannot be read", error) from error
 
 
 def read_history(path: Path, place: Place | None, since: float, tell: Callable[[str], None]) -> list[LedgerEntry]:
@@ -150,7 +211,7 @@ def read_history(path: Path, place: Place | None, since: float, tell: Callable[[
 
     Found by the cluster's uid, or where that is "" by its address. Lines that are damaged are left out and told of.
     """
-    connection = open_for_reading(path)
+    connection = _open_for_reading(path)
     if connection is None:
         return []
     with closing(connection):
@@ -158,7 +219,7 @@ def read_history(path: Path, place: Place | None, since: float, tell: Callable[[
             cluster = "" if place is None else _cluster_of(connection, place)
             rows = [] if cluster is None else connection.execute(_NEWEST, (cluster, cluster, since)).fetchall()
         except FAILURES as error:
-            raise failure(path, "cannot be read", error) from error
+            raise GUARD.failure(path, "cannot be read", error) from error
     return list(_entries(rows, lambda: tell(f"history {shortened(str(path), 1000)}: a damaged line is left out")))
 
 

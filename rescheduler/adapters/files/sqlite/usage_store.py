@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from math import ceil
 from pathlib import Path
+from typing import Final
 
-from rescheduler.adapters.files.sqlite.sqlite_form import FAILURES
-from rescheduler.adapters.files.sqlite.usage_file import Connect, open_for_reading, open_for_writing, reason, shown
+from rescheduler.adapters.files.sqlite.sqlite_guard import FAILURES, Connect, SqliteForm, SqliteGuard, identity
 from rescheduler.adapters.files.sqlite.usage_rows import (
     Layout,
     Row,
@@ -23,6 +24,36 @@ from rescheduler.adapters.files.sqlite.writer_lock import WriterLock
 from rescheduler.extension_points import StoreError, UsageStore
 from rescheduler.model.usage.samples import NodeSamples
 
+_FORM: Final = SqliteForm(
+    "rescheduler usage samples",
+    1,
+    (
+        "CREATE TABLE columns (epoch INTEGER PRIMARY KEY, layout TEXT NOT NULL)",
+        """CREATE TABLE ticks (id INTEGER PRIMARY KEY, time REAL NOT NULL, epoch INTEGER NOT NULL REFERENCES columns,
+        samples BLOB NOT NULL, checksum INTEGER NOT NULL)""",
+        "CREATE INDEX ticks_by_time ON ticks (time)",
+    ),
+    (
+        "SELECT epoch, layout FROM columns LIMIT 0",
+        "SELECT id, time, epoch, samples, checksum FROM ticks LIMIT 0",
+    ),
+)
+GUARD: Final = SqliteGuard(
+    _FORM,
+    "usage store",
+    {
+        sqlite3.SQLITE_FULL: "free some room, or name a file elsewhere in usage.store.path",
+        sqlite3.SQLITE_CANTOPEN: "wanted a file in a folder that exists and may be written to",
+        sqlite3.SQLITE_READONLY: "wanted a file and a folder that may be written to",
+        sqlite3.SQLITE_BUSY: "another process holds a lock on it",
+    },
+    ("journal_mode = WAL", "synchronous = NORMAL", "journal_size_limit = 8388608"),
+    busy_seconds=2.0,
+    keeps_log=True,
+)
+"""With a write-ahead log and ``synchronous = NORMAL`` a commit is in the operating system's hands when it returns: it
+survives a kill of the process, and costs no wait for the disk. After a loss of power the newest ticks may be missing
+(never the file), which no more than shortens the first windows."""
 _SELECT = "SELECT epoch, time, samples, checksum FROM ticks WHERE time >= ? ORDER BY time, id"
 
 
@@ -52,8 +83,8 @@ class SqliteUsageStore(UsageStore):
         self._layout: tuple[Layout, int] | None = None
         self._lock = WriterLock(path)
         try:
-            self._connection = open_for_writing(path, now, tell, connect)
-            self._identity = _identity(path)
+            self._connection = GUARD.open_for_writing(path, now, tell, partial(connect, check_same_thread=False))
+            self._identity = identity(path)
         except BaseException:
             self._lock.release()
             raise
@@ -62,8 +93,8 @@ class SqliteUsageStore(UsageStore):
         """Keep samples; on return they survive a kill. Raises StoreError; what was kept before stays."""
         layout = layout_of(samples)
         try:
-            if _identity(self._path) != self._identity:
-                raise StoreError(f"usage store {shown(self._path)}: the file was removed or replaced while in use")
+            if identity(self._path) != self._identity:
+                raise StoreError(f"{GUARD.about(self._path)}: the file was removed or replaced while in use")
             self._connection.execute("BEGIN IMMEDIATE")
             epoch = self._epoch(layout)
             self._connection.executemany(
@@ -74,7 +105,7 @@ class SqliteUsageStore(UsageStore):
             self._connection.execute("COMMIT")
         except FAILURES as error:
             self._roll_back()
-            raise StoreError(f"usage store {shown(self._path)}: cannot be written: {reason(error)}") from error
+            raise GUARD.failure(self._path, "cannot be written", error) from error
         self._layout = (layout, epoch)
 
     def restore(self, since: float) -> Sequence[NodeSamples]:
@@ -117,7 +148,12 @@ class SqliteUsageStore(UsageStore):
 
 def read_usage_store(path: Path, since: float, tell: Callable[[str], None]) -> Sequence[NodeSamples]:
     """What a store has kept, as ``restore`` gives it, without disturbing the process that writes. Raises StoreError."""
-    with closing(open_for_reading(path)) as connection:
+    if not path.is_file():
+        raise StoreError(f"{GUARD.about(path)}: found no such file; wanted the one that a load watcher keeps")
+    connection = GUARD.open_for_reading(path)
+    if connection is None:
+        raise StoreError(f"{GUARD.about(path)}: cannot be read: it holds nothing yet")
+    with closing(connection):
         return _read(connection, path, since, tell)
 
 
@@ -139,9 +175,9 @@ def _read(
         finally:
             connection.execute("ROLLBACK")
     except FAILURES as error:
-        raise StoreError(f"usage store {shown(path)}: cannot be read: {reason(error)}") from error
+        raise GUARD.failure(path, "cannot be read", error) from error
     if damaged:
-        tell(f"usage store {shown(path)}: {damaged} ticks are damaged and left out")
+        tell(f"{GUARD.about(path)}: {damaged} ticks are damaged and left out")
     return samples_of(kept)
 
 
@@ -152,12 +188,3 @@ def _layouts(connection: sqlite3.Connection) -> dict[int, Layout]:
         with suppress(ValueError):
             found[epoch] = read_layout(text.decode())
     return found
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file stands under a name, None if none does."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from rescheduler.adapters.files.sqlite.history_file import history_path
-from rescheduler.adapters.files.sqlite.history_store import Place, read_history, read_kept_ledger
+from rescheduler.adapters.files.sqlite.history_store import Place, history_path, read_history, read_kept_ledger
 from rescheduler.extension_points import StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState
 from tests.builders import NOW

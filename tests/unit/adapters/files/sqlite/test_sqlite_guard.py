@@ -1,4 +1,4 @@
-"""Whose a usage store's file is and in what state; readers beside its writer."""
+"""Whose a sqlite file is and in what state, shown with a usage store; readers beside its writer."""
 
 from __future__ import annotations
 
