@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import log2
+from typing import NamedTuple
 
 from rescheduler.report.flows import Flow
-from rescheduler.report.html.markup import text
 
 MOST_ARROWS = 250
 FEW_ARROWS = 40
@@ -16,7 +16,25 @@ _THICKEST = 8.0
 _ROW = 10  # height of a row in the drawing's own units; the page stretches it to the height of the figure
 
 
-def arrows(flows: Sequence[Flow], row_of: Mapping[str, int], pending_row: int | None, rows: int) -> tuple[str, int]:
+class Arrow(NamedTuple):
+    """Pods with the same ends: where it starts and ends, downwards, and how thick it is, in the drawing's units."""
+
+    start: float
+    end: float
+    width: float
+    title: str
+    was_pending: bool
+
+
+class Arrows(NamedTuple):
+    """A drawing of this height; ``are_many``: so many that they are drawn paler."""
+
+    paths: Sequence[Arrow]
+    height: int
+    are_many: bool
+
+
+def arrows(flows: Sequence[Flow], row_of: Mapping[str, int], pending_row: int | None, rows: int) -> tuple[Arrows, int]:
     """The drawing, and how many pods it leaves out since they come from or go to nodes without a row.
 
     ``row_of``: row of each node that has one; ``pending_row``: that of the pods that were pending.
@@ -28,24 +46,20 @@ def arrows(flows: Sequence[Flow], row_of: Mapping[str, int], pending_row: int | 
         if start is not None and end is not None:
             bundles[start, end].append(flow)
     drawn = sorted(bundles.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_ARROWS]
-    paths = "".join(_path(start, end, bundle) for (start, end), bundle in sorted(drawn, key=lambda item: item[0]))
-    many = " many" if len(drawn) > FEW_ARROWS else ""
-    picture = (
-        f'<svg class="arrows{many}" viewBox="0 0 100 {rows * _ROW}" preserveAspectRatio="none" role="img"'
-        f' aria-label="moves as arrows from the left to the right">{paths}</svg>'
-    )
+    paths = [_arrow(start, end, bundle) for (start, end), bundle in sorted(drawn, key=lambda item: item[0])]
+    picture = Arrows(paths, rows * _ROW, len(drawn) > FEW_ARROWS)
     return picture, len(flows) - sum(len(bundle) for _, bundle in drawn)
 
 
-def _path(start: int, end: int, bundle: Sequence[Flow]) -> str:
+def _arrow(start: int, end: int, bundle: Sequence[Flow]) -> Arrow:
     y1, y2 = ((row + 0.5) * _ROW for row in (start, end))
     width = min(_THICKEST, 1.5 + log2(len(bundle)))
-    kind = ' class="p"' if bundle[0].origin is None else ""
-    names = ", ".join(text(flow.pod.key) for flow in bundle[:_MOST_NAMED])
-    rest = f" and {len(bundle) - _MOST_NAMED} more" if len(bundle) > _MOST_NAMED else ""
-    whence = "pending" if bundle[0].origin is None else text(bundle[0].origin)
-    title = f"{names}{rest}: {whence} to {text(bundle[0].target)}"
-    return (
-        f'<path{kind} stroke-width="{width:.3g}" d="M0 {y1:g}C55 {y1:g} 45 {y2:g} 100 {y2:g}">'
-        f"<title>{title}</title></path>"
-    )
+    origin, target = bundle[0].origin, bundle[0].target
+    title = f"{some_names(bundle)}: {'pending' if origin is None else origin} to {target}"
+    return Arrow(y1, y2, width, title, origin is None)
+
+
+def some_names(flows: Sequence[Flow]) -> str:
+    """The first few pods by name, and how many more there are."""
+    names = ", ".join(flow.pod.key for flow in flows[:_MOST_NAMED])
+    return names + (f" and {len(flows) - _MOST_NAMED} more" if len(flows) > _MOST_NAMED else "")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rescheduler.model.objects.resources import MEMORY
-from rescheduler.report.html.markup import text
 from rescheduler.report.nodes import NodeUse, in_one_unit
 
 MOST_RESOURCES = 5
@@ -14,46 +13,53 @@ _SHORT = {MEMORY: "mem"}  # bars of a phone are short
 
 
 class Part(NamedTuple):
-    """One piece of a bar: the class of its colour, and its amount."""
+    """One piece of a bar: the class of its colour, and its length."""
 
     kind: str
-    amount: int
+    percent: float
 
 
-def bars_before(use: NodeUse, resources: Sequence[str]) -> str:
+class Bar(NamedTuple):
+    """What is written over a bar, and its pieces; without ``figures`` only a gap of the same height.
+
+    ``title``: the whole name, where ``label`` is shorter. ``is_over``: more than the node offers.
+    """
+
+    label: str
+    figures: str
+    parts: Sequence[Part]
+    title: str = ""
+    is_over: bool = False
+
+
+def bars_before(use: NodeUse, resources: Sequence[str]) -> list[Bar]:
     """What the node holds, with what is going to leave it apart."""
-    return "".join(_bar(use, name, _before(use, name)) for name in resources)
+    return [_bar(use, name, _before(use, name)) for name in resources]
 
 
-def bars_after(use: NodeUse, resources: Sequence[str]) -> str:
+def bars_after(use: NodeUse, resources: Sequence[str]) -> list[Bar]:
     """What the node holds in the end, with what has arrived on it apart."""
-    return "".join(_bar(use, name, _after(use, name)) for name in resources)
+    return [_bar(use, name, _after(use, name)) for name in resources]
 
 
-def _before(use: NodeUse, name: str) -> tuple[Part, ...]:
+def _before(use: NodeUse, name: str) -> Mapping[str, int]:
     leaves = use.leaving.get(name, 0)
-    return Part("s", use.before.get(name, 0) - leaves), Part("o", leaves)
+    return {"s": use.before.get(name, 0) - leaves, "o": leaves}
 
 
-def _after(use: NodeUse, name: str) -> tuple[Part, ...]:
+def _after(use: NodeUse, name: str) -> Mapping[str, int]:
     stays = use.before.get(name, 0) - use.leaving.get(name, 0)
-    return Part("s", stays), Part("i", use.arriving.get(name, 0)), Part("p", use.placed.get(name, 0))
+    return {"s": stays, "i": use.arriving.get(name, 0), "p": use.placed.get(name, 0)}
 
 
-def _bar(use: NodeUse, name: str, parts: Sequence[Part]) -> str:
-    """One bar with its figures written over it; an overcommitted node's bar is full and marked."""
+def _bar(use: NodeUse, name: str, amounts: Mapping[str, int]) -> Bar:
+    """One bar of amounts by the class of their colour; an overcommitted node's bar is full and marked."""
     offered = use.offered.get(name, 0)
-    total = sum(part.amount for part in parts)
-    if not offered and not total:
-        return '<div class="t none"></div>'  # keeps all rows of one height
-    scale = max(offered, total)
-    pieces = "".join(
-        f'<i class="{part.kind}" style="width:{100 * part.amount / scale:.4g}%"></i>'
-        for part in parts
-        if part.amount > 0
-    )
-    over = " over" if total > offered else ""
-    figures = f"{in_one_unit(name, total)} of {in_one_unit(name, offered)}"
+    total = sum(amounts.values())
     short = _SHORT.get(name) or name.rpartition("/")[2] or name
-    title = f' title="{text(name)}"' if short != name else ""
-    return f'<div class="t{over}"{title}>{pieces}<b>{text(short)}</b><u>{figures}</u></div>'
+    if not offered and not total:
+        return Bar(short, "", ())
+    scale = max(offered, total)
+    parts = [Part(kind, 100 * amount / scale) for kind, amount in amounts.items() if amount > 0]
+    figures = f"{in_one_unit(name, total)} of {in_one_unit(name, offered)}"
+    return Bar(short, figures, parts, name if short != name else "", total > offered)

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rescheduler.model.objects.resources import PODS
 from rescheduler.report.cells import plural
 from rescheduler.report.flows import Flow
-from rescheduler.report.html.arrows import arrows
-from rescheduler.report.html.bars import bars_after, bars_before
-from rescheduler.report.html.markup import text
+from rescheduler.report.html.arrows import Arrows, arrows, some_names
+from rescheduler.report.html.bars import Bar, bars_after, bars_before
 from rescheduler.report.nodes import NodeUse
-
-LEGEND = (
-    '<p class="legend"><span><i class="s"></i> stays</span> <span><i class="o"></i> leaves</span> '
-    '<span><i class="i"></i> arrives</span> <span><i class="p"></i> was pending</span> '
-    "<span>bars: requests, as part of what the node offers</span></p>"
-)
-_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -29,47 +22,60 @@ class Look:
     emptied: frozenset[str]
 
 
-def figure(uses: Sequence[NodeUse], flows: Sequence[Flow], look: Look, *, left_out: int) -> Iterator[str]:
+class Row(NamedTuple):
+    """One node: how many pods come and go, its bars, and whether arrows end here."""
+
+    name: str
+    changes: str
+    before: Sequence[Bar]
+    after: Sequence[Bar]
+    is_emptied: bool
+    is_goal: bool
+
+
+class PendingRow(NamedTuple):
+    """The row above all nodes, from which pending pods come."""
+
+    pods: str
+    names: str
+
+
+class Figure(NamedTuple):
+    """Rows, the arrows between them, and notes on what is not drawn."""
+
+    bars_of_a_row: int
+    pending: PendingRow | None
+    rows: Sequence[Row]
+    arrows: Arrows
+    notes: Sequence[str]
+
+
+def figure(uses: Sequence[NodeUse], flows: Sequence[Flow], look: Look, *, left_out: int) -> Figure:
     """Rows for ``uses`` and arrows for the ``flows`` between them; ``left_out``: how many more nodes change."""
     placed = [flow for flow in flows if flow.origin is None]
     first = 1 if placed else 0
     row_of = {use.node.name: first + at for at, use in enumerate(uses)}
-    yield '<div class="n head"><div>Node</div><div>Before</div><div></div><div>After</div></div>'
-    yield f'<div class="flow" style="--k:{len(look.resources)}">'
     picture, undrawn = arrows(flows, row_of, 0 if placed else None, first + len(uses))
-    if placed:
-        yield _pending_row(placed)
-    yield from (_row(use, look) for use in uses)
-    yield f"{picture}</div>"
-    if left_out > 0:
-        yield f'<p class="quiet">and {plural(left_out, "more node changes", "more nodes change")}</p>'
+    pending = PendingRow(plural(len(placed), "pending pod"), some_names(placed)) if placed else None
+    notes = [f"and {plural(left_out, 'more node changes', 'more nodes change')}"] if left_out > 0 else []
     if undrawn:
-        yield f'<p class="quiet">{plural(undrawn, "pod has", "pods have")} no arrow here</p>'
+        notes.append(f"{plural(undrawn, 'pod has', 'pods have')} no arrow here")
+    return Figure(len(look.resources), pending, [_row(use, look) for use in uses], picture, notes)
 
 
-def _row(use: NodeUse, look: Look) -> str:
-    name = text(use.node.name)
-    goal = " to" if use.arriving or use.placed else ""
-    note = '<em class="mark">emptied</em> ' if use.node.name in look.emptied else ""
-    return (
-        f'<div class="n"><div class="name"><span title="{name}">{name}</span><small>{note}{_changes(use)}</small></div>'
-        f'<div class="b">{bars_before(use, look.resources)}</div><div class="gap"></div>'
-        f'<div class="a{goal}">{bars_after(use, look.resources)}</div></div>'
+def _row(use: NodeUse, look: Look) -> Row:
+    return Row(
+        name=use.node.name,
+        changes=_changes(use),
+        before=bars_before(use, look.resources),
+        after=bars_after(use, look.resources),
+        is_emptied=use.node.name in look.emptied,
+        is_goal=bool(use.arriving or use.placed),
     )
 
 
 def _changes(use: NodeUse) -> str:
     """How many pods come and go, and how many there are."""
     leaving, coming = use.leaving.get(PODS, 0), use.arriving.get(PODS, 0) + use.placed.get(PODS, 0)
-    parts = [f"&minus;{leaving}"] * (leaving > 0) + [f"+{coming}"] * (coming > 0)
-    return f"pods {use.before.get(PODS, 0)} &rarr; {use.after.get(PODS, 0)} ({' '.join(parts)})"
-
-
-def _pending_row(placed: Sequence[Flow]) -> str:
-    names = ", ".join(text(flow.pod.key) for flow in placed[:_MOST_NAMED])
-    rest = f" and {len(placed) - _MOST_NAMED} more" if len(placed) > _MOST_NAMED else ""
-    count = plural(len(placed), "pending pod")
-    return (
-        f'<div class="n"><div class="name"><span>{count}</span></div><div class="b who">{names}{rest}</div>'
-        '<div class="gap"></div><div class="a"></div></div>'
-    )
+    parts = [f"\N{MINUS SIGN}{leaving}"] * (leaving > 0) + [f"+{coming}"] * (coming > 0)
+    return f"pods {use.before.get(PODS, 0)} \N{RIGHTWARDS ARROW} {use.after.get(PODS, 0)} ({' '.join(parts)})"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult, Refusal
 from rescheduler.report.cells import plural, subject
 from rescheduler.report.flows import Flow
-from rescheduler.report.html.markup import folded, more, table, text
 from rescheduler.report.moves import why
 
 MOST_MOVES = 3000
@@ -20,56 +20,86 @@ MOST_RULES = 100
 MOST_WARNINGS = 200
 
 
-def moves(plan: Plan | PlanResult) -> Iterator[str]:
+class Listing(NamedTuple):
+    """A table that is folded away unless ``is_open``; ``left_out``: how many more of ``what`` there are."""
+
+    summary: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    left_out: int
+    what: str
+    is_open: bool = False
+
+
+class Refusals(NamedTuple):
+    """A list for each rule, and how many rules are left out."""
+
+    rules: Sequence[Listing]
+    left_out: int
+
+
+class Warnings(NamedTuple):
+    """The first warnings, and how many are left out."""
+
+    shown: Sequence[str]
+    left_out: int
+
+
+def moves(plan: Plan | PlanResult) -> Listing | None:
     """Every move with its reason."""
     if not plan.moves:
-        return
-    is_done = isinstance(plan, PlanResult)
-    headings = ["Wave", "Pod", "From", "To", *(["Outcome"] if is_done else []), "Why"]
-    rows = (
+        return None
+    headings = ["Wave", "Pod", "From", "To", *_outcome_heading(plan), "Why"]
+    rows = [
         [move.wave, move.pod.key, move.from_node, move.to_node, *_outcome(move), why(move)]
         for move in plan.moves[:MOST_MOVES]
-    )
-    lines = [*table(headings, rows), *more(len(plan.moves) - MOST_MOVES, "moves")]
-    yield from folded(plural(len(plan.moves), "move"), lines, is_open=len(plan.moves) <= FEW_MOVES)
+    ]
+    count = len(plan.moves)
+    return Listing(plural(count, "move"), headings, rows, count - MOST_MOVES, "moves", count <= FEW_MOVES)
 
 
-def placements(plan: Plan | PlanResult) -> Iterator[str]:
+def placements(plan: Plan | PlanResult) -> Listing | None:
     """Every pending pod that gets a place."""
     if not plan.placements:
-        return
-    headings = ["Pod", "Node", "Room is free", *(["Outcome"] if isinstance(plan, PlanResult) else [])]
-    rows = (
+        return None
+    headings = ["Pod", "Node", "Room is free", *_outcome_heading(plan)]
+    rows = [
         [place.pod.key, place.node, f"after wave {place.wave}" if place.wave else "already", *_outcome(place)]
         for place in plan.placements[:MOST_MOVES]
-    )
-    lines = [*table(headings, rows), *more(len(plan.placements) - MOST_MOVES, "places")]
-    yield from folded(plural(len(plan.placements), "place"), lines, is_open=len(plan.placements) <= FEW_MOVES)
+    ]
+    count = len(plan.placements)
+    return Listing(plural(count, "place"), headings, rows, count - MOST_MOVES, "places", count <= FEW_MOVES)
 
 
-def flow_list(flows: Sequence[Flow]) -> Iterator[str]:
+def flow_list(flows: Sequence[Flow]) -> Listing:
     """The pods of one step, folded away; where they come from and go to."""
-    rows = ([flow.pod.key, flow.origin or "pending", flow.target or "unknown"] for flow in flows[:MOST_FLOWS])
-    lines = [*table(["Pod", "From", "To"], rows), *more(len(flows) - MOST_FLOWS, "pods")]
-    yield from folded(plural(len(flows), "pod"), lines)
+    rows = [[flow.pod.key, flow.origin or "pending", flow.target or "unknown"] for flow in flows[:MOST_FLOWS]]
+    return Listing(plural(len(flows), "pod"), ["Pod", "From", "To"], rows, len(flows) - MOST_FLOWS, "pods")
 
 
-def refusals(found: Sequence[Refusal]) -> Iterator[str]:
+def refusals(found: Sequence[Refusal]) -> Refusals:
     """What was considered and left alone, by rule."""
     by_rule: dict[str, list[Refusal]] = defaultdict(list)
     for refusal in found:
         by_rule[refusal.rule].append(refusal)
-    for rule, members in list(by_rule.items())[:MOST_RULES]:
-        rows = ([subject(one), one.message] for one in members[:MOST_REFUSALS_PER_RULE])
-        lines = [*table(["What", "Why"], rows), *more(len(members) - MOST_REFUSALS_PER_RULE, "refusals")]
-        yield from folded(f"{text(rule)} ({len(members)})", lines, is_open=len(found) <= FEW_REFUSALS)
-    yield from more(len(by_rule) - MOST_RULES, "rules")
+    is_open = len(found) <= FEW_REFUSALS
+    rules = [_of_rule(rule, members, is_open) for rule, members in list(by_rule.items())[:MOST_RULES]]
+    return Refusals(rules, len(by_rule) - MOST_RULES)
 
 
-def warnings(found: Sequence[str]) -> Iterator[str]:
+def _of_rule(rule: str, members: Sequence[Refusal], is_open: bool) -> Listing:
+    rows = [[subject(one), one.message] for one in members[:MOST_REFUSALS_PER_RULE]]
+    left_out = len(members) - MOST_REFUSALS_PER_RULE
+    return Listing(f"{rule} ({len(members)})", ["What", "Why"], rows, left_out, "refusals", is_open)
+
+
+def warnings(found: Sequence[str]) -> Warnings:
     """What was read but could not be used, and the like."""
-    yield from (f'<p class="warning">{text(warning)}</p>' for warning in found[:MOST_WARNINGS])
-    yield from more(len(found) - MOST_WARNINGS, "warnings")
+    return Warnings(found[:MOST_WARNINGS], len(found) - MOST_WARNINGS)
+
+
+def _outcome_heading(plan: Plan | PlanResult) -> list[str]:
+    return ["Outcome"] if isinstance(plan, PlanResult) else []
 
 
 def _outcome(item: Move | PlannedPlacement) -> list[str]:

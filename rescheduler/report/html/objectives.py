@@ -3,46 +3,56 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from math import isfinite
+from typing import NamedTuple
 
 from rescheduler.model.plan.plan import ObjectiveResult, Plan, PlanResult
-from rescheduler.model.printable import printable
 from rescheduler.report.cells import number, percent
 from rescheduler.report.headline import headlines
-from rescheduler.report.html.markup import folded, text
 
 
-def objectives(plan: Plan | PlanResult) -> Iterator[str]:
+class Nearness(NamedTuple):
+    """How near the bound a value came, in words and as a share of a full bar."""
+
+    words: str
+    unit: str
+    percent: float
+
+
+class Card(NamedTuple):
+    """What is shown of one objective; ``certificate``: lines of indented JSON."""
+
+    status: str
+    sentence: str
+    nearness: Nearness | None
+    message: str
+    certificate: Sequence[str]
+
+
+def objectives(plan: Plan | PlanResult) -> list[Card]:
     """A card for each objective, in order."""
-    cards = [card for card in headlines(plan) if card[0]]
-    for objective, (status, sentence) in zip(plan.objectives, cards, strict=True):
-        yield '<div class="card">'
-        badge = f'<span class="badge {status.lower()}">{status}</span>'
-        yield f'<p class="headline">{badge} {text(sentence)}</p>'
-        yield from _nearness(objective)
-        if objective.message:
-            yield f"<p>{text(objective.message)}</p>"
-        yield from _certificate(objective)
-        yield "</div>"
+    told = [line for line in headlines(plan) if line[0]]
+    return [
+        Card(status, sentence, _nearness(objective), objective.message, _certificate(objective))
+        for objective, (status, sentence) in zip(plan.objectives, told, strict=True)
+    ]
 
 
-def _nearness(objective: ObjectiveResult) -> Iterator[str]:
+def _nearness(objective: ObjectiveResult) -> Nearness | None:
     """A bar that is full where nothing better is possible."""
     value, bound = objective.value, objective.bound
     if value is None or bound is None or not (isfinite(value) and isfinite(bound)) or objective.wanted == 0:
-        return
+        return None
     least, most = sorted((value, bound))
     share = 1.0 if least == most else max(0.0, least / most) if most > 0 else 0.0
     words = f"value {number(value)}, bound {number(bound)}"
     if objective.gap is not None:
         words += f", gap {percent(objective.gap)}"
-    yield f'<div class="near" title="{words}"><i style="width:{100 * share:.4g}%"></i></div>'
-    yield f'<p class="quiet">{words} ({text(objective.unit)})</p>'
+    return Nearness(words, objective.unit, 100 * share)
 
 
-def _certificate(objective: ObjectiveResult) -> Iterator[str]:
-    if isinstance(objective.certificate, dict):
-        data = json.dumps(objective.certificate, indent=2, ensure_ascii=True, default=str)
-        lines = (text(printable(line)) for line in data.splitlines())
-        yield from folded("Certificate", ["<pre>", *lines, "</pre>"])
+def _certificate(objective: ObjectiveResult) -> list[str]:
+    if not isinstance(objective.certificate, dict):
+        return []
+    return json.dumps(objective.certificate, indent=2, ensure_ascii=True, default=str).splitlines()

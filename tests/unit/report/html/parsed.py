@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html.parser import HTMLParser
 
 NEVER_CLOSED = {"meta", "input"}
@@ -12,14 +11,14 @@ FETCHING = ("src", "href", "action", "onclick", "onerror", "onload", "style-src"
 class Page(HTMLParser):
     """Tags, attributes and texts of a page; fails on tags that do not pair."""
 
-    def __init__(self, page: str | Iterable[str]) -> None:
+    def __init__(self, page: str) -> None:
         super().__init__()
         self.open: list[str] = []
         self.tags: list[str] = []
         self.links: list[str] = []
         self.texts: list[str] = []
         self.attributes: list[dict[str, str | None]] = []
-        self.feed(page if isinstance(page, str) else "\n".join(page))
+        self.feed(page)
         self.close()
         assert self.open == []
 

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from rescheduler.report.html.style import STYLE
+from rescheduler.report.html.rendering import environment
 
+STYLE = environment().get_template("style.css").render()
 LEAST_FOR_TEXT = 4.5
 LEAST_FOR_LINES = 3.0
 

@@ -6,26 +6,27 @@ import re
 
 from rescheduler.report.flows import emptied_nodes
 from rescheduler.report.html.walk import MOST_ROWS, walk
+from tests.unit.report.html.drawn import drawn
 from tests.unit.report.html.parsed import Page
 from tests.unit.report.large_plans import chain, emptying, nothing_to_do, spreading
 from tests.unit.report.plans import small_cluster, small_plan
 
 
-def panes(lines: list[str]) -> list[str]:
+def panes(page: str) -> list[str]:
     """The HTML of each figure."""
-    return re.split(r'<div class="pane" id="p\d+">', "\n".join(lines))[1:]
+    return re.split(r'<div class="pane" id="p\d+">', page)[1:]
 
 
 def test_each_wave_can_be_chosen_and_is_shown_when_it_is() -> None:
     """As many choices as figures; the whole plan is chosen at first."""
     found, plan = chain()
-    lines = list(walk(plan, found, ()))
-    page = Page(lines)
+    text = drawn("walk", walk(plan, found, ()))
+    page = Page(text)
     labels = [one.get("aria-label") for one in page.attributes if one.get("type") == "radio"]
     assert labels == ["Whole plan", "Fits already", "Wave 1", "Wave 2", "Wave 3"]
-    assert len(panes(lines)) == len(labels)
+    assert len(panes(text)) == len(labels)
     for at in range(len(labels)):
-        assert f"#s{at}:checked~#p{at}{{display:block}}" in "".join(lines)
+        assert f"#s{at}:checked~#p{at}{{display:block}}" in text
     assert [
         at for at, one in enumerate(a for a in page.attributes if a.get("type") == "radio") if "checked" in one
     ] == [0]
@@ -34,7 +35,7 @@ def test_each_wave_can_be_chosen_and_is_shown_when_it_is() -> None:
 def test_a_wave_shows_the_nodes_that_it_changes_from_where_the_wave_before_left_them() -> None:
     """n3 loses 2 cores in wave 1 and gets 3 in wave 2."""
     found, plan = chain()
-    _, _, first, second, _ = panes(list(walk(plan, found, ())))
+    _, _, first, second, _ = panes(drawn("walk", walk(plan, found, ())))
     assert "<strong>Wave 1:</strong> 1 pod moves, 2 nodes change" in first
     assert re.search(r"n3<.*7 of 8.*5 of 8", first)
     assert re.search(r"n3<.*5 of 8.*8 of 8", second)
@@ -43,7 +44,7 @@ def test_a_wave_shows_the_nodes_that_it_changes_from_where_the_wave_before_left_
 
 def test_a_plan_of_one_wave_is_shown_without_anything_to_choose() -> None:
     """No buttons that do nothing."""
-    page = Page(walk(small_plan(placements=()), small_cluster(), ()))
+    page = Page(drawn("walk", walk(small_plan(placements=()), small_cluster(), ())))
     assert "input" not in page.tags
     assert page.of_class("pane") == 0
     assert "1 pod moves, 2 nodes change" in page.text
@@ -52,7 +53,7 @@ def test_a_plan_of_one_wave_is_shown_without_anything_to_choose() -> None:
 def test_pending_pods_have_a_row_from_which_they_come() -> None:
     """And the node that they get shows their part apart."""
     found, plan = chain()
-    whole, _, _, _, last = panes(list(walk(plan, found, ())))
+    whole, _, _, _, last = panes(drawn("walk", walk(plan, found, ())))
     assert "2 pending pods" in whole
     assert "default/tiny-1, default/big-1" in whole
     assert '<i class="p" style="width:62.5%">' in last
@@ -62,7 +63,7 @@ def test_pending_pods_have_a_row_from_which_they_come() -> None:
 def test_emptied_nodes_are_marked_where_they_become_empty() -> None:
     """In the whole plan all of them; in a wave those whose last pod leaves in it."""
     found, plan = emptying()
-    whole, first, *_ = panes(list(walk(plan, found, emptied_nodes(plan, found))))
+    whole, first, *_ = panes(drawn("walk", walk(plan, found, emptied_nodes(plan, found))))
     assert whole.count(">emptied<") == 12
     assert first.count(">emptied<") == 2  # of eight pods that leave, three each
 
@@ -70,13 +71,13 @@ def test_emptied_nodes_are_marked_where_they_become_empty() -> None:
 def test_nothing_is_drawn_for_an_empty_plan() -> None:
     """No legend for a figure that is not there."""
     found, plan = nothing_to_do()
-    assert list(walk(plan, found, ())) == []
+    assert walk(plan, found, ()) == []
 
 
 def test_of_many_nodes_those_are_drawn_that_arrows_connect() -> None:
     """Not only nodes that pods leave."""
     found, plan = emptying(1000, 300, 4)
-    whole = panes(list(walk(plan, found, emptied_nodes(plan, found))))[0]
+    whole = panes(drawn("walk", walk(plan, found, emptied_nodes(plan, found))))[0]
     assert whole.count('<div class="n">') == MOST_ROWS
     assert whole.count("<path") >= MOST_ROWS // 2
     assert "and 960 more nodes change" in whole
@@ -85,7 +86,7 @@ def test_of_many_nodes_those_are_drawn_that_arrows_connect() -> None:
 def test_the_pods_of_a_wave_are_listed_below_its_figure() -> None:
     """For those who cannot point at an arrow."""
     found, plan = chain()
-    whole, _, first, _, last = panes(list(walk(plan, found, ())))
+    whole, _, first, _, last = panes(drawn("walk", walk(plan, found, ())))
     assert "<details" not in whole
     assert "<summary>1 pod</summary>" in first
     assert re.search(r"default/job-1<.*>n3<.*>n5<", first)
@@ -96,12 +97,12 @@ def test_rows_follow_the_pods_from_node_to_node() -> None:
     """Emptied nodes first; else each node is followed by those that its pods go to, so that arrows are short."""
     found, plan = chain()
     name = re.compile(r'<div class="name"><span title="([^"]+)"')
-    assert name.findall(panes(list(walk(plan, found, ())))[0]) == ["n1", "n2", "n3", "n5", "n6"]
-    assert name.findall(panes(list(walk(plan, found, ("n3",))))[0]) == ["n3", "n5", "n1", "n2", "n6"]
+    assert name.findall(panes(drawn("walk", walk(plan, found, ())))[0]) == ["n1", "n2", "n3", "n5", "n6"]
+    assert name.findall(panes(drawn("walk", walk(plan, found, ("n3",))))[0]) == ["n3", "n5", "n1", "n2", "n6"]
 
 
 def test_many_waves_have_short_names() -> None:
     """The buttons of sixty waves fit on a phone."""
     found, plan = spreading()
-    text = Page(walk(plan, found, ())).text
+    text = Page(drawn("walk", walk(plan, found, ()))).text
     assert "waves 1-2 3-4 5-6" in text
