@@ -16,7 +16,7 @@ from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Plan
 from rescheduler.planning.lexicographic.document import plan_document
 from rescheduler.planning.lexicographic.goal import Goal
-from rescheduler.planning.lexicographic.lexicographic import MAKE_ROOM, Course
+from rescheduler.planning.lexicographic.lexicographic import MAKE_ROOM, PlanInProgress
 from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
 from rescheduler.planning.objectives.make_room import goal as make_room
 from rescheduler.policy.fields.objectives import MakeRoomArgs
@@ -95,12 +95,12 @@ def _plan(prediction: SchedulerModel, eligibility: Eligibility, deadline_seconds
 
 def _document(prediction: SchedulerModel, eligibility: Eligibility, answer: MakeRoomAnswer, seconds: float) -> Plan:
     """The plan as users read it, and as the checker does."""
-    course = Course(Placement(prediction.columns), eligibility)
-    course.moves = [(MAKE_ROOM, move) for move in answer.moves]
-    course.placements = list(answer.placements)
+    so_far = PlanInProgress(Placement(prediction.columns), eligibility)
+    so_far.moves = [(MAKE_ROOM, move) for move in answer.moves]
+    so_far.placements = list(answer.placements)
     goal = Goal(MAKE_ROOM, partial(make_room.plan, args=MakeRoomArgs()), is_better_higher=False)
-    course.answers = [(goal, make_room.answer_of(answer), seconds)]
-    return plan_document(prediction, eligibility, course)
+    so_far.answers = [(goal, make_room.answer_of(answer), seconds)]
+    return plan_document(prediction, eligibility, so_far)
 
 
 def _told(result: BaselineResult, answer: MakeRoomAnswer) -> str:

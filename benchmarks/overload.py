@@ -30,7 +30,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility, MoveLimits
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.policy.fields.values import parse_positive_duration
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
@@ -85,13 +85,13 @@ def _rows_of(family: Family, deadline_seconds: float, clock: Clock) -> Iterator[
     target = percentile_of_use(cluster, observed)
     for evictions in EVICTIONS:
         limited = with_changes(eligibility, limits=MoveLimits(max_evictions=evictions))
-        question = Question(
+        question = PlanRequest(
             prediction, Placement(prediction.columns), limited, True, deadline_seconds, family.seed, clock
         )
         yield measure(family, question, observed, target)
 
 
-def measure(family: Family, question: Question, observed: ObservedUse, target: float) -> dict[str, Any]:
+def measure(family: Family, question: PlanRequest, observed: ObservedUse, target: float) -> dict[str, Any]:
     """One row; the time is that of planning, from the columns of the cluster to the answer."""
     cluster = question.prediction.columns.cluster
     wall, cpu = time.perf_counter(), time.process_time()
@@ -125,7 +125,7 @@ def measure(family: Family, question: Question, observed: ObservedUse, target: f
     }
 
 
-def _faults(cluster: Cluster, eligibility: Eligibility, answer: Answer) -> list[str]:
+def _faults(cluster: Cluster, eligibility: Eligibility, answer: ObjectivePlan) -> list[str]:
     waves: list[list[tuple[int, int]]] = [[] for _ in range(max((move.wave for move in answer.moves), default=0))]
     for move in answer.moves:
         waves[move.wave - 1].append((move.pod, move.to_node))

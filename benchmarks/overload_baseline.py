@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rescheduler.model.usage.observed_use import ObservedUse
-from rescheduler.planning.problem.plan_request import Question
+from rescheduler.planning.problem.plan_request import PlanRequest
 
 
-def relieved_by_smallest_pods(question: Question, observed: ObservedUse, target: float) -> dict[int, int]:
+def relieved_by_smallest_pods(question: PlanRequest, observed: ObservedUse, target: float) -> dict[int, int]:
     """Moves (pod to node) within the limit on evictions; every filter holds at each arrival. Cpu only."""
     prediction, placement = question.prediction, question.placement.copy()
     capacity, amounts = observed.capacity[0], observed.of_pods[0]

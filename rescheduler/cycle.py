@@ -31,7 +31,7 @@ from rescheduler.planning.lexicographic.catalogue import Setting, goals_of
 from rescheduler.planning.lexicographic.document import plan_document, withdrawn_plan
 from rescheduler.planning.lexicographic.lexicographic import plan_in_order
 from rescheduler.planning.problem.moving_together import groups_moving_together
-from rescheduler.planning.problem.plan_request import Question
+from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.policy.fields.objectives import SpreadLoadArgs
 from rescheduler.policy.fields.policy import Guidance, Policy, with_unrest
 from rescheduler.policy.reading.objective_arguments import arguments_of
@@ -80,7 +80,7 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     )
     policy = _without(policy, options.waiting)
     prediction = schedulers.model(cluster, is_for_planning=True)
-    question = Question(
+    request = PlanRequest(
         prediction=prediction,
         placement=Placement(prediction.columns),
         eligibility=eligibility,
@@ -92,8 +92,8 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
         progress=options.progress,
     )
     observed = _observed(policy, schedulers.load.windows(cluster), prediction.columns)
-    course = plan_in_order(goals_of(policy, Setting(prediction.columns, observed)), question)
-    plan = plan_document(prediction, eligibility, course)
+    so_far = plan_in_order(goals_of(policy, Setting(prediction.columns, observed)), request)
+    plan = plan_document(prediction, eligibility, so_far)
     options.progress("proving the plan")
     waits = (f"{name} waits: {reason}" for name, reason in options.waiting.items())
     warnings = (*plan.warnings, *waits, *schedulers.warnings(cluster), *cautions(cluster, plan, policy, options.ledger))

@@ -117,7 +117,7 @@ def test_a_rate_over_all_pods_is_a_limit_of_the_plan(tiny: TinyCluster, name: st
 def test_what_is_called_optimal_under_a_ration_is_no_worse_than_with_fewer_pods(
     tiny: TinyCluster, app: str, most: int
 ) -> None:
-    """A plan within a smaller ration is within a larger one too: OPTIMAL may not be passed by it."""
+    """A plan within a smaller budget is within a larger one too: OPTIMAL may not be passed by it."""
     cluster = as_cluster(tiny)
 
     def emptied(number: int) -> Any:

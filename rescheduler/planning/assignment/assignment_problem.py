@@ -1,7 +1,7 @@
-"""A few pods, the nodes to which each may go, and what their final places cost: a case for an exact solver.
+"""A few pods, the nodes to which each may go, and what their final places cost: a problem for an exact solver.
 
-Members are the pods of the case, named by position. Other pods stand where they are, or are left out, which makes a
-case a relaxation: its least cost is a bound.
+Members are the pods of the problem, named by position. Other pods stand where they are, or are left out, which makes a
+assignment problem a relaxation: its least cost is a bound.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rescheduler.planning.problem.remaining_limits import RemainingLimits
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class CrowdCost:
     """Each pair within a domain costs 1. ``standing``: int64[D], pods that stand in each domain already.
 
     Pairs among those that stand are not counted. ``codes``: int32[N], the domain of each node, NOWHERE for none.
@@ -26,7 +26,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, eq=False)
-class Strife:
+class StrifeCost:
     """Each pair of one from either side within a domain costs 1."""
 
     codes: IndexArray
@@ -35,7 +35,7 @@ class Strife:
 
 
 @dataclass(frozen=True, eq=False)
-class Evenness:
+class SpreadCost:
     """Each pod above the least domain and ``max_skew`` costs 1; ``is_from_zero``: the least domain counts as empty."""
 
     codes: IndexArray
@@ -47,7 +47,7 @@ class Evenness:
 
 
 @dataclass(frozen=True, eq=False)
-class Need:
+class AffinityCost:
     """A pod costs 1 unless a partner is in its domain of every key; without any partner it may be ``is_free_alone``.
 
     ``holder``: a member, or NOWHERE for a pod that stands on ``node``. For each key ``codes`` int32[N] and the partners
@@ -65,7 +65,7 @@ class Need:
 
 
 @dataclass(frozen=True, eq=False)
-class Conflict:
+class MemberConflict:
     """A member that moves may not end in one domain with another member."""
 
     one: int
@@ -79,10 +79,10 @@ class Costs:
 
     constant: int = 0
     of_place: dict[tuple[int, int], int] = field(default_factory=dict)
-    crowds: list[Crowd] = field(default_factory=list)
-    strifes: list[Strife] = field(default_factory=list)
-    evennesses: list[Evenness] = field(default_factory=list)
-    needs: list[Need] = field(default_factory=list)
+    crowds: list[CrowdCost] = field(default_factory=list)
+    strifes: list[StrifeCost] = field(default_factory=list)
+    evennesses: list[SpreadCost] = field(default_factory=list)
+    needs: list[AffinityCost] = field(default_factory=list)
 
     def charge(self, member: int, node: int, amount: int) -> None:
         """A place costs more."""
@@ -91,7 +91,7 @@ class Costs:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class AssignmentProblem:
     """Members, where they may end, and what binds them all.
 
     ``rows``: the members as rows of the problem's movable pods. ``nodes``: for each member the nodes that are open to
@@ -109,7 +109,7 @@ class Case:
     fees: tuple[int, ...]
     namespaces: tuple[str, ...]
     limits: RemainingLimits
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[MemberConflict, ...]
     costs: Costs
 
     @property

@@ -1,16 +1,16 @@
-"""Solves a case, puts its moves in an order, and cuts off what has none."""
+"""Solves an assignment problem, puts its moves in an order, and cuts off what has none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rescheduler.planning.assignment.assignment_problem import Case
+from rescheduler.planning.assignment.assignment_problem import AssignmentProblem
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Draft, Schedule
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.problem.prices import relative_price
 from rescheduler.planning.problem.problem import Problem
-from rescheduler.planning.solvers.assignment_model import RearrangementModel
+from rescheduler.planning.solvers.assignment_model import AssignmentModel
 from rescheduler.planning.solvers.lexicographic_solver import LexicographicSolver
 from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.sequencing import sequence
@@ -21,20 +21,20 @@ SHARES = (0.2, 0.1, 0.05)  # deterministic seconds of each stage as shares of th
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactAssignment:
     """``bound``: no plan costs less (None: nothing is proven). ``schedule``: the best plan that was found (None: none).
 
     ``is_best``: no plan is better in cost, then evictions, then prices; or in all of them weighed together.
     """
 
     bound: int | None
-    schedule: Schedule | None = None
+    schedule: WaveSchedule | None = None
     is_best: bool = False
 
 
 @dataclass(frozen=True)
 class _Attempt:
-    """One look at the case: what is proven of its cost, and the best moves (member to node) that were found.
+    """One look at the problem: what is proven of its cost, and the best moves (member to node) that were found.
 
     ``worth``: their cost, then their number; or both weighed together. Lower is better.
     """
@@ -47,14 +47,14 @@ class _Attempt:
 
 def solve_exactly(
     problem: Problem,
-    case: Case,
+    assignment: AssignmentProblem,
     deadline: Deadline,
     seed: int,
     *,
     move_cost: float = 0.0,
     most_cuts: int = MOST_CUTS,
-    is_allowed: Callable[[Schedule], bool] = lambda _: True,
-) -> Exact:
+    is_allowed: Callable[[WaveSchedule], bool] = lambda _: True,
+) -> ExactAssignment:
     """The least cost, then the fewest evictions, then the cheapest pods; with ``move_cost`` all weighed together.
 
     ``is_allowed``: asked of every plan that has an order; one that it refuses is cut off too. A plan in which pods
@@ -63,30 +63,32 @@ def solve_exactly(
     bound: int | None = None
     is_bound_good = True
     cuts: list[dict[int, int]] = []
-    exchange: Exact | None = None
+    exchange: ExactAssignment | None = None
     worth: tuple[float, ...] = ()
     while len(cuts) < most_cuts and not deadline.is_over():
-        attempt = _look(case, cuts, deadline, seed, move_cost)
+        attempt = _look(assignment, cuts, deadline, seed, move_cost)
         if is_bound_good and attempt.bound is not None:
             bound = attempt.bound if bound is None else max(bound, attempt.bound)
         if attempt.moves is None or (exchange is not None and attempt.worth > worth):
             break
-        moves = {int(problem.movable[case.rows[member]]): node for member, node in attempt.moves.items()}
+        moves = {int(problem.movable[assignment.rows[member]]): node for member, node in attempt.moves.items()}
         found = sequence(problem, Draft(moves), deadline)
         has_order = found.schedule is not None and not replay(problem, found.schedule)
         if has_order and found.schedule is not None and is_allowed(found.schedule):
-            exact = Exact(bound, found.schedule, is_best=is_bound_good and attempt.is_proven)
+            exact = ExactAssignment(bound, found.schedule, is_best=is_bound_good and attempt.is_proven)
             if not found.schedule.evict_first:
                 return exact
             if exchange is None:
                 exchange, worth, most_cuts = exact, attempt.worth, min(most_cuts, len(cuts) + CUTS_FOR_AN_ORDER)
         is_bound_good &= found.is_impossible or has_order  # else another order might do
         cuts.append(attempt.moves)
-    return exchange or Exact(bound)
+    return exchange or ExactAssignment(bound)
 
 
-def _look(case: Case, cuts: list[dict[int, int]], deadline: Deadline, seed: int, move_cost: float) -> _Attempt:
-    model = _model(case, cuts)
+def _look(
+    assignment: AssignmentProblem, cuts: list[dict[int, int]], deadline: Deadline, seed: int, move_cost: float
+) -> _Attempt:
+    model = _model(assignment, cuts)
     solver = LexicographicSolver(model.model, model.literals, seed)
     solver.hint(zip(model.literals, model.at_home, strict=True))
     stages = [model.cost, model.evictions, model.fees]
@@ -104,19 +106,24 @@ def _look(case: Case, cuts: list[dict[int, int]], deadline: Deadline, seed: int,
         is_proven &= stage.is_proven and stage.value is not None
         worth.append(stage.value or 0)
     if move_cost:
-        return _weighed(case, cuts, deadline, seed, move_cost, bound)
+        return _weighed(assignment, cuts, deadline, seed, move_cost, bound)
     moves = None if solver.solution is None else model.moves(solver.solution)
     return _Attempt(bound, moves, is_proven, tuple(worth[:2]))
 
 
 def _weighed(
-    case: Case, cuts: list[dict[int, int]], deadline: Deadline, seed: int, move_cost: float, bound: int | None
+    assignment: AssignmentProblem,
+    cuts: list[dict[int, int]],
+    deadline: Deadline,
+    seed: int,
+    move_cost: float,
+    bound: int | None,
 ) -> _Attempt:
     """The best moves when each costs something in units of the cost."""
-    model = _model(case, cuts)
+    model = _model(assignment, cuts)
     solver = LexicographicSolver(model.model, model.literals, seed)
     solver.hint(zip(model.literals, model.at_home, strict=True))
-    fees = [move_cost * relative_price(fee) for fee in case.fees]
+    fees = [move_cost * relative_price(fee) for fee in assignment.fees]
     stage = solver.run(
         model.weighed(fees),
         maximize=False,
@@ -127,8 +134,8 @@ def _weighed(
     return _Attempt(bound, moves, stage.is_proven and stage.value is not None, (stage.value or 0,))
 
 
-def _model(case: Case, cuts: list[dict[int, int]]) -> RearrangementModel:
-    model = RearrangementModel(case)
+def _model(assignment: AssignmentProblem, cuts: list[dict[int, int]]) -> AssignmentModel:
+    model = AssignmentModel(assignment)
     for moves in cuts:
         model.forbid(moves)
     return model

@@ -1,4 +1,4 @@
-"""Chooses and describes the members of a case: where each may go, the room there, and whom it must not meet."""
+"""Chooses and describes the members of a problem: where each may go, the room there, and whom it must not meet."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
-from rescheduler.planning.assignment.assignment_problem import Case, Conflict, Costs
+from rescheduler.planning.assignment.assignment_problem import AssignmentProblem, Costs, MemberConflict
 from rescheduler.planning.problem.amounts import fits, scale_for
 from rescheduler.planning.problem.entanglement import Conflict as Repelled
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits
 
 FEW_MOVABLE = 30
-"""Where no more pods than this may move all of them are members, so that making room is part of the case."""
+"""Where no more pods than this may move all of them are members, so that making room is part of the problem."""
 MOST_MEMBERS = 150
 MOST_PLACES = 2500
 LARGEST_CASE = 60_000
@@ -59,14 +59,14 @@ class Members:
         home = int(self.homes[position])
         return (home, *(node for node in np.flatnonzero(is_open).tolist() if node != home))
 
-    def conflicts(self) -> tuple[Conflict, ...]:
+    def conflicts(self) -> tuple[MemberConflict, ...]:
         """Members that repel each other by required anti-affinity or host ports."""
-        found: dict[tuple[int, int, str | None], Conflict] = {}
+        found: dict[tuple[int, int, str | None], MemberConflict] = {}
         for position, pod in enumerate(self.pods.tolist()):
             for repelled in self.problem.entanglement.conflicts(pod) if self.problem.is_entangled(pod) else ():
                 codes = self.codes(repelled.topology_key)
                 for other in self.among(repelled.pods[repelled.pods != pod]):
-                    found.setdefault((position, other, repelled.topology_key), Conflict(position, other, codes))
+                    found.setdefault((position, other, repelled.topology_key), MemberConflict(position, other, codes))
         return tuple(found.values())
 
     def codes(self, topology_key: str | None) -> IndexArray:
@@ -92,8 +92,10 @@ def affordable_members(problem: Problem, rows: IntArray) -> tuple[Members, Place
     return None if sum(map(len, places)) > MOST_PLACES else (members, places)
 
 
-def case_of(members: Members, nodes: Sequence[tuple[int, ...]], limits: RemainingLimits, costs: Costs) -> Case | None:
-    """The case with amounts in units of the solver, rounded so that no plan is lost; None where it is too large."""
+def assignment_of(
+    members: Members, nodes: Sequence[tuple[int, ...]], limits: RemainingLimits, costs: Costs
+) -> AssignmentProblem | None:
+    """The problem with amounts in units of the solver, rounded so that no plan is lost; None where it is too large."""
     problem, rows = members.problem, members.rows
     used = np.array(sorted({node for some in nodes for node in some}), dtype=np.int64)
     asked = np.flatnonzero(problem.requests[:, rows].any(axis=1))
@@ -102,7 +104,7 @@ def case_of(members: Members, nodes: Sequence[tuple[int, ...]], limits: Remainin
     scale = scale_for(np.column_stack([request, held]), room)
     offered = scale.down(room) if scale.is_exact else scale.up(room)
     pods = problem.columns.cluster.pods
-    case = Case(
+    assignment = AssignmentProblem(
         rows=tuple(rows.tolist()),
         homes=tuple(members.homes.tolist()),
         nodes=tuple(nodes),
@@ -115,4 +117,4 @@ def case_of(members: Members, nodes: Sequence[tuple[int, ...]], limits: Remainin
         conflicts=members.conflicts(),
         costs=costs,
     )
-    return case if case.size <= LARGEST_CASE else None
+    return assignment if assignment.size <= LARGEST_CASE else None

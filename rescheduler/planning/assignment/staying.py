@@ -8,8 +8,8 @@ from functools import cached_property
 from rescheduler.model.plan.disruption import DisruptionGroup
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.planning.lexicographic.document import reference_to
-from rescheduler.planning.problem.draft import Schedule
-from rescheduler.planning.problem.plan_request import Question
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.waves.arrivals import Arrivals
@@ -21,12 +21,12 @@ NO_NODE = "NoBetterNode"
 class Staying:
     """Asked about pods once the moves of a plan are known."""
 
-    def __init__(self, question: Question, problem: Problem, schedule: Schedule) -> None:
+    def __init__(self, request: PlanRequest, problem: Problem, schedule: WaveSchedule) -> None:
         """Nothing is looked up before it is asked for."""
-        self._question = question
+        self._question = request
         self._problem = problem
         self._moved = {pod for wave in schedule.waves for pod, _ in wave}
-        self._limits = remaining_limits(question.eligibility.limits, question.placement)
+        self._limits = remaining_limits(request.eligibility.limits, request.placement)
         self._arrivals: Arrivals | None = None
         self._schedule = schedule
 

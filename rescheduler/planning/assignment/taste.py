@@ -9,7 +9,7 @@ import numpy as np
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.waves.closing import close
@@ -18,8 +18,8 @@ from rescheduler.planning.waves.sequencing import waves_in_order
 
 
 def to_schedulers_taste(
-    problem: Problem, schedule: Schedule, state_of: Callable[[], ObjectiveState], deadline: Deadline
-) -> Schedule:
+    problem: Problem, schedule: WaveSchedule, state_of: Callable[[], ObjectiveState], deadline: Deadline
+) -> WaveSchedule:
     """The same pods in the same order, each to the node that its scheduler likes best among those that cost least.
 
     The schedule itself where the new one would cost more, take more waves, or not be allowed.
@@ -41,7 +41,7 @@ def to_schedulers_taste(
     waves = waves_in_order(problem, order)
     if waves is None or len(waves) > len(schedule.waves):
         return schedule
-    found = Schedule(tuple(waves))
+    found = WaveSchedule(tuple(waves))
     return schedule if replay(problem, found) else found
 
 

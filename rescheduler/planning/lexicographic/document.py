@@ -27,27 +27,27 @@ from rescheduler.model.plan.plan import (
     Status,
     marked_waves,
 )
-from rescheduler.planning.lexicographic.lexicographic import Course
-from rescheduler.planning.problem.plan_request import Answer, PlannedMove, PlannedPlace
+from rescheduler.planning.lexicographic.lexicographic import PlanInProgress
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace
 
 DIGITS = 9
 
 
-def plan_document(prediction: SchedulerPrediction, eligibility: Eligibility, course: Course) -> Plan:
+def plan_document(prediction: SchedulerPrediction, eligibility: Eligibility, so_far: PlanInProgress) -> Plan:
     """Write down what was planned for each objective."""
     columns = prediction.columns
     cluster = columns.cluster
     names = [node.name for node in cluster.nodes]
-    moves = tuple(_move(prediction, objective, move) for objective, move in course.moves)
+    moves = tuple(_move(prediction, objective, move) for objective, move in so_far.moves)
     return Plan(
         snapshot=summary_of(cluster),
-        objectives=tuple(_objective(goal.name, answer, seconds) for goal, answer, seconds in course.answers),
+        objectives=tuple(_objective(goal.name, answer, seconds) for goal, answer, seconds in so_far.answers),
         moves=moves,
         placements=tuple(
             PlannedPlacement(pod=reference_to(cluster.pods[place.pod]), node=names[place.node], wave=place.wave)
-            for place in course.placements
+            for place in so_far.placements
         ),
-        refusals=_refusals(prediction, eligibility, course),
+        refusals=_refusals(prediction, eligibility, so_far),
         warnings=cluster.warnings,
         waves=marked_waves(moves),
     )
@@ -103,7 +103,7 @@ def reference_to(pod: Pod) -> PodReference:
     return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
 
 
-def _objective(name: str, answer: Answer, seconds: float) -> ObjectiveResult:
+def _objective(name: str, answer: ObjectivePlan, seconds: float) -> ObjectiveResult:
     value = _rounded(answer.value)
     bound = value if answer.status is Status.OPTIMAL else None if answer.bound is None else _rounded(answer.bound)
     answer = replace(answer, value=value, bound=bound)
@@ -127,18 +127,18 @@ def _rounded(amount: float) -> float:
     return amount if isinstance(amount, int) else int(amount) if amount == int(amount) else round(amount, DIGITS)
 
 
-def _refusals(prediction: SchedulerPrediction, eligibility: Eligibility, course: Course) -> tuple[Refusal, ...]:
+def _refusals(prediction: SchedulerPrediction, eligibility: Eligibility, so_far: PlanInProgress) -> tuple[Refusal, ...]:
     """What the objectives were refused; where pods wait: who cannot be helped, and who was left alone in their way."""
     columns = prediction.columns
     found: list[Refusal] = []
-    if any(answer.wanted is not None for _, answer, _ in course.answers):
+    if any(answer.wanted is not None for _, answer, _ in so_far.answers):
         found += [eligibility.not_helpable[pod] for pod in sorted(eligibility.not_helpable)]
-        wanted = _nodes_wanted(prediction, eligibility, course.placements)
+        wanted = _nodes_wanted(prediction, eligibility, so_far.placements)
         for pod in sorted(eligibility.refusals):
             node = columns.initial_node_of[pod]
             if node != NOWHERE and wanted[node]:
                 found.append(eligibility.refusals[pod])
-    for _, answer, _ in course.answers:
+    for _, answer, _ in so_far.answers:
         found += answer.refusals
     return tuple(dict.fromkeys(found))
 

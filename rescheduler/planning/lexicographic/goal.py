@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.objective_state import ObjectiveState
 
@@ -24,7 +24,7 @@ class Goal:
     """
 
     name: str
-    plan: Callable[[Question], Answer]
+    plan: Callable[[PlanRequest], ObjectivePlan]
     is_better_higher: bool
     state: StateOf | None = None
     is_kept_by_places: bool = False

@@ -11,7 +11,7 @@ from rescheduler.model.plan.plan import Status
 from rescheduler.planning.lexicographic.goal import Goal
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.moving_together import in_broken_groups
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.objective_state import ObjectiveState
 
@@ -19,21 +19,21 @@ ROUNDS = 4
 _SAME = 1e-6
 
 
-def plan_guarded(goal: Goal, question: Question, earlier: Sequence[Goal]) -> Answer:
+def plan_guarded(goal: Goal, request: PlanRequest, earlier: Sequence[Goal]) -> ObjectivePlan:
     """The answer of a goal whose moves make none of the earlier ones worse and leave no group in two.
 
     Pods whose moves do are left where they are, and the goal is asked again; if that does not help within a few rounds,
     nothing is moved for it and the message says so. What is proven without that restriction stays proven with it.
     """
-    deadline = Deadline(question.clock, question.deadline_seconds)
-    asked, first = question, None
+    deadline = Deadline(request.clock, request.deadline_seconds)
+    asked, first = request, None
     for number in range(ROUNDS):
-        share = 0.6 if number < ROUNDS - 1 and _may_be_asked_again(question, earlier) else 1.0
+        share = 0.6 if number < ROUNDS - 1 and _may_be_asked_again(request, earlier) else 1.0
         seconds = deadline.remaining() * share
         answer = goal.plan(replace(asked, deadline_seconds=seconds, guards=guards_of(earlier, asked)))
         barred = _to_bar(asked, answer, earlier)
         if not barred:
-            return answer if first is None else restricted(goal, answer, first, _held_back(question, asked))
+            return answer if first is None else restricted(goal, answer, first, _held_back(request, asked))
         first = first or answer
         asked = without(asked, barred)
     idle = goal.plan(nobody_moves(asked))
@@ -41,44 +41,44 @@ def plan_guarded(goal: Goal, question: Question, earlier: Sequence[Goal]) -> Ans
     return restricted(goal, idle, first, "every plan that was found would undo what comes before it")
 
 
-def guards_of(earlier: Sequence[Goal], question: Question) -> tuple[ObjectiveState, ...]:
+def guards_of(earlier: Sequence[Goal], request: PlanRequest) -> tuple[ObjectiveState, ...]:
     """What earlier goals think of the start of a question, made anew."""
     guards = [goal.guard for goal in earlier if goal.guard is not None]
     if not guards:
         return ()
-    problem = Problem(question.prediction, question.placement, question.eligibility)
+    problem = Problem(request.prediction, request.placement, request.eligibility)
     return tuple(guard(problem) for guard in guards)
 
 
-def nobody_moves(question: Question) -> Question:
+def nobody_moves(request: PlanRequest) -> PlanRequest:
     """The same question where no pod may be moved: its answer is what doing nothing is worth."""
-    return without(replace(question, deadline_seconds=1.0), set(question.eligibility.movable))
+    return without(replace(request, deadline_seconds=1.0), set(request.eligibility.movable))
 
 
-def _may_be_asked_again(question: Question, earlier: Sequence[Goal]) -> bool:
-    return bool(question.together) or any(goal.guard is not None for goal in earlier)
+def _may_be_asked_again(request: PlanRequest, earlier: Sequence[Goal]) -> bool:
+    return bool(request.together) or any(goal.guard is not None for goal in earlier)
 
 
-def without(question: Question, pods: Collection[int]) -> Question:
+def without(request: PlanRequest, pods: Collection[int]) -> PlanRequest:
     """The same question where some pods may not be moved; itself if there are none."""
     if not pods:
-        return question
-    left = tuple(pod for pod in question.eligibility.movable if pod not in pods)
-    return replace(question, eligibility=with_changes(question.eligibility, movable=left))
+        return request
+    left = tuple(pod for pod in request.eligibility.movable if pod not in pods)
+    return replace(request, eligibility=with_changes(request.eligibility, movable=left))
 
 
-def _to_bar(question: Question, answer: Answer, earlier: Sequence[Goal]) -> set[int]:
+def _to_bar(request: PlanRequest, answer: ObjectivePlan, earlier: Sequence[Goal]) -> set[int]:
     """Pods that must not be moved for this goal, because it moved them and should not have."""
-    barred = in_broken_groups(question.together, {move.pod for move in answer.moves})
+    barred = in_broken_groups(request.together, {move.pod for move in answer.moves})
     guards = [goal.guard for goal in earlier if goal.guard is not None] if answer.moves else []
     if guards:
-        problem = Problem(question.prediction, question.placement, question.eligibility)
+        problem = Problem(request.prediction, request.placement, request.eligibility)
         for guard in guards:
             barred |= _worsening(problem, guard(problem), answer)
     return barred
 
 
-def _worsening(problem: Problem, state: ObjectiveState, answer: Answer) -> set[int]:
+def _worsening(problem: Problem, state: ObjectiveState, answer: ObjectivePlan) -> set[int]:
     """Pods whose moves raise a cost that all moves together raise."""
     before, raising = state.cost, set()
     for move in answer.moves:
@@ -89,13 +89,13 @@ def _worsening(problem: Problem, state: ObjectiveState, answer: Answer) -> set[i
     return raising if state.cost > before + _SAME * max(1.0, abs(before)) else set()
 
 
-def _held_back(question: Question, asked: Question) -> str:
-    number = len(question.eligibility.movable) - len(asked.eligibility.movable)
+def _held_back(request: PlanRequest, asked: PlanRequest) -> str:
+    number = len(request.eligibility.movable) - len(asked.eligibility.movable)
     pods = f"{number} pod{'s' if number != 1 else ''}"
     return f"{pods} stay, since their moves would undo what comes before this, or leave a group in two"
 
 
-def restricted(goal: Goal, answer: Answer, first: Answer, note: str) -> Answer:
+def restricted(goal: Goal, answer: ObjectivePlan, first: ObjectivePlan, note: str) -> ObjectivePlan:
     """An answer with some pods held back; its bound is that of the first answer, which held back nobody."""
     bound = first.bound
     if bound is not None and (answer.helped != first.helped or _is_beyond(goal, answer.value, bound)):

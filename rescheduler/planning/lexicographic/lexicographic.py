@@ -14,13 +14,13 @@ from msgspec.structs import replace as with_changes
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import PodReference
-from rescheduler.planning.lexicographic.budgeted import plan_rationed
+from rescheduler.planning.lexicographic.budgeted import plan_within_budgets
 from rescheduler.planning.lexicographic.goal import Goal
 from rescheduler.planning.lexicographic.guarding import nobody_moves
 from rescheduler.planning.lexicographic.weighing import as_told, orders_of, weighed
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.plan_budgets import Rations, left_of, rations_of
-from rescheduler.planning.problem.plan_request import Answer, PlannedMove, PlannedPlace, Question
+from rescheduler.planning.problem.plan_budgets import PlanBudgets, left_of, plan_budgets_of
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.free_places import places_already_free, seat_nominated
@@ -43,20 +43,20 @@ def budgets_that_bar(eligibility: Eligibility) -> list[str]:
 
 
 def told_of_budgets(
-    goal: Goal, answer: Answer, question: Question, rations: Rations | None, barring: Sequence[str]
-) -> Answer:
+    goal: Goal, answer: ObjectivePlan, request: PlanRequest, budgets: PlanBudgets | None, barring: Sequence[str]
+) -> ObjectivePlan:
     """The answer, naming what budgets keep in place and rates that are used up, where more could be wished for."""
     has_all = answer.helped == answer.wanted
     if answer.helped is None:
         has_all = answer.value <= 0 and not goal.is_better_higher
     if has_all:
         return answer
-    left = left_of(() if rations is None else rations.limits, question.placement)
+    left = left_of(() if budgets is None else budgets.limits, request.placement)
     moved = {move.pod for move in answer.moves}
     spent = [
-        f"{ration} leaves no more evictions"
-        for ration in left
-        if ration.allowed <= len(moved & ration.pods) and ration.name not in answer.message
+        f"{budget} leaves no more evictions"
+        for budget in left
+        if budget.allowed <= len(moved & budget.pods) and budget.name not in answer.message
     ]
     return replace(answer, message="; ".join([answer.message, *barring, *spent])) if barring or spent else answer
 
@@ -65,13 +65,13 @@ MAKE_ROOM = "MakeRoom"
 
 
 @dataclass
-class Course:
+class PlanInProgress:
     """What has been planned so far.
 
     ``start``: the placement after it, without what is closed; ``closed``: nodes that must receive nothing; ``guards``:
     objectives that later ones must not worsen. ``answers``: one for each objective, with seconds; its moves count waves
     from 1. ``seated``: pending pods that only wait for others to end, on the node the scheduler nominated them to.
-    ``rations``: of which pods only some may move in the plan; ``barring``: what budgets keep where it is, in words.
+    ``budgets``: of which pods only some may move in the plan; ``barring``: what budgets keep where it is, in words.
     """
 
     start: Placement
@@ -81,12 +81,12 @@ class Course:
     guards: list[Goal] = field(default_factory=list)
     moves: list[tuple[str, PlannedMove]] = field(default_factory=list)
     placements: list[PlannedPlace] = field(default_factory=list)
-    answers: list[tuple[Goal, Answer, float]] = field(default_factory=list)
+    answers: list[tuple[Goal, ObjectivePlan, float]] = field(default_factory=list)
     seated: set[int] = field(default_factory=set)
-    rations: Rations | None = None
+    budgets: PlanBudgets | None = None
     barring: Sequence[str] = ()
 
-    def copy(self) -> Course:
+    def copy(self) -> PlanInProgress:
         """An independent copy."""
         return replace(
             self,
@@ -100,63 +100,63 @@ class Course:
         )
 
 
-def plan_in_order(goals: Sequence[Goal], question: Question) -> Course:
-    """Answer for every goal, the most important first; the deadline is shared, and what one leaves the next may use.
+def plan_in_order(goals: Sequence[Goal], request: PlanRequest) -> PlanInProgress:
+    """Plan for every goal, the most important first; the deadline is shared, and what one leaves the next may use.
 
-    ``question`` is about the snapshot as it stands. Neighbouring goals with a weight are planned for together.
+    ``request`` is about the snapshot as it stands. Neighbouring goals with a weight are planned for together.
     """
-    rations = rations_of(question.eligibility, question.prediction.columns)
-    barring = budgets_that_bar(question.eligibility)
-    course = Course(question.placement.copy(), rations.eligibility, rations=rations, barring=barring)
-    deadline = Deadline(question.clock, question.deadline_seconds)
+    budgets = plan_budgets_of(request.eligibility, request.prediction.columns)
+    barring = budgets_that_bar(request.eligibility)
+    so_far = PlanInProgress(request.placement.copy(), budgets.eligibility, budgets=budgets, barring=barring)
+    deadline = Deadline(request.clock, request.deadline_seconds)
     if goals and goals[0].name != MAKE_ROOM:
-        _let_in(course, places_already_free(question, deadline.part(0.2)))
+        _let_in(so_far, places_already_free(request, deadline.part(0.2)))
     left = len(goals)
     for group in _grouped(goals):
         seconds = deadline.remaining() * len(group) / left
         left -= len(group)
         if group[0].name != MAKE_ROOM:  # which sees to them by itself
-            course.seated.update(seat_nominated(question.prediction, course.start))
+            so_far.seated.update(seat_nominated(request.prediction, so_far.start))
         if len(group) == 1:
-            _plan_one(course, group[0], question, seconds, course.guards)
+            _plan_one(so_far, group[0], request, seconds, so_far.guards)
         else:
-            _plan_weighted(course, group, question, seconds)
+            _plan_weighted(so_far, group, request, seconds)
     order = {goal.name: number for number, goal in enumerate(goals)}
-    course.answers.sort(key=lambda answered: order[answered[0].name])
-    return course
+    so_far.answers.sort(key=lambda answered: order[answered[0].name])
+    return so_far
 
 
-def _plan_one(course: Course, goal: Goal, question: Question, seconds: float, guards: Sequence[Goal]) -> None:
-    question.progress(f"planning: {goal.name}")
-    started = question.clock.monotonic()
-    asked = replace(_asked(course, question, seconds), move_cost=goal.move_cost)
-    answer = plan_rationed(goal, asked, guards, () if course.rations is None else course.rations.dealt)
-    answer = told_of_budgets(goal, answer, asked, course.rations, course.barring)
-    _take(course, goal, answer, question.clock.monotonic() - started)
+def _plan_one(so_far: PlanInProgress, goal: Goal, request: PlanRequest, seconds: float, guards: Sequence[Goal]) -> None:
+    request.progress(f"planning: {goal.name}")
+    started = request.clock.monotonic()
+    asked = replace(_asked(so_far, request, seconds), move_cost=goal.move_cost)
+    answer = plan_within_budgets(goal, asked, guards, () if so_far.budgets is None else so_far.budgets.dealt)
+    answer = told_of_budgets(goal, answer, asked, so_far.budgets, so_far.barring)
+    _take(so_far, goal, answer, request.clock.monotonic() - started)
 
 
-def _plan_weighted(course: Course, group: Sequence[Goal], question: Question, seconds: float) -> None:
+def _plan_weighted(so_far: PlanInProgress, group: Sequence[Goal], request: PlanRequest, seconds: float) -> None:
     """Try orders of the group, each with its share of the time, and keep what has the highest weighted sum."""
-    deadline = Deadline(question.clock, seconds)
-    started = question.clock.monotonic()
-    asked = _asked(course, question, seconds)
+    deadline = Deadline(request.clock, seconds)
+    started = request.clock.monotonic()
+    asked = _asked(so_far, request, seconds)
     problem = Problem(asked.prediction, asked.placement, asked.eligibility)
     orders = list(orders_of(group))
     idle = {goal.name: goal.plan(nobody_moves(asked)) for goal in group}
-    alone: dict[str, Answer] = {}
+    alone: dict[str, ObjectivePlan] = {}
     best = weighed(group, problem, {})
     for number, order in enumerate(orders):
-        trial = course.copy()
+        trial = so_far.copy()
         for place, goal in enumerate(order):
             share = deadline.remaining() / (len(orders) - number) / (len(order) - place)
-            _plan_one(trial, goal, question, share, course.guards)
-        answers = {goal.name: answer for goal, answer, _ in trial.answers[len(course.answers) :]}
+            _plan_one(trial, goal, request, share, so_far.guards)
+        answers = {goal.name: answer for goal, answer, _ in trial.answers[len(so_far.answers) :]}
         alone.setdefault(order[0].name, answers[order[0].name])
         found = weighed(group, problem, answers)
         best = found if found.is_better_than(best) else best
-    spent = (question.clock.monotonic() - started) / len(group)
+    spent = (request.clock.monotonic() - started) / len(group)
     for goal, answer in as_told(group, best, alone, idle):
-        _take(course, goal, answer, spent)
+        _take(so_far, goal, answer, spent)
 
 
 def _grouped(goals: Sequence[Goal]) -> Iterable[list[Goal]]:
@@ -171,21 +171,21 @@ def _grouped(goals: Sequence[Goal]) -> Iterable[list[Goal]]:
         yield group
 
 
-def _asked(course: Course, question: Question, seconds: float) -> Question:
+def _asked(so_far: PlanInProgress, request: PlanRequest, seconds: float) -> PlanRequest:
     """The question of the next objective."""
-    placement = course.start.copy()
-    close(placement, course.closed)
-    placed = {place.pod for place in course.placements} | course.seated
-    moved = {move.pod for _, move in course.moves}
+    placement = so_far.start.copy()
+    close(placement, so_far.closed)
+    placed = {place.pod for place in so_far.placements} | so_far.seated
+    moved = {move.pod for _, move in so_far.moves}
     eligibility = with_changes(
-        course.eligibility,
-        movable=tuple(pod for pod in course.eligibility.movable if pod not in moved),
-        helpable=tuple(pod for pod in course.eligibility.helpable if pod not in placed),
+        so_far.eligibility,
+        movable=tuple(pod for pod in so_far.eligibility.movable if pod not in moved),
+        helpable=tuple(pod for pod in so_far.eligibility.helpable if pod not in placed),
     )
-    return replace(question, placement=placement, eligibility=eligibility, deadline_seconds=seconds)
+    return replace(request, placement=placement, eligibility=eligibility, deadline_seconds=seconds)
 
 
-def _take(course: Course, goal: Goal, answer: Answer, seconds: float) -> None:
+def _take(so_far: PlanInProgress, goal: Goal, answer: ObjectivePlan, seconds: float) -> None:
     """Let the moves of an answer happen."""
     last = max((move.wave for move in answer.moves), default=0)
     waves: list[list[PlannedMove]] = [[] for _ in range(last)]
@@ -193,20 +193,20 @@ def _take(course: Course, goal: Goal, answer: Answer, seconds: float) -> None:
         waves[move.wave - 1].append(move)
     for wave in waves:
         for move in wave:
-            course.start.move(move.pod, move.to_node)
-        course.start.settle()
-    course.moves += [(goal.name, replace(move, wave=move.wave + course.waves)) for move in answer.moves]
-    earlier = len(course.placements)
-    _let_in(course, [replace(place, wave=place.wave + course.waves) for place in answer.placements])
-    course.waves += last
-    course.closed.update(answer.closes)
-    course.guards.append(goal)
+            so_far.start.move(move.pod, move.to_node)
+        so_far.start.settle()
+    so_far.moves += [(goal.name, replace(move, wave=move.wave + so_far.waves)) for move in answer.moves]
+    earlier = len(so_far.placements)
+    _let_in(so_far, [replace(place, wave=place.wave + so_far.waves) for place in answer.placements])
+    so_far.waves += last
+    so_far.closed.update(answer.closes)
+    so_far.guards.append(goal)
     if answer.helped is not None and answer.wanted is not None:  # those let in before were wanted too
         answer = replace(answer, helped=answer.helped + earlier, wanted=answer.wanted + earlier)
-    course.answers.append((goal, answer, seconds))
+    so_far.answers.append((goal, answer, seconds))
 
 
-def _let_in(course: Course, places: Iterable[PlannedPlace]) -> None:
+def _let_in(so_far: PlanInProgress, places: Iterable[PlannedPlace]) -> None:
     for place in places:
-        course.placements.append(place)
-        course.start.assume(place.pod, place.node)
+        so_far.placements.append(place)
+        so_far.start.assume(place.pod, place.node)

@@ -8,7 +8,7 @@ from itertools import islice, permutations
 
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.lexicographic.goal import Goal
-from rescheduler.planning.problem.plan_request import Answer
+from rescheduler.planning.problem.plan_request import ObjectivePlan
 from rescheduler.planning.problem.problem import Problem
 
 MOST_ORDERS = 6
@@ -23,7 +23,7 @@ class Candidate:
     the moves.
     """
 
-    answers: dict[str, Answer]
+    answers: dict[str, ObjectivePlan]
     gains: dict[str, float]
     total: float
 
@@ -44,7 +44,7 @@ def orders_of(goals: Sequence[Goal]) -> Iterator[tuple[Goal, ...]]:
         yield (goal,)
 
 
-def weighed(goals: Sequence[Goal], problem: Problem, answers: dict[str, Answer]) -> Candidate:
+def weighed(goals: Sequence[Goal], problem: Problem, answers: dict[str, ObjectivePlan]) -> Candidate:
     """What the moves of these answers, planned one after another from the problem's start, are worth to all goals."""
     gains = {}
     for goal in goals:
@@ -63,8 +63,8 @@ def weighed(goals: Sequence[Goal], problem: Problem, answers: dict[str, Answer])
 
 
 def as_told(
-    goals: Sequence[Goal], best: Candidate, alone: dict[str, Answer], idle: dict[str, Answer]
-) -> list[tuple[Goal, Answer]]:
+    goals: Sequence[Goal], best: Candidate, alone: dict[str, ObjectivePlan], idle: dict[str, ObjectivePlan]
+) -> list[tuple[Goal, ObjectivePlan]]:
     """Each goal in the order of planning, with what it reaches in the end, against its own bound.
 
     ``alone``: what each goal reached and proved by itself; ``idle``: what it is worth to move nobody.

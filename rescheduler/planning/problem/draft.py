@@ -14,7 +14,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class WaveSchedule:
     """A draft with an order: waves of (pod, node) moves, and (pod, node, wave) places, free at the end of that wave.
 
     ``evict_first``: numbers (from 1) of the waves in which all pods leave before any of them arrives.

@@ -1,4 +1,4 @@
-"""Whom make room is to help: pods by importance, in groups that are helped whole or not at all, up to a prize."""
+"""Whom make room is to help: pods by importance, in groups that are helped whole or not at all, up to a worth."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from rescheduler.model.objects.cluster import Cluster
 
 
-class Wishes:
-    """``pending``: pods to help, most important first; ``prize``: evictions that one of the least important is worth.
+class PendingGroups:
+    """``pending``: pods to help, most important first; ``evictions_per_pod``: what one of the least is worth.
 
-    ``groups``: pods that get a place all or none; a group is as important as its most important pod. ``prize`` None:
-    any number of evictions; more important pods are always worth it, since what they are worth is settled before.
+    ``groups``: pods that get a place all or none; a group is as important as its most important pod.
+    ``evictions_per_pod`` None: any number of evictions; more important pods are always worth it, since what they are
+    worth is settled before.
     """
 
     def __init__(
@@ -19,11 +20,11 @@ class Wishes:
         cluster: Cluster,
         helpable: Iterable[int],
         together: Sequence[Sequence[int]] = (),
-        prize: int | None = None,
+        evictions_per_pod: int | None = None,
     ) -> None:
         """``together``: groups of pods; those that share a pod are one, and who is not helpable is in none."""
         waiting = set(helpable)
-        self.prize = prize
+        self.evictions_per_pod = evictions_per_pod
         self.groups = _merged([[pod for pod in group if pod in waiting] for group in together])
         self.group_of: Mapping[int, int] = {pod: number for number, group in enumerate(self.groups) for pod in group}
         highest = [max(cluster.pods[pod].spec.priority for pod in group) for group in self.groups]
@@ -63,9 +64,9 @@ def _merged(groups: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     found: list[set[int]] = []
     for group in groups:
         joined = set(group)
-        apart = [other for other in found if not other & joined]
+        disjoint = [other for other in found if not other & joined]
         for other in found:
             if other & joined:
                 joined |= other
-        found = [*apart, joined]
+        found = [*disjoint, joined]
     return tuple(sorted(tuple(sorted(group)) for group in found if len(group) > 1))

@@ -1,6 +1,6 @@
-"""Groups of pods of which only some may move in the whole plan, as limits that planners know and as rations.
+"""Groups of pods of which only some may move in the whole plan, as limits that planners know and as budgets.
 
-A ration that covers all pods, or all pods of each node or namespace, is a limit of the plan like any other; planners
+A budget that covers all pods, or all pods of each node or namespace, is a limit of the plan like any other; planners
 obey it exactly. What is left is dealt out by ``rationing.py``.
 """
 
@@ -18,7 +18,7 @@ from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, Move
 from rescheduler.planning.problem.remaining_limits import moved_already
 
 
-class Ration(NamedTuple):
+class PlanBudget(NamedTuple):
     """At most ``allowed`` of these pods (indices) move in the plan; ``name`` and ``detail`` are for messages."""
 
     name: str
@@ -31,19 +31,19 @@ class Ration(NamedTuple):
         return f"{self.name} ({self.detail})" if self.detail else self.name
 
 
-class Rations(NamedTuple):
+class PlanBudgets(NamedTuple):
     """``eligibility`` without them, ``dealt``: those that the planners do not know of, ``limits``: those they know."""
 
     eligibility: Eligibility
-    dealt: tuple[Ration, ...]
-    limits: tuple[Ration, ...]
+    dealt: tuple[PlanBudget, ...]
+    limits: tuple[PlanBudget, ...]
 
 
-def rations_of(eligibility: Eligibility, columns: Columns) -> Rations:
-    """Take the rations out of an eligibility; O(pods of all of them)."""
+def plan_budgets_of(eligibility: Eligibility, columns: Columns) -> PlanBudgets:
+    """Take the budgets out of an eligibility; O(pods of all of them)."""
     groups = [group for group in eligibility.groups if group.allowed_in_plan is not None]
     if not groups:
-        return Rations(eligibility, (), ())
+        return PlanBudgets(eligibility, (), ())
     limits, known = eligibility.limits, []
     pods, nodes = columns.cluster.pods, columns.initial_node_of
     keys: tuple[Callable[[int], Hashable], ...] = (
@@ -57,20 +57,20 @@ def rations_of(eligibility: Eligibility, columns: Columns) -> Rations:
         done = {id(group) for group in folded}
         groups = [group for group in groups if id(group) not in done]
     others = tuple(group for group in eligibility.groups if _binds_waves(group))
-    return Rations(
+    return PlanBudgets(
         with_changes(eligibility, groups=others, limits=limits), tuple(map(_ration, groups)), tuple(map(_ration, known))
     )
 
 
-def left_of(rations: Sequence[Ration], start: Placement) -> list[Ration]:
-    """What the moves of earlier objectives leave of rations."""
-    moved = frozenset(moved_already(start).tolist()) if rations else frozenset()
-    return [ration._replace(allowed=ration.allowed - len(moved & ration.pods)) for ration in rations]
+def left_of(budgets: Sequence[PlanBudget], start: Placement) -> list[PlanBudget]:
+    """What the moves of earlier objectives leave of budgets."""
+    moved = frozenset(moved_already(start).tolist()) if budgets else frozenset()
+    return [budget._replace(allowed=budget.allowed - len(moved & budget.pods)) for budget in budgets]
 
 
-def _ration(group: DisruptionGroup) -> Ration:
+def _ration(group: DisruptionGroup) -> PlanBudget:
     assert group.allowed_in_plan is not None
-    return Ration(group.name, group.detail, frozenset(group.pods), group.allowed_in_plan, group.rule)
+    return PlanBudget(group.name, group.detail, frozenset(group.pods), group.allowed_in_plan, group.rule)
 
 
 def _binds_waves(group: DisruptionGroup) -> bool:

@@ -39,7 +39,7 @@ class PlannedPlace:
 
 
 @dataclass(frozen=True)
-class Question:
+class PlanRequest:
     """One question within the limits of a plan; ``deadline_seconds`` counts from the call.
 
     ``placement``: where pods sit at the start, after the moves of earlier objectives; it is not changed. Nodes that
@@ -65,7 +65,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ObjectivePlan:
     """The moves of one objective and what is proven about them.
 
     ``value``: what is reached, in ``unit``; ``bound``: no plan does better (None: nothing is proven); ``gap``: their

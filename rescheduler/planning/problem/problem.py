@@ -17,7 +17,7 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.planning.problem.covers import Covers
 from rescheduler.planning.problem.entanglement import Entanglement, Meetings
-from rescheduler.planning.problem.pending_groups import Wishes
+from rescheduler.planning.problem.pending_groups import PendingGroups
 from rescheduler.planning.problem.prices import price_of_move, tightest_allowances
 from rescheduler.planning.problem.remaining_limits import RemainingLimits, whole_limits
 from rescheduler.scheduling.filters.node_resources_fit import checked_rows
@@ -39,13 +39,13 @@ class Problem:
         prediction: SchedulerPrediction,
         start: Placement,
         eligibility: Eligibility,
-        wishes: Wishes | None = None,
+        pending_groups: PendingGroups | None = None,
         remaining: RemainingLimits | None = None,
     ) -> None:
         """Gather the arrays; O(pods + nodes).
 
-        ``wishes``: whom to help (None: all that may be helped, one by one). ``remaining``: what is left of the limits
-        (None: all of them).
+        ``pending_groups``: whom to help (None: all that may be helped, one by one). ``remaining``: what is left of the
+        limits (None: all of them).
         """
         self.prediction = prediction
         self.columns = prediction.columns
@@ -57,8 +57,8 @@ class Problem:
         self._owing = eligibility.owing
         self.remaining = remaining or whole_limits(eligibility.limits, self.columns.node_count)
         self.movable = self._movable(eligibility)
-        self.wishes = wishes or Wishes(self.columns.cluster, eligibility.helpable)
-        self.pending = self.wishes.pending
+        self.pending_groups = pending_groups or PendingGroups(self.columns.cluster, eligibility.helpable)
+        self.pending = self.pending_groups.pending
         self.free: IntArray = start.free()
         self.origin: IndexArray = start.node_of[self.movable]
         self.entanglement = Entanglement(self.columns)

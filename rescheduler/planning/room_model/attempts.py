@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
-from rescheduler.planning.room_model.decoding import Decoded, decode, encode, encode_draft
+from rescheduler.planning.room_model.decoding import DecodedDraft, decode, encode, encode_draft
 from rescheduler.planning.room_model.instance import Instance
 from rescheduler.planning.room_model.ranking import HelpVector, help_stages, help_vector, helped_by
 from rescheduler.planning.room_model.trimming import trim
@@ -25,7 +25,7 @@ CHEAPER_SHARE = 0.3  # of the one stage there is where everybody is helped alrea
 class Attempt:
     """One solved model: its plan, and what the solver proved about all plans of that model."""
 
-    decoded: Decoded
+    decoded: DecodedDraft
     values: list[int]
     help: HelpVector
     evictions: int
@@ -50,7 +50,7 @@ class Attempts:
     cuts: list[tuple[list[int], list[int]]] = field(default_factory=list)
     effort: float = 1.0
 
-    def solve(self, layers: int, best: Schedule | None, floor: int) -> Attempt | Refuted | None:
+    def solve(self, layers: int, best: WaveSchedule | None, floor: int) -> Attempt | Refuted | None:
         """The best plan of the model with so many layers (0: the end state only); None if nothing came of it.
 
         Where ``best`` helps everybody, only plans with fewer evictions count. ``floor``: fewer are known to be too few.
@@ -74,10 +74,10 @@ class Attempts:
             self._hint_trimmed(model, solver, layers)
         return self._read(model, solver, self._minimise(solver, model.evictions, model.price, share), is_help_proven)
 
-    def can_only_be_cheaper(self, best: Schedule | None) -> bool:
+    def can_only_be_cheaper(self, best: WaveSchedule | None) -> bool:
         """Whether a plan helps all that it should whatever the evictions."""
         problem = self.problem
-        if best is None or problem.wishes.prize is not None:
+        if best is None or problem.pending_groups.evictions_per_pod is not None:
             return False
         return helped_by(problem, best) == help_vector(problem, problem.pending)
 
@@ -119,17 +119,17 @@ class Attempts:
     def _help_goals(self, model: RoomModel) -> Iterator[tuple[Expression, Expression | None]]:
         """What to maximise, one after the other, and what of it to keep (None: its value).
 
-        With a prize the least important pods are helped as far as that is worth its evictions; of equal worth more are.
+        With a worth the least important pods are helped as far as that is worth its evictions; of equal worth more are.
         """
-        prize, levels = self.problem.wishes.prize, self.problem.wishes.levels
-        if prize is None or not levels:
+        evictions_per_pod, levels = self.problem.pending_groups.evictions_per_pod, self.problem.pending_groups.levels
+        if evictions_per_pod is None or not levels:
             yield from ((model.weighted_help(weights), None) for weights in help_stages(self.problem))
             return
         for weights in help_stages(self.problem):
             rest = {level: weight for level, weight in weights.items() if level != levels[-1]}
             if rest:
                 yield model.weighted_help(rest), None
-        yield model.worth(levels[-1], prize)
+        yield model.worth(levels[-1], evictions_per_pod)
 
     def _minimise(
         self, solver: LexicographicSolver, evictions: Expression, price: Expression, share: float = EVICTIONS_SHARE

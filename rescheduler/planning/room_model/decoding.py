@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rescheduler.planning.problem.draft import Draft, Schedule
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.room_model.instance import Instance
 
 
@@ -20,7 +20,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedDraft:
     """A draft, its moves in the order of their layers, and whether no other choice among identical pods exists."""
 
     draft: Draft
@@ -28,7 +28,7 @@ class Decoded:
     is_unique: bool
 
 
-def decode(instance: Instance, counts: Counts) -> Decoded:
+def decode(instance: Instance, counts: Counts) -> DecodedDraft:
     """Name pods. A pod that would go back to its own node, an identical one in its place, does not move at all."""
     next_of_group: Counter[int] = Counter()
     order: list[tuple[int, int]] = []
@@ -48,7 +48,7 @@ def decode(instance: Instance, counts: Counts) -> Decoded:
                 next_of_group[group] += 1
                 order.append((pod, instance.nodes[node]))
     places = _places(instance, counts)
-    return Decoded(Draft(dict(order), places), tuple(order), is_unique)
+    return DecodedDraft(Draft(dict(order), places), tuple(order), is_unique)
 
 
 def _without_returns(sources: list[tuple[int, int]], targets: list[int]) -> tuple[list[tuple[int, int]], list[int]]:
@@ -73,7 +73,7 @@ def _places(instance: Instance, counts: Counts) -> dict[int, int]:
     return places
 
 
-def encode(instance: Instance, schedule: Schedule, layers: int) -> Counts | None:
+def encode(instance: Instance, schedule: WaveSchedule, layers: int) -> Counts | None:
     """The counts of a schedule, or None where it does not fit the instance (a pod or node it does not know)."""
     if layers and len(schedule.waves) > layers:
         return None

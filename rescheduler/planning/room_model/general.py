@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import islice, permutations, product
 
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Draft, Schedule
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.attempts import Attempt, Attempts, Refuted
 from rescheduler.planning.room_model.instance import Instance
@@ -87,7 +87,7 @@ class General:
         instance: Instance,
         deadline: Deadline,
         seed: int,
-        best: Schedule | None = None,
+        best: WaveSchedule | None = None,
         floor: int = 0,
     ) -> None:
         """``best``: a schedule to begin with; ``floor``: helping everybody is known to take as many evictions."""
@@ -184,9 +184,11 @@ class General:
     def _salvage(self, draft: Draft) -> None:
         """Keep what of a draft without an order can be done, less the moves that nobody needs then."""
         part = possible_part(self.problem, draft)
-        part = Draft(part.moves, self.problem.wishes.whole(part.places))
+        part = Draft(part.moves, self.problem.pending_groups.whole(part.places))
         if part.places and (
-            self.best is None or self.problem.wishes.prize is not None or len(part.places) >= len(self.best.places)
+            self.best is None
+            or self.problem.pending_groups.evictions_per_pod is not None
+            or len(part.places) >= len(self.best.places)
         ):
             for smaller in (trim(self.problem, part), part):
                 schedule = sequence(self.problem, smaller, self.deadline).schedule
@@ -194,7 +196,7 @@ class General:
                     self._offer(schedule)
                     return
 
-    def _offer(self, schedule: Schedule) -> bool:
+    def _offer(self, schedule: WaveSchedule) -> bool:
         """Keep a schedule that is better; whether it is."""
         is_better = self.best is None or rank(self.problem, schedule) > rank(self.problem, self.best)
         if is_better:

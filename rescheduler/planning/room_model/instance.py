@@ -11,7 +11,7 @@ Amounts = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Group:
+class MovableGroup:
     """Identical movable pods on one node. ``kind`` says how they arrive elsewhere."""
 
     node: int
@@ -23,7 +23,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Kind:
+class PodKind:
     """Pods that are alike to every node. At most ``count`` of them can arrive, on ``nodes`` only.
 
     Nodes in ``shut`` refuse them for other reasons than room as things stand: they open at the earliest once a pod of
@@ -41,7 +41,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Demand:
+class PendingDemand:
     """Identical pending pods of one priority, and of one group if they are of any."""
 
     pods: tuple[int, ...]
@@ -78,7 +78,7 @@ class SpreadDomain:
 
 
 @dataclass(frozen=True)
-class Evenness:
+class SpreadBound:
     """A binding spread constraint: a domain where one of ``kinds`` arrives exceeds the least one by ``most`` at most.
 
     The pods of ``counted_kinds`` count where they arrive; ``most`` has the arriving pod's own weight taken off, which
@@ -114,13 +114,13 @@ class Instance:
 
     nodes: tuple[int, ...]
     free: tuple[Amounts, ...]
-    groups: tuple[Group, ...]
-    kinds: tuple[Kind, ...]
-    demands: tuple[Demand, ...]
+    groups: tuple[MovableGroup, ...]
+    kinds: tuple[PodKind, ...]
+    demands: tuple[PendingDemand, ...]
     separations: tuple[Separation, ...]
     is_exact: bool
     covers_all: bool
-    evenness: tuple[Evenness, ...] = ()
+    evenness: tuple[SpreadBound, ...] = ()
     together: tuple[tuple[int, ...], ...] = ()
     holes: tuple[Hole, ...] = ()
 

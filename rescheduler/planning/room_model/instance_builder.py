@@ -9,7 +9,7 @@ import numpy as np
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.planning.problem.amounts import scale_for
 from rescheduler.planning.problem.problem import Problem
-from rescheduler.planning.room_model.instance import Demand, Group, Instance, Kind
+from rescheduler.planning.room_model.instance import Instance, MovableGroup, PendingDemand, PodKind
 from rescheduler.planning.room_model.instance_rules import evenness_of, holes_of, separations_of
 from rescheduler.planning.waves.waves import GroupsOfPods
 
@@ -35,7 +35,7 @@ class _Builder:
         self.local[nodes] = np.arange(len(nodes))
         self.rows = np.flatnonzero(self.local[problem.origin] != NOWHERE)
         self.watched = self._watched()
-        self.kinds: list[Kind] = []
+        self.kinds: list[PodKind] = []
         self.kind_index: dict[Hashable, int] = {}
 
     def build(self) -> Instance:
@@ -91,7 +91,7 @@ class _Builder:
                     watched[problem.entanglement.watched(pod)] = True
         return watched
 
-    def _groups(self) -> tuple[Group, ...]:
+    def _groups(self) -> tuple[MovableGroup, ...]:
         problem = self.problem
         pods = problem.columns.cluster.pods
         by_key: dict[Hashable, list[int]] = {}
@@ -112,7 +112,7 @@ class _Builder:
             by_key.setdefault(key, []).append(position)
         return tuple(self._group(members) for members in by_key.values())
 
-    def _group(self, members: list[int]) -> Group:
+    def _group(self, members: list[int]) -> MovableGroup:
         problem = self.problem
         first = members[0]
         rows = self.rows[members]
@@ -120,7 +120,7 @@ class _Builder:
         row = int(rows[0])
         key = self._kind_key(pods[0], self.requests[:, first])
         node = int(self.local[problem.origin[row]])
-        return Group(
+        return MovableGroup(
             node=node,
             pods=pods,
             held=tuple(self.held[:, first].tolist()),
@@ -140,35 +140,35 @@ class _Builder:
         number = self.kind_index.get(key)
         if number is not None:
             known = self.kinds[number]
-            self.kinds[number] = Kind(known.request, known.count + count, known.nodes, known.pod)
+            self.kinds[number] = PodKind(known.request, known.count + count, known.nodes, known.pod)
             return number
         mask = self.problem.static_mask(pod)[1]
         nodes = tuple(self.local[np.flatnonzero(mask & (self.local != NOWHERE))].tolist())
-        self.kinds.append(Kind(tuple(request.tolist()), count, nodes, pod))
+        self.kinds.append(PodKind(tuple(request.tolist()), count, nodes, pod))
         number = self.kind_index[key] = len(self.kinds) - 1
         return number
 
-    def _demands(self) -> tuple[Demand, ...]:
+    def _demands(self) -> tuple[PendingDemand, ...]:
         problem = self.problem
         by_key: dict[Hashable, list[int]] = {}
         for pod in self.pending:
-            wishes = problem.wishes
-            importance = (wishes.priority(pod), wishes.group_of.get(pod, NOWHERE))
+            pending_groups = problem.pending_groups
+            importance = (pending_groups.priority(pod), pending_groups.group_of.get(pod, NOWHERE))
             by_key.setdefault(("pending", importance, self._kind_key(pod, self._request(pod))), []).append(pod)
         return tuple(
-            Demand(
+            PendingDemand(
                 pods=tuple(pods),
                 kind=self._kind(key, pods[0], self._request(pods[0]), len(pods)),
-                priority=problem.wishes.priority(pods[0]),
+                priority=problem.pending_groups.priority(pods[0]),
             )
             for key, pods in by_key.items()
         )
 
-    def _together(self, demands: tuple[Demand, ...]) -> tuple[tuple[int, ...], ...]:
+    def _together(self, demands: tuple[PendingDemand, ...]) -> tuple[tuple[int, ...], ...]:
         """Demands of each group of pods that go together."""
         groups: dict[int, list[int]] = {}
         for number, demand in enumerate(demands):
-            group = self.problem.wishes.group_of.get(demand.pods[0])
+            group = self.problem.pending_groups.group_of.get(demand.pods[0])
             if group is not None:
                 groups.setdefault(group, []).append(number)
         return tuple(map(tuple, groups.values()))
@@ -181,7 +181,9 @@ class _Builder:
         request = self.problem.request_of(pod)[self.used_rows][:, None]
         return self._scaled_requests(request)[:, 0]
 
-    def _kinds_with_watches(self, groups: tuple[Group, ...], demands: tuple[Demand, ...]) -> tuple[Kind, ...]:
+    def _kinds_with_watches(
+        self, groups: tuple[MovableGroup, ...], demands: tuple[PendingDemand, ...]
+    ) -> tuple[PodKind, ...]:
         members: list[list[int]] = [[] for _ in self.kinds]
         for group in groups:
             members[group.kind].append(group.pods[0])
@@ -193,7 +195,9 @@ class _Builder:
             for kind, pods in zip(self.kinds, members, strict=True)
         )
 
-    def _with_watches(self, kind: Kind, pods: list[int], firsts: IntArray, demands: tuple[Demand, ...]) -> Kind:
+    def _with_watches(
+        self, kind: PodKind, pods: list[int], firsts: IntArray, demands: tuple[PendingDemand, ...]
+    ) -> PodKind:
         """Leave out nodes that refuse the pods for good, and mark those that refuse them as things stand.
 
         ``pods``: one of the kind from each node; a node is shut if it refuses all of them. ``firsts``: a pod of each
@@ -207,7 +211,7 @@ class _Builder:
         nodes = tuple(node for node in kind.nodes if not banned[node])
         is_watched = np.zeros(problem.columns.pod_count, dtype=np.bool_)
         is_watched[problem.entanglement.watched(kind.pod)] = True
-        return Kind(
+        return PodKind(
             request=kind.request,
             count=kind.count,
             nodes=nodes,

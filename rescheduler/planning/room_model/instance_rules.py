@@ -10,13 +10,21 @@ from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.spread import SpreadRule
 from rescheduler.planning.problem.covers import IMPOSSIBLE
 from rescheduler.planning.problem.problem import Problem
-from rescheduler.planning.room_model.instance import Demand, Evenness, Group, Hole, Kind, Separation, SpreadDomain
+from rescheduler.planning.room_model.instance import (
+    Hole,
+    MovableGroup,
+    PendingDemand,
+    PodKind,
+    Separation,
+    SpreadBound,
+    SpreadDomain,
+)
 
 # States, domain by domain, which pods of an instance may not end up together.
 
 
 def separations_of(
-    problem: Problem, local: IntArray, kinds: Sequence[Kind], groups: Sequence[Group]
+    problem: Problem, local: IntArray, kinds: Sequence[PodKind], groups: Sequence[MovableGroup]
 ) -> tuple[Separation, ...]:
     """Anti-affinity and host ports between pods that may move or arrive.
 
@@ -48,7 +56,7 @@ def separations_of(
     return tuple(found)
 
 
-def _nobody(kind: Kind, domain: tuple[int, ...]) -> bool:
+def _nobody(kind: PodKind, domain: tuple[int, ...]) -> bool:
     return frozenset(kind.nodes).isdisjoint(domain)
 
 
@@ -79,7 +87,9 @@ def _domains(problem: Problem, local: IntArray, topology_key: str | None) -> lis
 MOST_TOGETHER = 4
 
 
-def holes_of(problem: Problem, nodes: IntArray, demands: Sequence[Demand], kinds: Sequence[Kind]) -> tuple[Hole, ...]:
+def holes_of(
+    problem: Problem, nodes: IntArray, demands: Sequence[PendingDemand], kinds: Sequence[PodKind]
+) -> tuple[Hole, ...]:
     """For each demand and each of ``nodes`` (indices) where it needs departures: the fewest for each pod of it.
 
     Looks at each resource alone, so that it never claims too much; other arrivals on the node only take room.
@@ -105,8 +115,8 @@ def holes_of(problem: Problem, nodes: IntArray, demands: Sequence[Demand], kinds
 
 
 def evenness_of(
-    problem: Problem, local: IntArray, kinds: Sequence[Kind], groups: Sequence[Group]
-) -> tuple[Evenness, ...]:
+    problem: Problem, local: IntArray, kinds: Sequence[PodKind], groups: Sequence[MovableGroup]
+) -> tuple[SpreadBound, ...]:
     """Spread constraints of the pods that may move or arrive; kinds with equal constraints share one.
 
     ``local`` maps node indices of the cluster to positions of the instance, int64[N].
@@ -134,12 +144,12 @@ def _identity(rule: SpreadRule, counted: BoolArray) -> Hashable:
 def _evenness(
     problem: Problem,
     local: IntArray,
-    kinds: Sequence[Kind],
-    groups: Sequence[Group],
+    kinds: Sequence[PodKind],
+    groups: Sequence[MovableGroup],
     rule: SpreadRule,
     counted: BoolArray,
     members: list[int],
-) -> Evenness:
+) -> SpreadBound:
     counts = np.zeros(problem.columns.pod_count, dtype=np.bool_)
     counts[rule.pods] = True
     codes, values = problem.columns.domains.of(rule.topology_key)
@@ -160,7 +170,7 @@ def _evenness(
             )
         )
     number_of_domains = sum(domain.is_least for domain in domains)
-    return Evenness(
+    return SpreadBound(
         kinds=tuple(members),
         counted_kinds=tuple(number for number, kind in enumerate(kinds) if counts[kind.pod]),
         domains=tuple(domains),

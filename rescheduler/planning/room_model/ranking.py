@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 
 # What planning has proven so far about every allowed plan.
@@ -47,7 +47,7 @@ def help_stages(problem: Problem) -> tuple[Weights, ...]:
     Within a stage one pod counts more than all pods of lower priorities together. Usually one stage is enough; it
     takes more where its weights would be too large for a solver.
     """
-    counts = Counter(map(problem.wishes.priority, problem.pending))
+    counts = Counter(map(problem.pending_groups.priority, problem.pending))
     stages: list[Weights] = []
     stage: Weights = {}
     total = 0
@@ -62,17 +62,17 @@ def help_stages(problem: Problem) -> tuple[Weights, ...]:
 
 def help_vector(problem: Problem, helped: Iterable[int]) -> tuple[int, ...]:
     """Number of helped pods of each priority, the highest first."""
-    counts = Counter(map(problem.wishes.priority, helped))
-    return tuple(counts[priority] for priority in problem.wishes.levels)
+    counts = Counter(map(problem.pending_groups.priority, helped))
+    return tuple(counts[priority] for priority in problem.pending_groups.levels)
 
 
-def helped_by(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
+def helped_by(problem: Problem, schedule: WaveSchedule) -> tuple[int, ...]:
     """Help vector of a schedule."""
     return help_vector(problem, (pod for pod, _, _ in schedule.places))
 
 
-def rank(problem: Problem, schedule: Schedule) -> tuple[tuple[int, ...], int, int, int]:
-    """Sort key: the larger, the better. With a prize the least important pods count as far as they are worth it.
+def rank(problem: Problem, schedule: WaveSchedule) -> tuple[tuple[int, ...], int, int, int]:
+    """Sort key: the larger, the better. With a worth the least important pods count as far as they are worth it.
 
     Of plans with as many evictions those are better in which fewer pods leave before they arrive.
     """
@@ -80,7 +80,7 @@ def rank(problem: Problem, schedule: Schedule) -> tuple[tuple[int, ...], int, in
     moved = [row[pod] for wave in schedule.waves for pod, _ in wave]
     price = int(problem.prices(np.array(moved, dtype=np.int64)).sum())
     helped = helped_by(problem, schedule)
-    if problem.wishes.prize is not None and helped:
-        worth = problem.wishes.prize * helped[-1] - len(moved)
+    if problem.pending_groups.evictions_per_pod is not None and helped:
+        worth = problem.pending_groups.evictions_per_pod * helped[-1] - len(moved)
         return (*helped[:-1], worth), helped[-1], -schedule.exchanged, -price
     return helped, -len(moved), -schedule.exchanged, -price

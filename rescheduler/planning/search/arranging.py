@@ -1,12 +1,12 @@
-"""Turns the moves on a board into waves; what finds no order, or would not come about, is taken back."""
+"""Turns the moves on a search state into waves; what finds no order, or would not come about, is taken back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
-from rescheduler.planning.search.search_state import SAME, Board
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.search.single_moves import predicted
 from rescheduler.planning.waves.wave_packing import as_far_as_possible, packed
 from rescheduler.planning.waves.waves import GroupsOfPods, Waves
@@ -14,84 +14,86 @@ from rescheduler.planning.waves.waves import GroupsOfPods, Waves
 _MOST_ROUNDS = 20
 
 
-def arrange(board: Board, groups: GroupsOfPods, deadline: Deadline, *, only_predicted: bool) -> tuple[Schedule, int]:
-    """Waves for the moves of a board, and how many moves had to be taken back; the board keeps what is in the waves.
+def arrange(
+    current: SearchState, groups: GroupsOfPods, deadline: Deadline, *, only_predicted: bool
+) -> tuple[WaveSchedule, int]:
+    """Waves for the moves of a state, and how many moves had to be taken back; the state keeps what is in the waves.
 
     ``only_predicted``: the scheduler must choose each destination by itself, with nothing held.
     """
-    before = len(board.moved)
+    before = len(current.moved)
     for _ in range(_MOST_ROUNDS):
-        schedule = (_by_themselves if only_predicted else _packed)(board, groups, deadline)
-        fewer = _keep(board, {pod for wave in schedule.waves for pod, _ in wave})
-        if not take_back_what_does_not_pay(board) and (only_predicted or not fewer):
-            if not board.is_guarded:
+        schedule = (_by_themselves if only_predicted else _packed)(current, groups, deadline)
+        fewer = _keep(current, {pod for wave in schedule.waves for pod, _ in wave})
+        if not take_back_what_does_not_pay(current) and (only_predicted or not fewer):
+            if not current.is_guarded:
                 break
-            return schedule, before - len(board.moved)
-    board.reset([])
-    return Schedule(), before
+            return schedule, before - len(current.moved)
+    current.reset([])
+    return WaveSchedule(), before
 
 
-def try_other(board: Board, groups: GroupsOfPods, moves: Sequence[tuple[int, int]], deadline: Deadline) -> None:
-    """Leave other moves (row, node) on the board if they keep the limits, have an order and cost less, else its own."""
-    own, cost = list(board.moved.items()), (board.cost, len(board.moved))
-    board.reset([])
+def try_other(current: SearchState, groups: GroupsOfPods, moves: Sequence[tuple[int, int]], deadline: Deadline) -> None:
+    """Leave other moves (row, node) on the state if they keep the limits, have an order and cost less, else its own."""
+    own, cost = list(current.moved.items()), (current.cost, len(current.moved))
+    current.reset([])
     for row, node in moves:
-        if board.may_leave(row):
-            board.move(row, node)
-    arrange(board, groups, deadline, only_predicted=False)
-    is_better = board.cost < cost[0] - SAME or (board.cost <= cost[0] + SAME and len(board.moved) < cost[1])
+        if current.may_leave(row):
+            current.move(row, node)
+    arrange(current, groups, deadline, only_predicted=False)
+    is_better = current.cost < cost[0] - SAME or (current.cost <= cost[0] + SAME and len(current.moved) < cost[1])
     if not is_better:
-        board.reset(own)
+        current.reset(own)
 
 
-def take_back_what_does_not_pay(board: Board) -> bool:
+def take_back_what_does_not_pay(current: SearchState) -> bool:
     """Bring home every pod whose move does not lower the cost by more than its price, the latest first."""
     found = False
-    for row in reversed(list(board.moved)):
-        home = int(board.problem.origin[row])
-        if board.state.change(row)[home] <= board.fee(row) + SAME and board.can_return(row):
-            board.undo(row)
+    for row in reversed(list(current.moved)):
+        home = int(current.problem.origin[row])
+        if current.state.change(row)[home] <= current.fee(row) + SAME and current.can_return(row):
+            current.undo(row)
             found = True
     return found
 
 
-def _packed(board: Board, groups: GroupsOfPods, deadline: Deadline) -> Schedule:
-    order = [(board.pod(row), node) for row, node in board.moved.items()]
-    schedule = packed(board.problem, groups, order, deadline)
+def _packed(current: SearchState, groups: GroupsOfPods, deadline: Deadline) -> WaveSchedule:
+    order = [(current.pod(row), node) for row, node in current.moved.items()]
+    schedule = packed(current.problem, groups, order, deadline)
     if schedule is not None:
         return schedule
-    waves, _ = as_far_as_possible(board.problem, groups, order, deadline, may_exchange=True)
+    waves, _ = as_far_as_possible(current.problem, groups, order, deadline, may_exchange=True)
     waves.close()
     return waves.schedule
 
 
-def _keep(board: Board, pods: set[int]) -> bool:
+def _keep(current: SearchState, pods: set[int]) -> bool:
     """Take back the moves of all other pods, the latest first; whether there were any."""
-    others = [row for row in board.moved if board.pod(row) not in pods]
+    others = [row for row in current.moved if current.pod(row) not in pods]
     for row in reversed(others):
-        board.undo(row)
+        current.undo(row)
     return bool(others)
 
 
-def _by_themselves(board: Board, groups: GroupsOfPods, deadline: Deadline) -> Schedule:
-    """Waves in which the scheduler, with nothing held, sends every pod to a node that gains; the board moves along.
+def _by_themselves(current: SearchState, groups: GroupsOfPods, deadline: Deadline) -> WaveSchedule:
+    """Waves in which the scheduler, with nothing held, sends every pod to a node that gains; the state moves along.
 
-    It may choose other nodes than on the board, since pods of one wave hold both their nodes until it is over.
+    It may choose other nodes than on the search state, since pods of one wave hold both their nodes until it is over.
     """
-    rest = list(board.moved)
-    board.reset([])
-    waves = Waves(board.problem, groups)
+    rest = list(current.moved)
+    current.reset([])
+    waves = Waves(current.problem, groups)
     while rest and not deadline.is_over():
         waiting = []
         for row in rest:
-            pod = board.pod(row)
+            pod = current.pod(row)
             step = (
-                None if deadline.is_over() or not waves.may_leave(pod) else predicted(board, row, waves.now.placement)
+                None if deadline.is_over() or not waves.may_leave(pod) else predicted(current, row, waves.now.placement)
             )
             if step is None or not waves.try_move(pod, step.node):
                 waiting.append(row)
             else:
-                board.move(row, step.node)
+                current.move(row, step.node)
         if not waves.close():
             break
         rest = waiting

@@ -8,8 +8,8 @@ from math import inf
 
 from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
-from rescheduler.planning.problem.plan_request import Question
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.arranging import arrange, take_back_what_does_not_pay, try_other
@@ -17,7 +17,7 @@ from rescheduler.planning.search.following import choose_again, follow_the_sched
 from rescheduler.planning.search.neighbourhoods import Neighbourhoods
 from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.search.pairs import move_in_pairs
-from rescheduler.planning.search.search_state import SAME, Board
+from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.search.single_moves import NEARLY, Liked, OnlyPredicted, Tightest, move_one_by_one
 from rescheduler.planning.waves.waves import GroupsOfPods
 
@@ -28,15 +28,15 @@ FOLLOWING_SHARE = 0.7
 
 
 @dataclass(frozen=True)
-class Improvement:
+class LocalSearchResult:
     """Moves in waves, with the objective's cost before and after them (what the moves cost left out).
 
-    ``board``: as it stands after them. ``taken_back``: moves that would have helped, but found no order, or without
+    ``current``: as it stands after them. ``taken_back``: moves that would have helped, but found no order, or without
     holds would not come about.
     """
 
-    board: Board
-    schedule: Schedule
+    current: SearchState
+    schedule: WaveSchedule
     cost_before: float
     cost_after: float
     taken_back: int = 0
@@ -47,13 +47,13 @@ class Improvement:
         return self.schedule.evictions
 
 
-def problem_of(question: Question) -> Problem:
+def problem_of(request: PlanRequest) -> Problem:
     """The arrays of a question; guards and states name pods by its rows."""
-    return Problem(question.prediction, question.placement, question.eligibility)
+    return Problem(request.prediction, request.placement, request.eligibility)
 
 
 def improve(
-    question: Question,
+    request: PlanRequest,
     problem: Problem,
     state: ObjectiveState,
     deadline: Deadline,
@@ -62,7 +62,7 @@ def improve(
     floor: float = -inf,
     is_cheap: BoolArray | None = None,
     hint: Sequence[tuple[int, int]] = (),
-) -> Improvement:
+) -> LocalSearchResult:
     """Lower the cost of ``state`` within the limits; never worse than doing nothing.
 
     ``problem``: of ``problem_of(question)``. ``state`` and the question's guards begin at the start of the problem and
@@ -71,43 +71,45 @@ def improve(
     be taken where they turn out better.
     """
     before = state.cost
-    limits = remaining_limits(question.eligibility.limits, question.placement)
-    board = Board(problem, state, limits, guards=question.guards, move_cost=question.move_cost, is_cheap=is_cheap)
+    limits = remaining_limits(request.eligibility.limits, request.placement)
+    current = SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost, is_cheap=is_cheap)
     search = deadline.part(SEARCH_SHARE)
-    choice = Tightest() if question.is_guided_by_holds else OnlyPredicted()
+    choice = Tightest() if request.is_guided_by_holds else OnlyPredicted()
     groups = GroupsOfPods(problem)
-    move_one_by_one(board, choice, search)
-    while not choice.is_bound_to_prediction and move_in_pairs(board, search):
-        move_one_by_one(board, choice, search)
-    take_back_what_does_not_pay(board)
-    Neighbourhoods(board, choice, groups, question.seed, floor).search(search, iterations)
+    move_one_by_one(current, choice, search)
+    while not choice.is_bound_to_prediction and move_in_pairs(current, search):
+        move_one_by_one(current, choice, search)
+    take_back_what_does_not_pay(current)
+    Neighbourhoods(current, choice, groups, request.seed, floor).search(search, iterations)
     if hint and not choice.is_bound_to_prediction:
-        try_other(board, groups, hint, deadline)
-    schedule, taken_back = arrange(board, groups, deadline, only_predicted=not question.is_guided_by_holds)
-    if question.is_guided_by_holds:
-        schedule = _with_destinations(board, groups, schedule, deadline.part(FOLLOWING_SHARE))
-    return Improvement(board, schedule, before, state.cost, taken_back)
+        try_other(current, groups, hint, deadline)
+    schedule, taken_back = arrange(current, groups, deadline, only_predicted=not request.is_guided_by_holds)
+    if request.is_guided_by_holds:
+        schedule = _with_destinations(current, groups, schedule, deadline.part(FOLLOWING_SHARE))
+    return LocalSearchResult(current, schedule, before, state.cost, taken_back)
 
 
-def _with_destinations(board: Board, groups: GroupsOfPods, planned: Schedule, deadline: Deadline) -> Schedule:
+def _with_destinations(
+    current: SearchState, groups: GroupsOfPods, planned: WaveSchedule, deadline: Deadline
+) -> WaveSchedule:
     """The plan with as many of the scheduler's own choices as can be, or another as good that has more of them."""
     if planned.evict_first:
         return planned  # there is no room elsewhere
-    best = follow_the_scheduler(board, groups, planned, deadline.part(0.4))
+    best = follow_the_scheduler(current, groups, planned, deadline.part(0.4))
     if best.guided:
-        best = choose_again(board, groups, best, deadline.part(0.4))
+        best = choose_again(current, groups, best, deadline.part(0.4))
     if not best.guided:
         return best.schedule
-    board.reset([])
-    enough = best.cost + NEARLY * max(0.0, board.cost - best.cost) + SAME
-    move_one_by_one(board, Liked(), deadline.part(0.5))
-    move_one_by_one(board, Tightest(), deadline)
-    move_in_pairs(board, deadline)
-    if board.cost <= enough and len(board.moved) <= len(best.moves):
-        schedule, _ = arrange(board, groups, deadline, only_predicted=False)
-        other = follow_the_scheduler(board, groups, schedule, deadline)
+    current.reset([])
+    enough = best.cost + NEARLY * max(0.0, current.cost - best.cost) + SAME
+    move_one_by_one(current, Liked(), deadline.part(0.5))
+    move_one_by_one(current, Tightest(), deadline)
+    move_in_pairs(current, deadline)
+    if current.cost <= enough and len(current.moved) <= len(best.moves):
+        schedule, _ = arrange(current, groups, deadline, only_predicted=False)
+        other = follow_the_scheduler(current, groups, schedule, deadline)
         is_ordinary = not other.schedule.evict_first
         if is_ordinary and other.cost <= enough and len(other.moves) <= len(best.moves) and other.guided < best.guided:
             return other.schedule
-    board.reset(best.moves)
+    current.reset(best.moves)
     return best.schedule

@@ -10,7 +10,7 @@ import numpy as np
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.search.search_state import SAME, Board
+from rescheduler.planning.search.search_state import SAME, SearchState
 
 MOST_ROWS = 60
 MOST_PARTNERS = 24
@@ -26,128 +26,128 @@ class ExchangeState(Protocol):
         """Change of the cost if a pod came to the node of each other pod, which has left it, float64[M]."""
 
 
-def move_in_pairs(board: Board, deadline: Deadline, *, most_rows: int = MOST_ROWS) -> int:
+def move_in_pairs(current: SearchState, deadline: Deadline, *, most_rows: int = MOST_ROWS) -> int:
     """Make pairs of moves that lower the cost by more than both cost, best pods first; returns how many."""
     made = 0
-    for row in board.state.promising()[:most_rows].tolist():
-        if deadline.is_over() or board.evictions_left < 2:
+    for row in current.state.promising()[:most_rows].tolist():
+        if deadline.is_over() or current.evictions_left < 2:
             break
-        if board.may_leave(row):
-            pair = best_pair(board, row, deadline)
+        if current.may_leave(row):
+            pair = best_pair(current, row, deadline)
             for mover, node in pair or ():
-                board.move(mover, node)
+                current.move(mover, node)
             made += pair is not None
     return made
 
 
-def best_pair(board: Board, row: int, deadline: Deadline) -> Pair | None:
+def best_pair(current: SearchState, row: int, deadline: Deadline) -> Pair | None:
     """The pair of moves, in their order, with which a pod's going lowers the cost most; None where none does."""
     best: Pair | None = None
     least = -SAME
-    for other, hope in partners(board, row):
+    for other, hope in partners(current, row):
         if deadline.is_over():
             break
-        for pair, change in _ways(board, row, other):
+        for pair, change in _ways(current, row, other):
             if change + hope >= least - SAME:
                 continue
-            found = _change(board, pair, row)
+            found = _change(current, pair, row)
             if found is not None and found < least - SAME:
                 best, least = pair, found
     return best
 
 
-def partners(board: Board, row: int) -> list[tuple[int, float]]:
+def partners(current: SearchState, row: int) -> list[tuple[int, float]]:
     """Pods whose leaving would let another come to their node, the most promising first.
 
     With each, the least that the other's coming can change the cost by then.
     """
-    problem = board.problem
-    at = board.node_of
-    room = board.free[:, at] + problem.held
+    problem = current.problem
+    at = current.node_of
+    room = current.free[:, at] + problem.held
     request = problem.requests[:, row]
     asked = np.flatnonzero(request)
     fits: BoolArray = np.asarray((room[asked] >= request[asked, None]).all(axis=0))
-    fits &= problem.static_mask(board.pod(row))[1][at] & (at != at[row])
-    fits[list(board.moved)] = False
+    fits &= problem.static_mask(current.pod(row))[1][at] & (at != at[row])
+    fits[list(current.moved)] = False
     rows = np.flatnonzero(fits)
     if not len(rows):
         return []
-    state = board.state
+    state = current.state
     is_exact = isinstance(state, ExchangeState)
     change = (
         state.instead(row)[rows] if isinstance(state, ExchangeState) else state.change(row)[at[rows]]
-    ) + board.fee(row)
+    ) + current.fee(row)
     helps = change < -SAME
     rows, change = rows[helps], change[helps]
-    order = np.lexsort((rows, _size(board, rows), np.round(change, 9)))[:MOST_PARTNERS]
+    order = np.lexsort((rows, _size(current, rows), np.round(change, 9)))[:MOST_PARTNERS]
     found = zip(rows[order].tolist(), change[order].tolist(), strict=True)
-    return [(other, hope if is_exact else -np.inf) for other, hope in found if board.may_leave(other)]
+    return [(other, hope if is_exact else -np.inf) for other, hope in found if current.may_leave(other)]
 
 
-def _size(board: Board, rows: IntArray) -> FloatArray:
-    capacity = np.maximum(1, board.problem.columns.allocatable.mean(axis=1))[:, None]
-    size: FloatArray = (board.problem.held[:, rows] / capacity).max(axis=0)
+def _size(current: SearchState, rows: IntArray) -> FloatArray:
+    capacity = np.maximum(1, current.problem.columns.allocatable.mean(axis=1))[:, None]
+    size: FloatArray = (current.problem.held[:, rows] / capacity).max(axis=0)
     return size
 
 
-def _ways(board: Board, row: int, other: int) -> Iterator[tuple[Pair, float]]:
+def _ways(current: SearchState, row: int, other: int) -> Iterator[tuple[Pair, float]]:
     """The other pod makes way first, to one of the best places; or they change nodes, whoever has room to begin.
 
     Where nobody has, they change nodes only if pods may leave before they arrive.
 
     With each way, the least that the other pod's going can change the cost by.
     """
-    node, home = int(board.node_of[other]), int(board.node_of[row])
-    places = board.open_to(other)
-    change = np.where(places, board.change(other), np.inf)
+    node, home = int(current.node_of[other]), int(current.node_of[row])
+    places = current.open_to(other)
+    change = np.where(places, current.change(other), np.inf)
     change[home] = np.inf
     for place in np.argsort(change, kind="stable")[:MOST_PLACES].tolist():
         if np.isfinite(change[place]):
             yield ((other, place), (row, node)), float(change[place])
     if places[home]:
         yield ((other, home), (row, node)), -np.inf
-    elif board.open_to(row)[node] or board.problem.may_evict_first:
+    elif current.open_to(row)[node] or current.problem.may_evict_first:
         yield ((row, node), (other, home)), -np.inf
 
 
-def _change(board: Board, pair: Pair, row: int) -> float | None:
-    """By how much both moves change the cost, or None where they may not be made; the board is left as it was."""
+def _change(current: SearchState, pair: Pair, row: int) -> float | None:
+    """By how much both moves change the cost, or None where they may not be made; the state is left as it was."""
     (first, place), (second, node) = pair
-    if place != board.node_of[row] and first != row:
-        change = float(board.change(first)[place])
-        board.move(first, place)
-        is_possible = board.may_leave(second) and bool(board.open_to(second)[node])
-        change += float(board.change(second)[node]) if is_possible else np.inf
-        board.undo(first)
+    if place != current.node_of[row] and first != row:
+        change = float(current.change(first)[place])
+        current.move(first, place)
+        is_possible = current.may_leave(second) and bool(current.open_to(second)[node])
+        change += float(current.change(second)[node]) if is_possible else np.inf
+        current.undo(first)
         return change if np.isfinite(change) else None
-    return _change_by_swapping(board, pair)
+    return _change_by_swapping(current, pair)
 
 
-def _change_by_swapping(board: Board, pair: Pair) -> float | None:
+def _change_by_swapping(current: SearchState, pair: Pair) -> float | None:
     """The same for pods that change nodes: only in the end are both where the objective may look at them."""
-    before, made = board.cost, []
+    before, made = current.cost, []
     is_exchange = False
     for row, node in pair:
-        is_open = board.may_leave(row) and bool(board.open_to(row)[node])
-        if not is_open and not (board.may_leave(row) and board.problem.may_evict_first):
+        is_open = current.may_leave(row) and bool(current.open_to(row)[node])
+        if not is_open and not (current.may_leave(row) and current.problem.may_evict_first):
             break
         is_exchange |= not is_open
-        board.move(row, node)
+        current.move(row, node)
         made.append(row)
     is_allowed = len(made) == len(pair) and all(
-        _is_allowed(board, row, node, must_be_open=is_exchange) for row, node in pair
+        _is_allowed(current, row, node, must_be_open=is_exchange) for row, node in pair
     )
-    change = board.cost - before if is_allowed else None
+    change = current.cost - before if is_allowed else None
     for row in reversed(made):
-        board.undo(row)
+        current.undo(row)
     return change
 
 
-def _is_allowed(board: Board, row: int, node: int, *, must_be_open: bool) -> bool:
+def _is_allowed(current: SearchState, row: int, node: int, *, must_be_open: bool) -> bool:
     """Whether the objective, and if need be every filter, allows a pod where it is now, with all others there."""
-    board.undo(row)
-    is_allowed = bool(np.isfinite(board.state.change(row)[node])) and (
-        not must_be_open or bool(board.open_to(row)[node])
+    current.undo(row)
+    is_allowed = bool(np.isfinite(current.state.change(row)[node])) and (
+        not must_be_open or bool(current.open_to(row)[node])
     )
-    board.move(row, node)
+    current.move(row, node)
     return is_allowed

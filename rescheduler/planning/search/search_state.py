@@ -22,7 +22,7 @@ MOST_JUDGED_FOR_HARM = 50_000
 """Pods of a cluster up to which it is worth the time to spare those that others' spread or affinity counts on."""
 
 
-class Board:
+class SearchState:
     """Final places of the movable pods in a trial, with the room and the limits that are left.
 
     A pod is either at home or has moved once. ``moved``: row to node, in the order of the moves; taken in this order

@@ -1,4 +1,4 @@
-"""A case of rearrangement as a CP-SAT model: one literal for each member and node that is open to it."""
+"""An assignment problem as a CP-SAT model: one literal for each member and node that is open to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from rescheduler.model.columns.arrays import NOWHERE, IndexArray
-from rescheduler.planning.assignment.assignment_problem import Case, Crowd, Evenness, Need, Strife
+from rescheduler.planning.assignment.assignment_problem import (
+    AffinityCost,
+    AssignmentProblem,
+    CrowdCost,
+    SpreadCost,
+    StrifeCost,
+)
 
 Variable = cp_model.IntVar
 UNIT = 10_000
@@ -17,19 +23,21 @@ UNIT = 10_000
 _ENDLESS = 2**20
 
 
-class RearrangementModel:
+class AssignmentModel:
     """``cost``, ``evictions`` and ``fees`` are what may be minimised; ``literals`` are all that decide."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, assignment: AssignmentProblem) -> None:
         """Build literals and constraints."""
-        self.case = case
+        self.assignment = assignment
         self.model = cp_model.CpModel()
         self.at = {
-            (member, node): self.model.new_bool_var("") for member, nodes in enumerate(case.nodes) for node in nodes
+            (member, node): self.model.new_bool_var("")
+            for member, nodes in enumerate(assignment.nodes)
+            for node in nodes
         }
-        for member, nodes in enumerate(case.nodes):
+        for member, nodes in enumerate(assignment.nodes):
             self.model.add_exactly_one(self.at[member, node] for node in nodes)
-        self._homes = [self.at[member, home] for member, home in enumerate(case.homes)]
+        self._homes = [self.at[member, home] for member, home in enumerate(assignment.homes)]
         self._keep_room()
         self._keep_limits()
         self._keep_conflicts()
@@ -48,12 +56,12 @@ class RearrangementModel:
     @property
     def fees(self) -> cp_model.LinearExprT:
         """Price of all moves."""
-        return cp_model.LinearExpr.weighted_sum([~literal for literal in self._homes], list(self.case.fees))
+        return cp_model.LinearExpr.weighted_sum([~literal for literal in self._homes], list(self.assignment.fees))
 
     @property
     def at_home(self) -> list[int]:
         """Values of ``literals`` when nobody moves."""
-        return [int(node == self.case.homes[member]) for member, node in self.at]
+        return [int(node == self.assignment.homes[member]) for member, node in self.at]
 
     def weighed(self, fees: Sequence[float]) -> cp_model.LinearExprT:
         """Cost and the fee of each move, in units of the cost, as one whole number."""
@@ -64,22 +72,26 @@ class RearrangementModel:
     def moves(self, values: Sequence[int]) -> dict[int, int]:
         """Members that move, with their nodes, from values of ``literals``."""
         ends = {key[0]: key[1] for key, value in zip(self.at, values, strict=True) if value}
-        return {member: node for member, node in ends.items() if node != self.case.homes[member]}
+        return {member: node for member, node in ends.items() if node != self.assignment.homes[member]}
 
     def forbid(self, moves: dict[int, int]) -> None:
         """Rule out that all members end just so."""
-        ends = [self.at[member, moves.get(member, home)] for member, home in enumerate(self.case.homes)]
+        ends = [self.at[member, moves.get(member, home)] for member, home in enumerate(self.assignment.homes)]
         self.model.add_bool_or([~literal for literal in ends])
 
     def _keep_room(self) -> None:
         arriving: dict[int, list[int]] = defaultdict(list)
         staying: dict[int, list[int]] = defaultdict(list)
         for member, node in self.at:
-            (staying if node == self.case.homes[member] else arriving)[node].append(member)
+            (staying if node == self.assignment.homes[member] else arriving)[node].append(member)
         for node, members in arriving.items():
-            for resource, room in enumerate(self.case.room[node]):
-                asking = [(m, self.case.request[m][resource]) for m in members if self.case.request[m][resource]]
-                held = [(m, self.case.held[m][resource]) for m in staying[node] if self.case.held[m][resource]]
+            for resource, room in enumerate(self.assignment.room[node]):
+                asking = [
+                    (m, self.assignment.request[m][resource]) for m in members if self.assignment.request[m][resource]
+                ]
+                held = [
+                    (m, self.assignment.held[m][resource]) for m in staying[node] if self.assignment.held[m][resource]
+                ]
                 if not asking:
                     continue
                 used = cp_model.LinearExpr.weighted_sum(
@@ -92,12 +104,12 @@ class RearrangementModel:
                         self.model.add(used <= room).only_enforce_if(self.at[member, node])
 
     def _keep_limits(self) -> None:
-        limits, case = self.case.limits, self.case
-        if limits.in_all < len(case.homes):
+        limits, assignment = self.assignment.limits, self.assignment
+        if limits.in_all < len(assignment.homes):
             self.model.add(self.evictions <= limits.in_all)
         by_node: dict[int, list[Variable]] = defaultdict(list)
         by_namespace: dict[str, list[Variable]] = defaultdict(list)
-        for home, namespace, literal in zip(case.homes, case.namespaces, self._homes, strict=True):
+        for home, namespace, literal in zip(assignment.homes, assignment.namespaces, self._homes, strict=True):
             by_node[home].append(literal)
             by_namespace[namespace].append(literal)
         caps = [(literals, int(limits.of_node[home])) for home, literals in by_node.items()]
@@ -107,17 +119,17 @@ class RearrangementModel:
                 self.model.add(cp_model.LinearExpr.sum(literals) >= len(literals) - cap)
 
     def _keep_conflicts(self) -> None:
-        for conflict in self.case.conflicts:
+        for conflict in self.assignment.conflicts:
             others = self._by_domain(conflict.codes, (conflict.other,))
-            for node in self.case.nodes[conflict.one]:
+            for node in self.assignment.nodes[conflict.one]:
                 domain = int(conflict.codes[node])
-                if domain == NOWHERE or node == self.case.homes[conflict.one]:
+                if domain == NOWHERE or node == self.assignment.homes[conflict.one]:
                     continue
                 for other in others.get(domain, ()):
                     self.model.add_implication(self.at[conflict.one, node], ~other)
 
     def _total_cost(self) -> cp_model.LinearExprT:
-        costs = self.case.costs
+        costs = self.assignment.costs
         parts: list[cp_model.LinearExprT] = [costs.constant]
         placed = [(self.at[key], amount) for key, amount in costs.of_place.items() if key in self.at]
         if placed:
@@ -131,7 +143,7 @@ class RearrangementModel:
         parts += [self._need(need) for need in costs.needs]
         return cp_model.LinearExpr.sum(parts)
 
-    def _crowd(self, crowd: Crowd) -> list[Variable]:
+    def _crowd(self, crowd: CrowdCost) -> list[Variable]:
         """Pairs by domain as a convex function of their number, which gives the solver a strong bound."""
         found = []
         for domain, literals in self._by_domain(crowd.codes, crowd.members).items():
@@ -144,7 +156,7 @@ class RearrangementModel:
             found.append(pairs)
         return found
 
-    def _strife(self, strife: Strife) -> list[Variable]:
+    def _strife(self, strife: StrifeCost) -> list[Variable]:
         found = []
         for one in strife.ones:
             mine = self._by_domain(strife.codes, (one,))
@@ -157,7 +169,7 @@ class RearrangementModel:
                 found.append(meet)
         return found
 
-    def _evenness(self, evenness: Evenness) -> list[Variable]:
+    def _evenness(self, evenness: SpreadCost) -> list[Variable]:
         literals = self._by_domain(evenness.codes, evenness.members)
         counts = {
             domain: int(evenness.standing[domain]) + cp_model.LinearExpr.sum(literals.get(domain, []))
@@ -173,7 +185,7 @@ class RearrangementModel:
             found.append(over)
         return found
 
-    def _need(self, need: Need) -> cp_model.LinearExprT:
+    def _need(self, need: AffinityCost) -> cp_model.LinearExprT:
         """A literal that is true where the holder lacks company."""
         lacks = self.model.new_bool_var("")
         is_excused: list[Variable] = []
@@ -181,11 +193,11 @@ class RearrangementModel:
             alone = self.model.new_bool_var("")
             some = np.any([codes != NOWHERE for codes in need.codes], axis=0)
             for partner in need.partners:
-                for node in self.case.nodes[partner]:
+                for node in self.assignment.nodes[partner]:
                     if some[node]:
                         self.model.add_implication(alone, ~self.at[partner, node])
             is_excused = [alone]
-        nodes = (need.node,) if need.holder == NOWHERE else self.case.nodes[need.holder]
+        nodes = (need.node,) if need.holder == NOWHERE else self.assignment.nodes[need.holder]
         partners = [self._by_domain(codes, need.partners) for codes in need.codes]
         for node in nodes:
             here = [] if need.holder == NOWHERE else [~self.at[need.holder, node]]
@@ -201,7 +213,7 @@ class RearrangementModel:
         """Literals of members within each domain that some of them can reach."""
         found: dict[int, list[Variable]] = defaultdict(list)
         for member in members:
-            for node in self.case.nodes[member]:
+            for node in self.assignment.nodes[member]:
                 if codes[node] != NOWHERE:
                     found[int(codes[node])].append(self.at[member, node])
         return found

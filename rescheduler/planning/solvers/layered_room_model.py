@@ -13,7 +13,7 @@ from ortools.sat.python import cp_model
 
 from rescheduler.planning.problem.remaining_limits import RemainingLimits
 from rescheduler.planning.room_model.decoding import Counts
-from rescheduler.planning.room_model.instance import Evenness, Instance, SpreadDomain
+from rescheduler.planning.room_model.instance import Instance, SpreadBound, SpreadDomain
 from rescheduler.planning.solvers.room_model import RoomModel
 
 # Spread constraints and separations of the make-room model with an order: what each layer's arrivals find.
@@ -55,7 +55,7 @@ def keep_layers_even(model: cp_model.CpModel, instance: Instance, layers: Layers
 
 
 def _keep_even(
-    model: cp_model.CpModel, instance: Instance, evenness: Evenness, layers: Layers, layer: int, any_of: AnyOf
+    model: cp_model.CpModel, instance: Instance, evenness: SpreadBound, layers: Layers, layer: int, any_of: AnyOf
 ) -> None:
     """Rows for pods that were pending and are placed in a layer, then for the moves of the layer."""
     moving = set()
@@ -79,7 +79,7 @@ def _keep_even(
 
 def _bind(
     model: cp_model.CpModel,
-    evenness: Evenness,
+    evenness: SpreadBound,
     layers: Layers,
     domain: SpreadDomain,
     arrives: cp_model.IntVar,

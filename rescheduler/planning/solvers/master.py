@@ -57,15 +57,16 @@ class Conditions:
     """What an answer must meet besides the columns' own rules.
 
     ``at_least``: help that is asked for whatever it costs; ``at_most``: bars on columns; ``most_helped``: a ceiling on
-    the number of helped pods; ``together``: classes that are helped whole or not at all, in groups; ``prize``: what one
-    pod of the last stage is worth, in units of cost (None: any cost; else that stage is of one importance).
+    the number of helped pods; ``together``: classes that are helped whole or not at all, in groups;
+    ``evictions_per_pod``: what one pod of the last stage is worth, in units of cost (None: any cost; else that stage is
+    of one importance).
     """
 
     at_least: Sequence[HelpAtLeast] = ()
     at_most: Sequence[AtMost] = ()
     most_helped: int | None = None
     together: Sequence[Sequence[int]] = ()
-    prize: int | None = None
+    evictions_per_pod: int | None = None
 
 
 def solve_master(
@@ -89,7 +90,7 @@ def solve_master(
     cost = cp_model.LinearExpr.weighted_sum(use, [column.cost for column in columns]) if columns else 0
     solver = LexicographicSolver(model, [*use, *helped], seed)
     solver.hint(zip(use, _greedily(columns, wanted, conditions), strict=True))
-    is_help_proven = _help_most(solver, helped, cost, stages, deadline, conditions.prize, sum(wanted))
+    is_help_proven = _help_most(solver, helped, cost, stages, deadline, conditions.evictions_per_pod, sum(wanted))
     if is_help_proven is None:
         return None
     stage = solver.run(cost, maximize=False, deadline=deadline, deterministic_seconds=0.8)
@@ -112,7 +113,7 @@ def _help_most(
     cost: cp_model.LinearExprT,
     stages: Sequence[Mapping[int, int]],
     deadline: Deadline,
-    prize: int | None,
+    evictions_per_pod: int | None,
     wanted: int,
 ) -> bool | None:
     """Run the stages of help; whether each is proven, None if one found nothing. A prize weighs the last with cost."""
@@ -120,9 +121,9 @@ def _help_most(
     for position, weights in enumerate(stages):
         goal = cp_model.LinearExpr.weighted_sum([helped[number] for number in weights], list(weights.values()))
         kept = None
-        if prize is not None and position == len(stages) - 1:
+        if evictions_per_pod is not None and position == len(stages) - 1:
             kept, most = cp_model.LinearExpr.sum([helped[number] for number in weights]), wanted + 1
-            goal = cp_model.LinearExpr.weighted_sum([kept, cost], [prize * most + 1, -most])
+            goal = cp_model.LinearExpr.weighted_sum([kept, cost], [evictions_per_pod * most + 1, -most])
         stage = solver.run(goal, maximize=True, deadline=deadline.part(0.5), deterministic_seconds=0.4, kept=kept)
         is_proven &= stage.is_proven
         if solver.solution is None:

@@ -12,8 +12,8 @@ from rescheduler.planning.problem.covers import IMPOSSIBLE
 from rescheduler.planning.problem.remaining_limits import UNLIMITED, RemainingLimits
 from rescheduler.planning.room_model.decoding import Counts
 from rescheduler.planning.room_model.instance import (
-    Evenness,
     Instance,
+    SpreadBound,
     SpreadDomain,
     most_together,
     room_without_movable_pods,
@@ -45,7 +45,7 @@ class EvennessRows:
     """Adds the rows of one constraint; ``least`` is then the variable for the least domain, if there is one."""
 
     def __init__(
-        self, model: cp_model.CpModel, evenness: Evenness, arrive: Arrivals, out: Sequence[cp_model.IntVar]
+        self, model: cp_model.CpModel, evenness: SpreadBound, arrive: Arrivals, out: Sequence[cp_model.IntVar]
     ) -> None:
         """``arrive`` by (kind, node), ``out`` by group."""
         self._model = model
@@ -135,12 +135,12 @@ class RoomModel:
         demands = zip(self.instance.demands, self.helped, strict=True)
         return sum(weights[demand.priority] * total for demand, total in demands if demand.priority in weights)
 
-    def worth(self, priority: int, prize: int) -> tuple[cp_model.LinearExprT, cp_model.LinearExprT]:
-        """Helped pods of a priority at a prize each, less the evictions, more help first among equals; and the help."""
+    def worth(self, priority: int, evictions_per_pod: int) -> tuple[cp_model.LinearExprT, cp_model.LinearExprT]:
+        """Helped pods of a priority at a worth each, less the evictions, more help first among equals; and the help."""
         demands = zip(self.instance.demands, self.helped, strict=True)
         helped = cp_model.LinearExpr.sum([total for demand, total in demands if demand.priority == priority])
         most = sum(len(demand.pods) for demand in self.instance.demands) + 1
-        return cp_model.LinearExpr.weighted_sum([helped, self.evictions], [prize * most + 1, -most]), helped
+        return cp_model.LinearExpr.weighted_sum([helped, self.evictions], [evictions_per_pod * most + 1, -most]), helped
 
     def help_everybody(self, least: int, most: int) -> None:
         """Only plans that help all pending pods by a number of evictions between these."""

@@ -25,13 +25,13 @@ class Assignment(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AssignmentProblem:
+class AssignmentProgram:
     """M pods, N nodes, R resources, S shapes, all amounts as they are.
 
     ``arriving``, ``held``: int64[R, M]; ``origin``: int64[M]; ``open_to``: bool[M, N]; ``free``: int64[R, N].
     ``amounts``: int64[S, R]; ``most``: int64[S, N], more of a shape never fit; ``worth``: int64[S] for each that fits;
-    ``cost``: int64[M] for each pod that moves. ``limits``: rows of which at most so many may move. ``apart``: pairs of
-    (row, node) that exclude each other; a row on its origin stays.
+    ``cost``: int64[M] for each pod that moves. ``limits``: rows of which at most so many may move. ``conflicts``: pairs
+    of (row, node) that exclude each other; a row on its origin stays.
     """
 
     arriving: IntArray
@@ -44,13 +44,13 @@ class AssignmentProblem:
     worth: IntArray
     cost: IntArray
     limits: tuple[tuple[tuple[int, ...], int], ...]
-    apart: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+    conflicts: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
 
 
 class WholeAssignment:
     """Solves the model again and again while assignments are ruled out one by one."""
 
-    def __init__(self, problem: AssignmentProblem) -> None:
+    def __init__(self, problem: AssignmentProgram) -> None:
         """Build the model."""
         self._problem = problem
         self._model = cp_model.CpModel()
@@ -89,7 +89,7 @@ class WholeAssignment:
                 model.add(sum(goes) == self._moves[row])
         for rows, most in problem.limits:
             model.add(sum(self._moves[row] for row in rows if row in self._moves) <= most)
-        for pair in problem.apart:
+        for pair in problem.conflicts:
             self._keep_apart(pair)
 
     def _keep_apart(self, pair: tuple[tuple[int, int], tuple[int, int]]) -> None:

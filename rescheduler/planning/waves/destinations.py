@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from rescheduler.model.columns.placement import Placement
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.placing_times import settle_places
@@ -17,7 +17,9 @@ from rescheduler.planning.waves.sequencing import waves_in_order
 NOTHING_RESERVED: Mapping[int, int] = MappingProxyType({})
 
 
-def predict_with_holds(problem: Problem, schedule: Schedule, deadline: Deadline) -> tuple[Schedule, frozenset[int]]:
+def predict_with_holds(
+    problem: Problem, schedule: WaveSchedule, deadline: Deadline
+) -> tuple[WaveSchedule, frozenset[int]]:
     """Send moved pods where the scheduler would, with holes held for helped pods and origins closed.
 
     Returns the schedule to use and the pods that need guidance. Where following the scheduler leaves somebody without a
@@ -29,7 +31,7 @@ def predict_with_holds(problem: Problem, schedule: Schedule, deadline: Deadline)
     return schedule, _guided(problem, schedule, deadline)
 
 
-def _held(problem: Problem, schedule: Schedule) -> Placement:
+def _held(problem: Problem, schedule: WaveSchedule) -> Placement:
     """The start, with every helped pod on its node already and what chained moves need kept free."""
     placement = problem.start.copy()
     for pod, node, _ in schedule.places:
@@ -37,7 +39,7 @@ def _held(problem: Problem, schedule: Schedule) -> Placement:
     return placement
 
 
-def _follow(problem: Problem, schedule: Schedule, deadline: Deadline) -> Schedule | None:
+def _follow(problem: Problem, schedule: WaveSchedule, deadline: Deadline) -> WaveSchedule | None:
     """The same victims in the same waves, each sent to a node that the scheduler likes best, or None."""
     placement = _held(problem, schedule)
     chained = _chained(problem, schedule)
@@ -76,7 +78,7 @@ def best_elsewhere(problem: Problem, placement: Placement, pod: int) -> list[int
     return [node for node in best if node != origin]
 
 
-def _chained(problem: Problem, schedule: Schedule) -> dict[int, int]:
+def _chained(problem: Problem, schedule: WaveSchedule) -> dict[int, int]:
     """Moves into nodes that other moves leave: their holes are held for them."""
     origins = {int(problem.start.node_of[pod]) for wave in schedule.waves for pod, _ in wave}
     return {pod: node for wave in schedule.waves for pod, node in wave if node in origins}
@@ -86,7 +88,7 @@ def _reserve(placement: Placement, problem: Problem, pod: int, node: int, sign: 
     placement.used[:, node] += sign * problem.columns.requests[:, problem.columns.shape_of[pod]]
 
 
-def _guided(problem: Problem, schedule: Schedule, deadline: Deadline) -> frozenset[int]:
+def _guided(problem: Problem, schedule: WaveSchedule, deadline: Deadline) -> frozenset[int]:
     placement = _held(problem, schedule)
     chained = _chained(problem, schedule)
     for pod, node in chained.items():
@@ -97,7 +99,7 @@ def _guided(problem: Problem, schedule: Schedule, deadline: Deadline) -> frozens
 def guided_moves(
     problem: Problem,
     placement: Placement,
-    schedule: Schedule,
+    schedule: WaveSchedule,
     deadline: Deadline,
     reserved: Mapping[int, int] = NOTHING_RESERVED,
 ) -> frozenset[int]:

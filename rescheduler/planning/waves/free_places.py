@@ -11,8 +11,8 @@ from rescheduler.model.columns.arrays import NOWHERE, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.planning.problem.amounts import fits
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
-from rescheduler.planning.problem.plan_request import PlannedPlace, Question
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import PlannedPlace, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.arrivals import Arrivals
 from rescheduler.planning.waves.replay import replay
@@ -62,7 +62,7 @@ def _by_priority(placement: Placement, pod: int) -> tuple[int, int]:
 # Where pending pods that fit already will be put: the scheduler needs no plan for them, so its own choice is told.
 
 
-def as_the_scheduler_places(problem: Problem, schedule: Schedule, deadline: Deadline) -> Schedule:
+def as_the_scheduler_places(problem: Problem, schedule: WaveSchedule, deadline: Deadline) -> WaveSchedule:
     """The same pods, each on a node that the scheduler likes best, in the order of its queue.
 
     Where that leaves one of them without a place, or time is over, the planner's own places stay.
@@ -78,7 +78,7 @@ def as_the_scheduler_places(problem: Problem, schedule: Schedule, deadline: Dead
                 return schedule
             placement.assume(pod, best)
             places.append((pod, best, 0))
-    followed = Schedule((), tuple(places))
+    followed = WaveSchedule((), tuple(places))
     return schedule if replay(problem, followed) else followed
 
 
@@ -93,7 +93,7 @@ def _best_node(problem: Problem, placement: Placement, pod: int, nominated: int 
 # Places pending pods without moving anybody: what every plan must at least match.
 
 
-def place_without_moves(problem: Problem) -> Schedule:
+def place_without_moves(problem: Problem) -> WaveSchedule:
     """Give pending pods, most important first and then largest first, the tightest node that takes them now.
 
     Of pods that go together all get one, or none.
@@ -102,11 +102,11 @@ def place_without_moves(problem: Problem) -> Schedule:
     places: list[tuple[int, int, int]] = []
     capacity = np.maximum(1, problem.columns.allocatable.max(axis=1, initial=1))
     size = {pod: float((problem.request_of(pod) / capacity).max()) for pod in problem.pending}
-    order = sorted(problem.pending, key=lambda pod: (-problem.wishes.priority(pod), -size[pod], pod))
-    for unit in problem.wishes.in_units(order):
+    order = sorted(problem.pending, key=lambda pod: (-problem.pending_groups.priority(pod), -size[pod], pod))
+    for unit in problem.pending_groups.in_units(order):
         nodes = _place_all(problem, state, unit)
         places += [(pod, node, 0) for pod, node in nodes.items()]
-    return Schedule((), tuple(places))
+    return WaveSchedule((), tuple(places))
 
 
 def _place_all(problem: Problem, state: Arrivals, unit: Sequence[int]) -> dict[int, int]:
@@ -130,10 +130,10 @@ def tightest(room: IntArray, request: IntArray, nodes: IntArray) -> int:
     return int(nodes[int(np.argmin(left))])
 
 
-def places_already_free(question: Question, deadline: Deadline) -> list[PlannedPlace]:
+def places_already_free(request: PlanRequest, deadline: Deadline) -> list[PlannedPlace]:
     """Where the scheduler puts them, in an order in which each finds its room."""
-    if not question.eligibility.helpable:
+    if not request.eligibility.helpable:
         return []
-    problem = Problem(question.prediction, question.placement, question.eligibility)
+    problem = Problem(request.prediction, request.placement, request.eligibility)
     schedule = as_the_scheduler_places(problem, place_without_moves(problem), deadline)
     return [PlannedPlace(pod, node, 0) for pod, node, _ in schedule.places]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from rescheduler.model.columns.arrays import IntArray
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.arrivals import Arrivals
 
@@ -16,7 +16,7 @@ Waves = Sequence[Sequence[tuple[int, int]]]
 
 def settle_places(
     problem: Problem, waves: Waves, places: Mapping[int, int], evict_first: Collection[int] = ()
-) -> Schedule | None:
+) -> WaveSchedule | None:
     """Give each pending pod its wave; None if the places do not all work out after the last wave.
 
     A pod for which room is all that counts gets the earliest wave after which its node keeps room for it; the others
@@ -40,7 +40,7 @@ def settle_places(
             _take(room[places[pod]], request, when[pod])
     ordered = sorted(order, key=lambda pod: when[pod])  # stable: the order found above within a wave
     timed = tuple((pod, places[pod], when[pod]) for pod in ordered)
-    return Schedule(tuple(map(tuple, waves)), timed, frozenset(evict_first))
+    return WaveSchedule(tuple(map(tuple, waves)), timed, frozenset(evict_first))
 
 
 def _order_after_the_last_wave(problem: Problem, waves: Waves, places: Mapping[int, int]) -> list[int] | None:

@@ -6,14 +6,14 @@ from collections import Counter, defaultdict
 
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.placement import Placement
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.arrivals import Arrivals, can_exchange, exchange
 
 Wave = tuple[tuple[int, int], ...]
 
 
-def replay(problem: Problem, schedule: Schedule) -> list[str]:
+def replay(problem: Problem, schedule: WaveSchedule) -> list[str]:
     """What speaks against a schedule, in words; empty: every step is allowed.
 
     Each arrival must pass all filters at its turn within the wave, and again beside all other moves of the wave. Where
@@ -22,7 +22,7 @@ def replay(problem: Problem, schedule: Schedule) -> list[str]:
     against = _forbidden_moves(problem, schedule) + violated_limits(problem, schedule)
     if schedule.evict_first and not problem.may_evict_first:
         return [*against, "pods leave before they arrive"]
-    if not problem.wishes.is_whole({pod: node for pod, node, _ in schedule.places}):
+    if not problem.pending_groups.is_whole({pod: node for pod, node, _ in schedule.places}):
         against.append("pods that go together are not all helped")
     placement = problem.start.copy()
     arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -82,7 +82,7 @@ def _group_violations(problem: Problem, wave: Wave, number: int) -> list[str]:
     ]
 
 
-def violated_limits(problem: Problem, schedule: Schedule) -> list[str]:
+def violated_limits(problem: Problem, schedule: WaveSchedule) -> list[str]:
     """Limits of the whole plan that a schedule breaks, with their values; moves of earlier objectives count."""
     moved = [pod for wave in schedule.waves for pod, _ in wave]
     pods = problem.columns.cluster.pods
@@ -106,7 +106,7 @@ def violated_limits(problem: Problem, schedule: Schedule) -> list[str]:
     return [f"{name} ({cap})" for name, cap, is_broken in broken if is_broken]
 
 
-def _forbidden_moves(problem: Problem, schedule: Schedule) -> list[str]:
+def _forbidden_moves(problem: Problem, schedule: WaveSchedule) -> list[str]:
     moved = [pod for wave in schedule.waves for pod, _ in wave]
     against = []
     if len(set(moved)) != len(moved):

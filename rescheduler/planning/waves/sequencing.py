@@ -12,7 +12,7 @@ from itertools import combinations, count
 from typing import NamedTuple, TypeAlias
 
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Draft, Schedule
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.arrivals import Arrivals, can_exchange, exchange
 from rescheduler.planning.waves.placing_times import settle_places
@@ -24,17 +24,17 @@ from rescheduler.planning.waves.waves import GroupsOfPods, Waves
 MOST_EVENTS_IN_ALL_ORDERS = 9
 A_POD = 1000
 Event: TypeAlias = tuple[int, int]
-Step: TypeAlias = tuple[Event, ...]
+SingleMove: TypeAlias = tuple[Event, ...]
 
 
 class Steps(NamedTuple):
     """Steps in their order, several moves of one step being an exchange; None: none found. ``was_complete``: or are."""
 
-    steps: tuple[Step, ...] | None
+    steps: tuple[SingleMove, ...] | None
     was_complete: bool
 
 
-def greedy_exchanges(problem: Problem, draft: Draft) -> Schedule | None:
+def greedy_exchanges(problem: Problem, draft: Draft) -> WaveSchedule | None:
     """Waves of single moves, and where these are stuck a small exchange, again and again; None if that is stuck too."""
     waves = Waves(problem)
     left = dict(draft.moves)
@@ -48,7 +48,7 @@ def greedy_exchanges(problem: Problem, draft: Draft) -> Schedule | None:
     return settle_places(problem, waves.done, draft.places, waves.evict_first)
 
 
-def best_exchanges(problem: Problem, draft: Draft, deadline: Deadline) -> tuple[Schedule | None, bool]:
+def best_exchanges(problem: Problem, draft: Draft, deadline: Deadline) -> tuple[WaveSchedule | None, bool]:
     """The order in which the fewest pods leave before they arrive; None, and whether it is certain that there is none.
 
     Only for drafts of few moves and places.
@@ -60,11 +60,11 @@ def best_exchanges(problem: Problem, draft: Draft, deadline: Deadline) -> tuple[
         return None, found.was_complete
     places = waves.run(found.steps, draft.places)
     whole = settle_places(problem, waves.done, draft.places, waves.evict_first)
-    return whole or Schedule(tuple(waves.done), tuple(places), frozenset(waves.evict_first)), True
+    return whole or WaveSchedule(tuple(waves.done), tuple(places), frozenset(waves.evict_first)), True
 
 
 def any_steps(
-    start: Arrivals, draft: Draft, deadline: Deadline, is_allowed: Callable[[Step], bool] = lambda _: True
+    start: Arrivals, draft: Draft, deadline: Deadline, is_allowed: Callable[[SingleMove], bool] = lambda _: True
 ) -> Steps:
     """Search over all orders of moves, exchanges and arrivals; those in which few pods change places come first.
 
@@ -73,7 +73,7 @@ def any_steps(
     events: list[Event] = [*draft.moves.items(), *draft.places.items()]
     everything = (1 << len(events)) - 1
     order = count()
-    queue: list[tuple[int, int, int, Arrivals, tuple[Step, ...]]] = [(0, next(order), 0, start, ())]
+    queue: list[tuple[int, int, int, Arrivals, tuple[SingleMove, ...]]] = [(0, next(order), 0, start, ())]
     best = {0: 0}
     while queue and not deadline.is_over():
         cost, _, done, now, steps = heapq.heappop(queue)
@@ -91,12 +91,12 @@ def any_steps(
     return Steps(None, was_complete=not queue)
 
 
-def _price(step: Step) -> int:
+def _price(step: SingleMove) -> int:
     """Fewest pods that leave before they arrive; then few of them at once."""
     return A_POD * len(step) + len(step) ** 2 if len(step) > 1 else 0
 
 
-def _following(events: list[Event], moves: int, done: int) -> Iterator[tuple[int, Step]]:
+def _following(events: list[Event], moves: int, done: int) -> Iterator[tuple[int, SingleMove]]:
     """Single events that are left, and all groups of moves among them; with what is done after each."""
     left = [number for number in range(len(events)) if not done >> number & 1]
     for number in left:
@@ -107,7 +107,7 @@ def _following(events: list[Event], moves: int, done: int) -> Iterator[tuple[int
             yield done | sum(1 << number for number in chosen), tuple(events[number] for number in chosen)
 
 
-def _is_possible(now: Arrivals, step: Step, is_allowed: Callable[[Step], bool]) -> bool:
+def _is_possible(now: Arrivals, step: SingleMove, is_allowed: Callable[[SingleMove], bool]) -> bool:
     if len(step) == 1:
         return now.can_arrive(*step[0])
     return is_allowed(step) and can_exchange(now, step)
@@ -119,7 +119,7 @@ MOST_EVENTS_TO_PERMUTE = 12
 class Sequencing(NamedTuple):
     """A schedule, or none; ``is_impossible``: every order was tried and none works."""
 
-    schedule: Schedule | None
+    schedule: WaveSchedule | None
     is_impossible: bool = False
 
 
@@ -229,8 +229,8 @@ def _after(now: Arrivals, pod: int, node: int, *, is_move: bool) -> Arrivals:
     return later
 
 
-def _packed(problem: Problem, order: list[tuple[int, int]], draft: Draft) -> Schedule:
+def _packed(problem: Problem, order: list[tuple[int, int]], draft: Draft) -> WaveSchedule:
     """Pack an order of events into waves; a place that comes before a move ends the wave."""
     builder = Waves(problem)
     places = builder.run(([event] for event in order), draft.places)
-    return Schedule(tuple(builder.done), tuple(places))
+    return WaveSchedule(tuple(builder.done), tuple(places))

@@ -10,7 +10,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.waves import GroupsOfPods, Waves
 
@@ -18,7 +18,7 @@ Moves = Sequence[tuple[int, int]]
 _LOOKS_AT_ONCE = 32  # between two looks at the clock
 
 
-def packed(problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadline) -> Schedule | None:
+def packed(problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadline) -> WaveSchedule | None:
     """As few waves as a greedy look at an order of moves gives; else the waves of the very order, or None.
 
     Where the problem allows that, and only where no such order is found, some pods leave before they arrive.
@@ -33,7 +33,7 @@ def packed(problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadl
     return found
 
 
-def packed_in_order(problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadline) -> Schedule | None:
+def packed_in_order(problem: Problem, groups: GroupsOfPods, order: Moves, deadline: Deadline) -> WaveSchedule | None:
     """Waves in which moves run in this very order; None if one is not possible when its turn comes, or in time."""
     waves = Waves(problem, groups)
     for pod, node in order:

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.arrivals import Arrivals, can_exchange, exchange
 
@@ -228,6 +228,6 @@ class Waves:
         self._watched[:] = False
 
     @property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> WaveSchedule:
         """The closed waves."""
-        return Schedule(tuple(self.done), evict_first=frozenset(self.evict_first))
+        return WaveSchedule(tuple(self.done), evict_first=frozenset(self.evict_first))

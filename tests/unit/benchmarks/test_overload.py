@@ -10,7 +10,7 @@ from benchmarks.instances import Family
 from benchmarks.overload import _faults, _rows_of, observed_use, percentile_of_use
 from benchmarks.overload_baseline import relieved_by_smallest_pods
 from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
-from rescheduler.planning.problem.plan_request import Answer
+from rescheduler.planning.problem.plan_request import ObjectivePlan
 from tests.builders import cluster, node, pod
 from tests.unit.planning.objectives.spread_load.questions import question_of, use_of
 from tests.unit.planning.tiny import StoppedClock
@@ -49,6 +49,6 @@ def test_the_judge_faults_a_plan_that_is_not_allowed() -> None:
     answer = plan_spread_load(question, use_of(question, {"a": 2, "b": 0.4}), {"cpu": 0.5})
     names = question.prediction.columns.cluster
     assert _faults(names, question.eligibility, answer) == []
-    wrong: Answer = replace(answer, moves=tuple(replace(move, pod=0, to_node=1) for move in answer.moves[:1]))
+    wrong: ObjectivePlan = replace(answer, moves=tuple(replace(move, pod=0, to_node=1) for move in answer.moves[:1]))
     assert len(wrong.moves) == 1
     assert any("no room" in fault for fault in _faults(names, question.eligibility, wrong))

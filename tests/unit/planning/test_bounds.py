@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from rescheduler.planning.objectives.make_room.any_depth_bound import least_by_net_gain, least_evictions
 from rescheduler.planning.objectives.make_room.certificate import certify
-from rescheduler.planning.objectives.make_room.waiting import Waiting
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.objectives.make_room.waiting import WaitingForReplacements
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.waves.free_places import place_without_moves
 from tests.builders import cluster, node, pod
 from tests.unit.planning.brute_force import BruteForce, TinyCluster
@@ -24,7 +24,10 @@ def test_no_bound_exceeds_the_truth(tiny: TinyCluster) -> None:
     helped, evictions = BruteForce(tiny).best()
     certificate = certify(problem, endless())
     assert certificate is None or sum(helped) <= certificate.helpable
-    for waiting in (Waiting(problem, place_without_moves(problem)), Waiting(problem, Schedule())):
+    for waiting in (
+        WaitingForReplacements(problem, place_without_moves(problem)),
+        WaitingForReplacements(problem, WaveSchedule()),
+    ):
         assert least_evictions(problem, waiting, helped, endless(), 0) <= evictions
     assert least_by_net_gain(problem, helped, endless(), 0) <= evictions
 
@@ -36,7 +39,7 @@ def test_counting_large_pods_sees_through_a_pointless_swap() -> None:
         *(pod(f"s-{n}", cpu="1", node=f"n{1 + n % 3}") for n in range(6)), pod("x-1", cpu="4"),
     )  # fmt: skip
     problem = problem_of(request_of(state))
-    waiting = Waiting(problem, Schedule())
+    waiting = WaitingForReplacements(problem, WaveSchedule())
     assert least_by_net_gain(problem, (1,), endless(), 0) == 2
     assert least_evictions(problem, waiting, (1,), endless(), 0) >= 1
 

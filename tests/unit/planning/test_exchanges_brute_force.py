@@ -10,7 +10,7 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.room_model.ranking import help_vector
 from rescheduler.planning.waves.replay import replay
 from tests.unit.planning.brute_exchanges import BruteForceWithExchanges
@@ -28,12 +28,12 @@ def with_exchanges(request: MakeRoomRequest, allowed: int = 1) -> MakeRoomReques
     return replace(request, eligibility=with_changes(old, may_evict_first=True, groups=groups))
 
 
-def schedule_of(answer: MakeRoomAnswer) -> Schedule:
+def schedule_of(answer: MakeRoomAnswer) -> WaveSchedule:
     """The answer's moves and places as a schedule."""
     last = max((move.wave for move in answer.moves), default=0)
     waves = tuple(tuple((m.pod, m.to_node) for m in answer.moves if m.wave == wave) for wave in range(1, last + 1))
     places = tuple((place.pod, place.node, place.wave) for place in answer.placements)
-    return Schedule(waves, places, frozenset(move.wave for move in answer.moves if move.evict_first))
+    return WaveSchedule(waves, places, frozenset(move.wave for move in answer.moves if move.evict_first))
 
 
 @st.composite

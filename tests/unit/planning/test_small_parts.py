@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rescheduler.model.objects.annotations import DELETION_COST
 from rescheduler.model.objects.constraints import Volume
 from rescheduler.planning.problem.amounts import LARGEST_SCALED, scale_for
-from rescheduler.planning.problem.draft import Draft, Schedule
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.problem.prices import HIGHEST_PRICE, price_of_move
 from rescheduler.planning.room_model.decoding import decode, encode
 from rescheduler.planning.room_model.instance_builder import build_instance
@@ -80,8 +80,8 @@ def test_rank_prefers_help_then_few_evictions_then_cheap_ones() -> None:
     )  # fmt: skip
     problem = problem_of(request_of(state))
     a, b, x = (index(state, name) for name in ("a-1", "b-1", "x-1"))
-    helping = Schedule((((a, 1), (b, 1)),), ((x, 0, 1),))
-    best = [Schedule(), Schedule((((b, 1),),), ((x, 0, 1),)), Schedule((((a, 1),),), ((x, 0, 1),))]
+    helping = WaveSchedule((((a, 1), (b, 1)),), ((x, 0, 1),))
+    best = [WaveSchedule(), WaveSchedule((((b, 1),),), ((x, 0, 1),)), WaveSchedule((((a, 1),),), ((x, 0, 1),))]
     assert rank(problem, best[0]) < rank(problem, helping) < rank(problem, best[1]) < rank(problem, best[2])
 
 
@@ -105,7 +105,7 @@ def test_counts_name_the_same_schedule_again() -> None:
     problem = problem_of(request_of(state))
     instance = build_instance(problem, np.arange(3))
     x = index(state, "x-1")
-    schedule = Schedule((((0, 1), (1, 2)), ((2, 2),)), ((x, 0, 2),))
+    schedule = WaveSchedule((((0, 1), (1, 2)), ((2, 2),)), ((x, 0, 2),))
     for layers in (0, 2, 3):
         counts = encode(instance, schedule, layers)
         assert counts is not None

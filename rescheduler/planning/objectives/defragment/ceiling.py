@@ -14,7 +14,7 @@ import numpy as np
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.objects.resources import PODS
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.defragment.situation import Situation
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation
 from rescheduler.planning.problem.covers import Covers
 from rescheduler.planning.problem.deadline import Deadline
 
@@ -33,7 +33,7 @@ class Remainders(NamedTuple):
     covers: Covers
 
 
-def remainders_of(situation: Situation, shape: int) -> Remainders:
+def remainders_of(situation: DefragmentSituation, shape: int) -> Remainders:
     """See above; ``covers`` counts the resources ``rows`` only, in this order."""
     rows = situation.shapes.asked[shape]
     slots = situation.columns.resource_index[PODS]
@@ -49,7 +49,7 @@ def remainders_of(situation: Situation, shape: int) -> Remainders:
     return Remainders(rows, Covers(held, situation.problem.origin, situation.problem.node_count))
 
 
-def _has_slots_to_spare(situation: Situation, shape: int, slots: int) -> bool:
+def _has_slots_to_spare(situation: DefragmentSituation, shape: int, slots: int) -> bool:
     """Whether slots for pods can never be what a shape lacks, whoever arrives."""
     shapes, problem = situation.shapes, situation.problem
     usable = shapes.is_usable[shape]
@@ -59,7 +59,7 @@ def _has_slots_to_spare(situation: Situation, shape: int, slots: int) -> bool:
     return bool((slots_left >= offered.min(axis=0)).all())
 
 
-def _arrives_where_it_counts(situation: Situation, shape: int) -> BoolArray:
+def _arrives_where_it_counts(situation: DefragmentSituation, shape: int) -> BoolArray:
     """Movable pods that may arrive only on nodes where the shape is counted, bool[M]."""
     problem, usable = situation.problem, situation.shapes.is_usable[shape]
     numbers = problem.mask_numbers
@@ -78,7 +78,7 @@ _SAME = 1e-9
 class Ceiling:
     """Bounds of the value of any plan."""
 
-    def __init__(self, situation: Situation, deadline: Deadline | None = None) -> None:
+    def __init__(self, situation: DefragmentSituation, deadline: Deadline | None = None) -> None:
         """Count what each node could offer after so many departures; O(nodes x departures x resources) for each shape.
 
         Shapes that the deadline leaves no time for are bounded by the room in all nodes alone.
@@ -178,7 +178,7 @@ def _one_each(rows: IntArray) -> IntArray:
     return np.ones(len(rows), dtype=np.int64)
 
 
-def _often_after(situation: Situation, remainders: Sequence[Remainders]) -> IntArray:
+def _often_after(situation: DefragmentSituation, remainders: Sequence[Remainders]) -> IntArray:
     """How often each shape fits on each node at most after j departures, int64[S, N, J + 1]; never less after more."""
     shapes, problem = situation.shapes, situation.problem
     most = min(situation.most_moves, int(np.bincount(problem.origin, minlength=1).max(initial=0)))
@@ -200,7 +200,7 @@ def _often_after(situation: Situation, remainders: Sequence[Remainders]) -> IntA
     return often
 
 
-def _often_in_all(situation: Situation) -> FloatArray:
+def _often_in_all(situation: DefragmentSituation) -> FloatArray:
     """How often each shape would fit if all room lay in one place, float64[S]."""
     shapes = situation.shapes
     room = situation.problem.free.clip(min=0).sum(axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.defragment.kinds import Kinds
+from rescheduler.planning.objectives.defragment.kinds import MovableKinds
 from rescheduler.planning.objectives.defragment.options import Option, Options
 from rescheduler.planning.objectives.defragment.situation import Seat
 from rescheduler.planning.problem.amounts import fits
@@ -23,7 +23,7 @@ from rescheduler.planning.solvers.option_model import OptionChoice
 class Greedy:
     """Seats in the room that is nobody's loss; tightest first, so that wide room stays for large pods."""
 
-    def __init__(self, options: Options, kinds: Kinds) -> None:
+    def __init__(self, options: Options, kinds: MovableKinds) -> None:
         """Begin with all nodes as they are."""
         self._options = options
         self._kinds = kinds
@@ -96,7 +96,12 @@ _LEAST_SEATS = 4  # of one kind
 
 
 def chosen_seats(
-    options: Options, kinds: Kinds, offered: Sequence[Option], profit: FloatArray, seconds: float, most_branches: int
+    options: Options,
+    kinds: MovableKinds,
+    offered: Sequence[Option],
+    profit: FloatArray,
+    seconds: float,
+    most_branches: int,
 ) -> list[Seat]:
     """Who goes where by the best choice of the options offered, each worth its ``profit`` (float64[O])."""
     uses = np.zeros((len(offered), sum(len(option.rows) for option in offered)), dtype=np.int64)
@@ -129,7 +134,7 @@ def chosen_seats(
 
 
 def _possible_seats(
-    options: Options, kinds: Kinds, offered: Sequence[Option], used: IntArray
+    options: Options, kinds: MovableKinds, offered: Sequence[Option], used: IntArray
 ) -> tuple[IntArray, IntArray]:
     """(kind, node) pairs with room enough, the tightest of each kind where there are too many."""
     most_slack = options.slack.copy()
@@ -152,14 +157,14 @@ def _possible_seats(
     return np.concatenate([empty, *found_kinds]), np.concatenate([empty, *found_nodes])
 
 
-def _namespace_limits(options: Options, kinds: Kinds) -> dict[str, IntArray]:
+def _namespace_limits(options: Options, kinds: MovableKinds) -> dict[str, IntArray]:
     left = options.left_in_namespace
     bound = np.flatnonzero(left < options.most_moves)
     numbers = np.array(kinds.namespace, dtype=np.int64)
     return {"limit_of": (numbers[None, :] == bound[:, None]).astype(np.int64), "limit": left[bound]}
 
 
-def _matched(kinds: Kinds, taken: Sequence[Option], choice: OptionChoice, seated: IntArray) -> list[Seat]:
+def _matched(kinds: MovableKinds, taken: Sequence[Option], choice: OptionChoice, seated: IntArray) -> list[Seat]:
     """Pods of each kind on the seats of that kind; who would go back to its node stays there instead."""
     leaving: dict[int, list[Seat]] = defaultdict(list)
     for option in taken:

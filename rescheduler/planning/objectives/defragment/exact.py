@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
-from rescheduler.planning.objectives.defragment.situation import Situation, held_on_nodes
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation, held_on_nodes
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Draft, Schedule
-from rescheduler.planning.problem.plan_request import Question
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
+from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.prices import ORDINARY_PRICE
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import UNLIMITED
-from rescheduler.planning.search.search_state import Board
-from rescheduler.planning.solvers.whole_assignment import AssignmentProblem, WholeAssignment
+from rescheduler.planning.search.search_state import SearchState
+from rescheduler.planning.solvers.whole_assignment import AssignmentProgram, WholeAssignment
 from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.sequencing import sequence
 
@@ -75,64 +75,66 @@ _LARGEST_AMOUNTS = 2**58
 _LARGEST_VALUE = 2**50
 
 
-class Exact(NamedTuple):
-    """A schedule, whose moves stand on the board; ``is_best``: no plan is worth more, less what its moves cost."""
+class ExactWaves(NamedTuple):
+    """A schedule, whose moves stand on the state; ``is_best``: no plan is worth more, less what its moves cost."""
 
-    schedule: Schedule
+    schedule: WaveSchedule
     is_best: bool
 
 
-def best_plan(situation: Situation, question: Question, board: Board, deadline: Deadline) -> Exact | None:
+def best_plan(
+    situation: DefragmentSituation, request: PlanRequest, current: SearchState, deadline: Deadline
+) -> ExactWaves | None:
     """Solve, look for an order, rule the assignment out if there is none, and again; None where this leads nowhere."""
     scale = _scale(situation)
     if scale is None or not _is_small(situation):
         return None
-    stated = _assignment_problem(situation, scale, question.move_cost)
+    stated = _assignment_problem(situation, scale, request.move_cost)
     if stated is None:
         return None
     model = WholeAssignment(stated)
     is_complete = True
     for _ in range(_MOST_RULED_OUT):
-        found = None if deadline.is_over() else model.solve(question.seed, deadline)
+        found = None if deadline.is_over() else model.solve(request.seed, deadline)
         if found is None:
             break
-        schedule, is_settled = _ordered(situation, board, found.moves, deadline)
+        schedule, is_settled = _ordered(situation, current, found.moves, deadline)
         if schedule is not None:
-            return Exact(schedule, is_best=is_complete and found.is_optimal)
+            return ExactWaves(schedule, is_best=is_complete and found.is_optimal)
         is_complete = is_complete and is_settled
         model.forbid(found.moves)
     return None
 
 
 def _ordered(
-    situation: Situation, board: Board, moves: dict[int, int], deadline: Deadline
-) -> tuple[Schedule | None, bool]:
-    """An order for these moves, which then stand on the board; if there is none, whether that is certain."""
+    situation: DefragmentSituation, current: SearchState, moves: dict[int, int], deadline: Deadline
+) -> tuple[WaveSchedule | None, bool]:
+    """An order for these moves, which then stand on the search state; if there is none, whether that is certain."""
     problem = situation.problem
     draft = Draft(moves={int(problem.movable[row]): node for row, node in moves.items()})
     schedule, is_impossible = sequence(problem, draft, deadline)
     if schedule is None or replay(problem, schedule):
         return None, is_impossible
-    board.reset([(problem.row_of_movable[pod], node) for wave in schedule.waves for pod, node in wave])
-    if board.is_guarded:
+    current.reset([(problem.row_of_movable[pod], node) for wave in schedule.waves for pod, node in wave])
+    if current.is_guarded:
         return schedule, True
-    board.reset([])
+    current.reset([])
     return None, True
 
 
-def _is_small(situation: Situation) -> bool:
+def _is_small(situation: DefragmentSituation) -> bool:
     problem = situation.problem
     amounts = float(problem.columns.allocatable.sum()) + float(situation.held.sum())
     return len(problem.movable) * problem.node_count <= _MOST_SEATS and amounts < _LARGEST_AMOUNTS
 
 
-def _scale(situation: Situation) -> int | None:
+def _scale(situation: DefragmentSituation) -> int | None:
     """What makes all weights whole; None if nothing small does."""
     weights = situation.shapes.weights
     return next((scale for scale in _SCALES if np.allclose(weights * scale, np.round(weights * scale))), None)
 
 
-def _assignment_problem(situation: Situation, scale: int, move_cost: float) -> AssignmentProblem | None:
+def _assignment_problem(situation: DefragmentSituation, scale: int, move_cost: float) -> AssignmentProgram | None:
     problem, shapes = situation.problem, situation.shapes
     cost = problem.eviction_cost(np.arange(len(problem.movable)))
     unit = int(cost.sum()) + 1  # all evictions together are worth less than one unit of value
@@ -142,7 +144,7 @@ def _assignment_problem(situation: Situation, scale: int, move_cost: float) -> A
     if float(worth @ most.sum(axis=1)) + float(fee.sum()) > _LARGEST_VALUE:
         return None
     origin = problem.origin.astype(np.int64)
-    return AssignmentProblem(
+    return AssignmentProgram(
         arriving=problem.requests,
         held=situation.held,
         origin=origin,
@@ -153,17 +155,17 @@ def _assignment_problem(situation: Situation, scale: int, move_cost: float) -> A
         worth=worth.astype(np.int64),
         cost=cost + np.ceil(fee).astype(np.int64),
         limits=tuple(_limits(situation)),
-        apart=tuple(pairs_apart(problem)),
+        conflicts=tuple(pairs_apart(problem)),
     )
 
 
-def _open_to(situation: Situation) -> BoolArray:
+def _open_to(situation: DefragmentSituation) -> BoolArray:
     problem = situation.problem
     masks = [problem.static_mask(pod)[1] for pod in problem.movable.tolist()]
     return np.array(masks, dtype=np.bool_).reshape(len(masks), problem.node_count)
 
 
-def _limits(situation: Situation) -> Iterator[tuple[tuple[int, ...], int]]:
+def _limits(situation: DefragmentSituation) -> Iterator[tuple[tuple[int, ...], int]]:
     """Which pods (rows) share a limit, and how many of them may leave."""
     limits, origin = situation.limits, situation.problem.origin
     rows = np.arange(len(origin))

@@ -8,11 +8,11 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.planning.objectives.defragment.options import Option, Options
-from rescheduler.planning.objectives.defragment.situation import Situation
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.search.arranging import arrange
-from rescheduler.planning.search.search_state import SAME, Board
+from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.destinations import best_elsewhere
 from rescheduler.planning.waves.waves import GroupsOfPods
@@ -26,30 +26,30 @@ _MOST_TARGETS = 300
 class Unguided:
     """Tries one option of a node after another, the most gain for each eviction first."""
 
-    def __init__(self, situation: Situation, board: Board) -> None:
-        """Begin with what stands on the board."""
+    def __init__(self, situation: DefragmentSituation, current: SearchState) -> None:
+        """Begin with what stands on the search state."""
         self._situation = situation
-        self._board = board
+        self._current = current
 
-    def run(self, deadline: Deadline) -> Schedule:
-        """The moves that pay and come about; they stand on the board."""
+    def run(self, deadline: Deadline) -> WaveSchedule:
+        """The moves that pay and come about; they stand on the search state."""
         for _ in range(_MOST_ROUNDS):
-            before = self._board.cost
+            before = self._current.cost
             for option in self._options(deadline.part(0.5)):
                 if deadline.is_over():
                     break
                 self._try(option)
-            if self._board.cost >= before - SAME:
+            if self._current.cost >= before - SAME:
                 break
-        schedule, _ = arrange(self._board, GroupsOfPods(self._situation.problem), deadline, only_predicted=True)
+        schedule, _ = arrange(self._current, GroupsOfPods(self._situation.problem), deadline, only_predicted=True)
         return schedule
 
     def _options(self, deadline: Deadline) -> list[Option]:
-        situation, board = self._situation, self._board
-        spent = np.array(list(board.moved), dtype=np.int64)
+        situation, current = self._situation, self._current
+        spent = np.array(list(current.moved), dtype=np.int64)
         may_leave = np.ones(len(situation.problem.movable), dtype=np.bool_)
         may_leave[spent] = False
-        options = Options(situation, board.free, may_leave, spent)
+        options = Options(situation, current.free, may_leave, spent)
         found = list(options.covering(self._cost, _MOST_TARGETS, deadline)) if options.most_moves > 0 else []
         return sorted(found, key=lambda option: (-option.gain / option.moves, option.node, option.rows))
 
@@ -57,44 +57,46 @@ class Unguided:
         return self._situation.problem.eviction_cost(rows)
 
     def _try(self, option: Option) -> None:
-        board = self._board
-        before = board.cost
+        current = self._current
+        before = current.cost
         moved: list[int] = []
         for row in option.rows:
             node = self._destination(row)
             if node is None:
                 break
-            board.move(row, node)
+            current.move(row, node)
             moved.append(row)
-        if len(moved) < option.moves or board.cost >= before - SAME:
+        if len(moved) < option.moves or current.cost >= before - SAME:
             for row in reversed(moved):
-                board.undo(row)
+                current.undo(row)
 
     def _destination(self, row: int) -> int | None:
         """Where the scheduler sends a pod, the least harmful of equal nodes; None if it may come back."""
-        board = self._board
-        if not board.may_leave(row):
+        current = self._current
+        if not current.may_leave(row):
             return None
-        best = self._situation.problem.prediction.best_nodes(board.pod(row), board.placement)
+        best = self._situation.problem.prediction.best_nodes(current.pod(row), current.placement)
         if not len(best) or self._situation.problem.origin[row] in best:
             return None
-        best = best[board.open_to(row)[best]]
-        return int(best[np.argmin(board.state.change(row)[best])]) if len(best) else None
+        best = best[current.open_to(row)[best]]
+        return int(best[np.argmin(current.state.change(row)[best])]) if len(best) else None
 
 
 _MOST_TRIED = 3
 
 
-def following_the_scheduler(board: Board, schedule: Schedule, closes: Sequence[int], deadline: Deadline) -> Schedule:
+def following_the_scheduler(
+    current: SearchState, schedule: WaveSchedule, closes: Sequence[int], deadline: Deadline
+) -> WaveSchedule:
     """The same pods moved, worth no less, to other nodes if the scheduler likes these better while ``closes`` are held.
 
-    The moves stand on the board before and after. Where the new destinations find no order the old ones stay; so they
+    The moves stand on the state before and after. Where the new destinations find no order the old ones stay; so they
     do where pods leave before they arrive, since there is no room elsewhere then.
     """
     if schedule.evict_first:
         return schedule
-    kept, cost = list(board.moved.items()), board.cost
-    problem = board.problem
+    kept, cost = list(current.moved.items()), current.cost
+    problem = current.problem
     placement = problem.start.copy()
     close(placement, closes)
     for wave in schedule.waves:
@@ -103,26 +105,26 @@ def following_the_scheduler(board: Board, schedule: Schedule, closes: Sequence[i
             best = [] if deadline.is_over() else best_elsewhere(problem, placement, pod)
             if best and node not in best:
                 row = problem.row_of_movable[pod]
-                target = next((other for other in best[:_MOST_TRIED] if _goes_as_well(board, row, other)), node)
+                target = next((other for other in best[:_MOST_TRIED] if _goes_as_well(current, row, other)), node)
             placement.move(pod, target)
         placement.settle()
-    if dict(kept) == board.moved:
+    if dict(kept) == current.moved:
         return schedule
-    found, _ = arrange(board, GroupsOfPods(problem), deadline, only_predicted=False)
-    if board.cost <= cost + SAME and len(board.moved) <= len(kept) and not found.evict_first:
+    found, _ = arrange(current, GroupsOfPods(problem), deadline, only_predicted=False)
+    if current.cost <= cost + SAME and len(current.moved) <= len(kept) and not found.evict_first:
         return found
-    board.reset(kept)
+    current.reset(kept)
     return schedule
 
 
-def _goes_as_well(board: Board, row: int, other: int) -> bool:
+def _goes_as_well(current: SearchState, row: int, other: int) -> bool:
     """Move a pod elsewhere than it was, if it may and nothing is lost by it."""
-    cost, node = board.cost, board.moved[row]
-    board.undo(row)
-    if board.open_to(row)[other]:
-        board.move(row, other)
-        if board.cost <= cost + SAME:
+    cost, node = current.cost, current.moved[row]
+    current.undo(row)
+    if current.open_to(row)[other]:
+        current.move(row, other)
+        if current.cost <= cost + SAME:
             return True
-        board.undo(row)
-    board.move(row, node)
+        current.undo(row)
+    current.move(row, node)
     return False

@@ -8,25 +8,27 @@ from collections.abc import Collection, Hashable
 import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
-from rescheduler.planning.objectives.defragment.situation import Seat, Situation
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation, Seat
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.search.search_state import SAME, Board
+from rescheduler.planning.search.search_state import SAME, SearchState
 
 
-class Kinds:
+class MovableKinds:
     """Kinds by number; pods are named by their row among the movable ones.
 
     ``request``: what one takes, int64[R] each; ``open_to``: bool[N] each, nodes that no filter but that of room
     refuses as pods are placed now; ``is_alone``: at most one of them is sent to a node at a time.
     """
 
-    def __init__(self, situation: Situation, board: Board, banned: Collection[Seat], deadline: Deadline) -> None:
+    def __init__(
+        self, situation: DefragmentSituation, current: SearchState, banned: Collection[Seat], deadline: Deadline
+    ) -> None:
         """Nothing is found yet. ``banned``: seats (row, node) that were refused before.
 
         After the deadline, pods that look at others are taken to fit nowhere.
         """
         self._situation = situation
-        self._board = board
+        self._current = current
         self._deadline = deadline
         self._banned: defaultdict[int, list[int]] = defaultdict(list)
         for row, node in banned:
@@ -74,7 +76,7 @@ class Kinds:
         """Nodes that refused the pod before, or where it would make an earlier objective worse, bool[N]."""
         barred = np.zeros(self._situation.problem.node_count, dtype=np.bool_)
         barred[self._banned.get(row, [])] = True
-        for guard in self._board.guards:
+        for guard in self._current.guards:
             barred |= guard.change(row) > SAME * max(1.0, abs(guard.cost))
         return barred
 
@@ -83,7 +85,7 @@ class Kinds:
         columns = problem.columns
         if columns.cluster.pods[pod].volumes:
             return pod
-        origin = int(self._board.placement.node_of[pod]) if problem.entanglement.origin_matters(pod) else None
+        origin = int(self._current.placement.node_of[pod]) if problem.entanglement.origin_matters(pod) else None
         return int(columns.shape_of[pod]), int(columns.label_set_of[pod]), origin
 
     def _open_to(self, pod: int, *, is_entangled: bool) -> BoolArray:
@@ -92,4 +94,4 @@ class Kinds:
             return problem.static_mask(pod)[1]
         if self._deadline.is_over():
             return np.zeros(problem.node_count, dtype=np.bool_)
-        return ~problem.refused_by_others(pod, self._board.placement)
+        return ~problem.refused_by_others(pod, self._current.placement)

@@ -9,8 +9,8 @@ import numpy as np
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Refusal
-from rescheduler.planning.objectives.defragment.situation import Situation, held_on_nodes
-from rescheduler.planning.search.search_state import Board
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation, held_on_nodes
+from rescheduler.planning.search.search_state import SearchState
 
 # Nodes on which a shape would fit but for pods that must stay, told with those pods and why.
 
@@ -18,7 +18,7 @@ _MOST_NODES = 100
 _MOST_PODS = 3
 
 
-def blocked_nodes(situation: Situation) -> IntArray:
+def blocked_nodes(situation: DefragmentSituation) -> IntArray:
     """Nodes where some shape fits if they are empty, and not as long as pods stay that must; ascending."""
     shapes, problem = situation.shapes, situation.problem
     possible = shapes.often(problem.free + held_on_nodes(situation))
@@ -28,7 +28,7 @@ def blocked_nodes(situation: Situation) -> IntArray:
     return np.flatnonzero(stuck)
 
 
-def refusals_of(situation: Situation, nodes: IntArray, eligibility: Eligibility) -> tuple[Refusal, ...]:
+def refusals_of(situation: DefragmentSituation, nodes: IntArray, eligibility: Eligibility) -> tuple[Refusal, ...]:
     """One refusal for each of these nodes (the first hundred), with the largest pods that must stay there."""
     columns = situation.columns
     is_movable = np.zeros(columns.pod_count, dtype=np.bool_)
@@ -46,7 +46,7 @@ def refusals_of(situation: Situation, nodes: IntArray, eligibility: Eligibility)
     )
 
 
-def _refusal(situation: Situation, node: int, pods: list[int], eligibility: Eligibility) -> Refusal:
+def _refusal(situation: DefragmentSituation, node: int, pods: list[int], eligibility: Eligibility) -> Refusal:
     name = situation.columns.cluster.nodes[node].name
     told = [_why(situation, pod, eligibility) for pod in pods[:_MOST_PODS]]
     more = [f"and {len(pods) - _MOST_PODS} more"] if len(pods) > _MOST_PODS else []
@@ -55,7 +55,7 @@ def _refusal(situation: Situation, node: int, pods: list[int], eligibility: Elig
     return Refusal(rule=rule, message=f"no room for the shapes can be made on {name}: {words}", node=name)
 
 
-def _why(situation: Situation, pod: int, eligibility: Eligibility) -> tuple[str, str]:
+def _why(situation: DefragmentSituation, pod: int, eligibility: Eligibility) -> tuple[str, str]:
     """Rule and message."""
     key = situation.columns.cluster.pods[pod].key
     refusal = eligibility.refusals.get(pod)
@@ -70,18 +70,18 @@ def _why(situation: Situation, pod: int, eligibility: Eligibility) -> tuple[str,
 _MOST_NAMED = 3
 
 
-def describe(situation: Situation, board: Board, bound: float) -> str:
-    """The message of an answer; the moves stand on the board."""
-    parts = [_shapes(situation, board), _price(board), _proof(situation, board, bound)]
-    parts += _limits(situation, board, bound)
+def describe(situation: DefragmentSituation, current: SearchState, bound: float) -> str:
+    """The message of an answer; the moves stand on the search state."""
+    parts = [_shapes(situation, current), _price(current), _proof(situation, current, bound)]
+    parts += _limits(situation, current, bound)
     parts += [_taints(situation), _blocked(situation)]
     return "; ".join(part for part in parts if part)
 
 
-def reason_of(situation: Situation, board: Board) -> Callable[[int, int], str]:
+def reason_of(situation: DefragmentSituation, current: SearchState) -> Callable[[int, int], str]:
     """Why a pod (index) is moved."""
     nodes, problem = situation.columns.cluster.nodes, situation.problem
-    before, after = situation.shapes.often(problem.free), situation.shapes.often(board.free)
+    before, after = situation.shapes.often(problem.free), situation.shapes.often(current.free)
     names = situation.shapes.names
 
     def reason(pod: int, _: int) -> str:
@@ -93,39 +93,39 @@ def reason_of(situation: Situation, board: Board) -> Callable[[int, int], str]:
     return reason
 
 
-def _shapes(situation: Situation, board: Board) -> str:
+def _shapes(situation: DefragmentSituation, current: SearchState) -> str:
     before = situation.shapes.often(situation.problem.free).sum(axis=1).tolist()
-    after = situation.shapes.often(board.free).sum(axis=1).tolist()
+    after = situation.shapes.often(current.free).sum(axis=1).tolist()
     told = ", ".join(
         f"{name}: {first} -> {last}" for name, first, last in zip(situation.shapes.names, before, after, strict=True)
     )
     return f"pods that fit, each shape counted alone: {told}"
 
 
-def _price(board: Board) -> str:
-    count = len(board.moved)
+def _price(current: SearchState) -> str:
+    count = len(current.moved)
     if not count:
         return "no pod is moved"
-    cost = f" that cost {board.charged:g}" if board.charged else ""
+    cost = f" that cost {current.charged:g}" if current.charged else ""
     return f"{count} eviction{'s' if count != 1 else ''}{cost}"
 
 
-def _proof(situation: Situation, board: Board, bound: float) -> str:
-    value = -board.state.cost
+def _proof(situation: DefragmentSituation, current: SearchState, bound: float) -> str:
+    value = -current.state.cost
     unit = "" if situation.shapes.is_counted else " in weight"
     if value >= bound - 1e-9 * max(1.0, abs(bound)):
         return "proven: no plan lets more fit"
     return f"more is not ruled out: at most {bound:g}{unit}"
 
 
-def _limits(situation: Situation, board: Board, bound: float) -> list[str]:
-    if -board.state.cost >= bound:
+def _limits(situation: DefragmentSituation, current: SearchState, bound: float) -> list[str]:
+    if -current.state.cost >= bound:
         return []
-    left = situation.limits.in_all - len(board.moved)
+    left = situation.limits.in_all - len(current.moved)
     return [f"{situation.limits.names[0]} is used up"] if left <= 0 else []
 
 
-def _taints(situation: Situation) -> str:
+def _taints(situation: DefragmentSituation) -> str:
     shapes = situation.shapes
     told = [
         f"{number} for {name}" for number, name in zip(shapes.tainted.tolist(), shapes.names, strict=True) if number
@@ -133,7 +133,7 @@ def _taints(situation: Situation) -> str:
     return f"nodes left out for their taints: {', '.join(told)}" if told else ""
 
 
-def _blocked(situation: Situation) -> str:
+def _blocked(situation: DefragmentSituation) -> str:
     """Nodes where a shape would fit if pods that must stay could leave."""
     nodes = blocked_nodes(situation).tolist()
     if not nodes:

@@ -13,17 +13,17 @@ from rescheduler.planning.objectives.defragment.ceiling import Ceiling
 from rescheduler.planning.objectives.defragment.exact import best_plan
 from rescheduler.planning.objectives.defragment.following import Unguided, following_the_scheduler
 from rescheduler.planning.objectives.defragment.messages import blocked_nodes, describe, reason_of, refusals_of
-from rescheduler.planning.objectives.defragment.rounds import Rounds
-from rescheduler.planning.objectives.defragment.situation import Situation
+from rescheduler.planning.objectives.defragment.rounds import GreedyRounds
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation
 from rescheduler.planning.objectives.defragment.state import DefragmentState
 from rescheduler.planning.objectives.defragment.wanted_shapes import WeightedShape
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.answering import as_answer
-from rescheduler.planning.search.local_search import Improvement
-from rescheduler.planning.search.search_state import Board
+from rescheduler.planning.search.local_search import LocalSearchResult
+from rescheduler.planning.search.search_state import SearchState
 from rescheduler.planning.waves.closing import close
 
 SEARCH_SHARE = 0.7  # of the time that is left at each step
@@ -32,77 +32,85 @@ _EXACT_SHARE = 0.5
 _FOLLOWING_SHARE = 0.6
 
 
-def plan_defragment(question: Question, shapes: Sequence[WeightedShape]) -> Answer:
+def plan_defragment(request: PlanRequest, shapes: Sequence[WeightedShape]) -> ObjectivePlan:
     """The most pods of the wanted ``shapes`` (what one requests, its weight), then the fewest evictions for it.
 
     Each shape is counted as if it were alone. Plans within the deadline; the plan is never worse than doing nothing,
     every prefix of its waves is allowed, and no plan within the limits reaches more than ``bound``.
     """
-    deadline = Deadline(question.clock, question.deadline_seconds)
-    situation = Situation(question, shapes)
+    deadline = Deadline(request.clock, request.deadline_seconds)
+    situation = DefragmentSituation(request, shapes)
     state = DefragmentState(situation.problem, situation.shapes)
-    board = Board(situation.problem, state, situation.limits, guards=question.guards, move_cost=question.move_cost)
+    current = SearchState(
+        situation.problem, state, situation.limits, guards=request.guards, move_cost=request.move_cost
+    )
     before = state.cost
-    question.progress("looking for room for the shapes")
-    schedule, is_best = _searched(situation, question, board, deadline)
-    question.progress("proving how much room there can be")
-    bound = -state.cost if is_best and not question.move_cost else _bound(situation, board, deadline)
-    question.progress("predicting destinations")
-    if question.is_guided_by_holds and board.moved:
+    request.progress("looking for room for the shapes")
+    schedule, is_best = _searched(situation, request, current, deadline)
+    request.progress("proving how much room there can be")
+    bound = -state.cost if is_best and not request.move_cost else _bound(situation, current, deadline)
+    request.progress("predicting destinations")
+    if request.is_guided_by_holds and current.moved:
         part = deadline.part(_FOLLOWING_SHARE)
-        schedule = following_the_scheduler(board, schedule, _gainers(situation, board), part)
-    return _answer(situation, question, Improvement(board, schedule, before, state.cost), bound, deadline)
+        schedule = following_the_scheduler(current, schedule, _gainers(situation, current), part)
+    return _answer(situation, request, LocalSearchResult(current, schedule, before, state.cost), bound, deadline)
 
 
-def _bound(situation: Situation, board: Board, deadline: Deadline) -> float:
+def _bound(situation: DefragmentSituation, current: SearchState, deadline: Deadline) -> float:
     part = deadline.part(_BOUND_SHARE)
-    return max(Ceiling(situation, part).value(part), -board.state.cost)
+    return max(Ceiling(situation, part).value(part), -current.state.cost)
 
 
-def _searched(situation: Situation, question: Question, board: Board, deadline: Deadline) -> tuple[Schedule, bool]:
-    """A schedule, whose moves stand on the board, and whether no plan is better."""
+def _searched(
+    situation: DefragmentSituation, request: PlanRequest, current: SearchState, deadline: Deadline
+) -> tuple[WaveSchedule, bool]:
+    """A schedule, whose moves stand on the search state, and whether no plan is better."""
     search = deadline.part(SEARCH_SHARE)
-    if not question.is_guided_by_holds:
-        return Unguided(situation, board).run(search), False
-    exact = best_plan(situation, question, board, search.part(_EXACT_SHARE))
+    if not request.is_guided_by_holds:
+        return Unguided(situation, current).run(search), False
+    exact = best_plan(situation, request, current, search.part(_EXACT_SHARE))
     if exact is not None and exact.is_best:
         return exact
-    kept, cost = list(board.moved.items()), board.cost
-    board.reset([])
-    rounds = Rounds(situation, board)
+    kept, cost = list(current.moved.items()), current.cost
+    current.reset([])
+    rounds = GreedyRounds(situation, current)
     rounds.run(search)
-    if exact is None or board.cost < cost:
+    if exact is None or current.cost < cost:
         return rounds.schedule, False
-    board.reset(kept)
+    current.reset(kept)
     return exact
 
 
 def _answer(
-    situation: Situation, question: Question, improvement: Improvement, bound: float, deadline: Deadline
-) -> Answer:
-    board = improvement.board
-    closes = _gainers(situation, board)
-    held = question.placement.copy()
+    situation: DefragmentSituation,
+    request: PlanRequest,
+    improvement: LocalSearchResult,
+    bound: float,
+    deadline: Deadline,
+) -> ObjectivePlan:
+    current = improvement.current
+    closes = _gainers(situation, current)
+    held = request.placement.copy()
     close(held, closes)
     answer = as_answer(
-        question,
-        Problem(question.prediction, held, question.eligibility),
+        request,
+        Problem(request.prediction, held, request.eligibility),
         improvement,
         deadline,
-        value=0.0 - board.state.cost,
+        value=0.0 - current.state.cost,
         bound=bound,
         unit="pods" if situation.shapes.is_counted else "weighted pods",
-        message=describe(situation, board, bound),
-        reason=reason_of(situation, board),
-        refusals=refusals_of(situation, blocked_nodes(situation), question.eligibility),
+        message=describe(situation, current, bound),
+        reason=reason_of(situation, current),
+        refusals=refusals_of(situation, blocked_nodes(situation), request.eligibility),
     )
     status = answer.status if answer.moves or answer.status == Status.OPTIMAL else Status.UNKNOWN
     return replace(answer, status=status, closes=closes)
 
 
-def _gainers(situation: Situation, board: Board) -> tuple[int, ...]:
+def _gainers(situation: DefragmentSituation, current: SearchState) -> tuple[int, ...]:
     """Nodes that pods left and where more fits than before: they are kept for the shapes."""
     shapes = situation.shapes
-    left: IntArray = np.unique(situation.problem.origin[list(board.moved)].astype(np.int64))
-    gains = shapes.worth(board.free[:, left], left) - shapes.worth(situation.problem.free[:, left], left)
+    left: IntArray = np.unique(situation.problem.origin[list(current.moved)].astype(np.int64))
+    gains = shapes.worth(current.free[:, left], left) - shapes.worth(situation.problem.free[:, left], left)
     return tuple(left[gains > 0].tolist())

@@ -10,7 +10,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.defragment.situation import Situation
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation
 from rescheduler.planning.problem.covers import IMPOSSIBLE, CostOf, Covers
 from rescheduler.planning.problem.deadline import Deadline
 
@@ -41,7 +41,7 @@ class Option:
 class Options:
     """Makes options for one placement: ``free`` int64[R, N] and which movable pods may still leave (bool[M])."""
 
-    def __init__(self, situation: Situation, free: IntArray, may_leave: BoolArray, spent: IntArray) -> None:
+    def __init__(self, situation: DefragmentSituation, free: IntArray, may_leave: BoolArray, spent: IntArray) -> None:
         """``spent``: pods (rows) that have left their nodes already, which count against the limits."""
         self.situation = situation
         self.free = free

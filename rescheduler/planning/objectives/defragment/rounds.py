@@ -9,14 +9,14 @@ import numpy as np
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.defragment.choosing import Greedy, chosen_seats
-from rescheduler.planning.objectives.defragment.kinds import Kinds
+from rescheduler.planning.objectives.defragment.kinds import MovableKinds
 from rescheduler.planning.objectives.defragment.options import Option, Options
-from rescheduler.planning.objectives.defragment.situation import Seat, Situation
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation, Seat
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import EVICTION_COST
 from rescheduler.planning.search.arranging import arrange
-from rescheduler.planning.search.search_state import SAME, Board
+from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.waves.waves import GroupsOfPods
 
 _MOST_ROUNDS = 8
@@ -32,37 +32,37 @@ _MOST_BRANCHES = 4_000
 _TIE = 1e-3  # of the smallest weight: what all evictions together may weigh
 
 
-class Rounds:
-    """The search of one plan; the moves stand on the board."""
+class GreedyRounds:
+    """The search of one plan; the moves stand on the search state."""
 
-    def __init__(self, situation: Situation, board: Board) -> None:
-        """Begin with what stands on the board."""
+    def __init__(self, situation: DefragmentSituation, current: SearchState) -> None:
+        """Begin with what stands on the search state."""
         self._situation = situation
-        self._board = board
+        self._current = current
         self._groups = GroupsOfPods(situation.problem)
         self._banned: set[Seat] = set()
-        self.schedule = Schedule()
+        self.schedule = WaveSchedule()
 
     def run(self, deadline: Deadline) -> None:
         """As long as a round lowers the cost, and time is left."""
         for _ in range(_MOST_ROUNDS):
-            before, banned = self._board.cost, len(self._banned)
+            before, banned = self._current.cost, len(self._banned)
             self._round(deadline)
-            is_better = self._board.cost < before - SAME
+            is_better = self._current.cost < before - SAME
             if deadline.is_over() or not (is_better or len(self._banned) > banned):
                 return
 
     def _round(self, deadline: Deadline) -> None:
         """A quick choice first; then the integer program's, if it is better."""
-        situation, board = self._situation, self._board
-        kept = list(board.moved.items())
+        situation, current = self._situation, self._current
+        kept = list(current.moved.items())
         spent = np.array([row for row, _ in kept], dtype=np.int64)
         may_leave = np.ones(len(situation.problem.movable), dtype=np.bool_)
         may_leave[spent] = False
-        options = Options(situation, board.free, may_leave, spent)
+        options = Options(situation, current.free, may_leave, spent)
         if options.most_moves <= 0:
             return
-        kinds = Kinds(situation, board, self._banned, deadline.part(_SEATS_SHARE))
+        kinds = MovableKinds(situation, current, self._banned, deadline.part(_SEATS_SHARE))
         offered = self._offered(options, deadline.part(_OPTIONS_SHARE))
         profit = self._profit(offered)
         order = _best_first(offered, profit)
@@ -76,20 +76,20 @@ class Rounds:
 
     def _adopt(self, kept: Sequence[Seat], seats: Sequence[Seat], deadline: Deadline) -> None:
         """Make these moves beside those that were kept, if they promise and prove to be better than what stands."""
-        board, schedule = self._board, self.schedule
-        cost, standing = board.cost, list(board.moved.items())
+        current, schedule = self._current, self.schedule
+        cost, standing = current.cost, list(current.moved.items())
         if not seats or deadline.is_over():
             return
-        board.reset([*kept, *seats])
-        if board.cost < cost - SAME:
-            board.reset(kept)
+        current.reset([*kept, *seats])
+        if current.cost < cost - SAME:
+            current.reset(kept)
             refused = self._sit(seats)
-            schedule, _ = arrange(board, self._groups, deadline, only_predicted=False)
-            self._banned |= refused | {(row, node) for row, node in seats if board.moved.get(row) != node}
-        if board.cost < cost - SAME:
+            schedule, _ = arrange(current, self._groups, deadline, only_predicted=False)
+            self._banned |= refused | {(row, node) for row, node in seats if current.moved.get(row) != node}
+        if current.cost < cost - SAME:
             self.schedule = schedule
         else:
-            board.reset(standing)
+            current.reset(standing)
 
     def _offered(self, options: Options, deadline: Deadline) -> list[Option]:
         situation = self._situation
@@ -120,7 +120,7 @@ class Rounds:
             [
                 option.gain
                 - tie * float(costs(np.array(option.rows, dtype=np.int64)).sum())
-                - sum(self._board.fee(row) for row in option.rows)
+                - sum(self._current.fee(row) for row in option.rows)
                 for option in offered
             ],
             dtype=np.float64,
@@ -137,10 +137,10 @@ class Rounds:
         return set()
 
     def _sat(self, row: int, node: int) -> bool:
-        board = self._board
-        if not board.may_leave(row) or not board.open_to(row)[node]:
+        current = self._current
+        if not current.may_leave(row) or not current.open_to(row)[node]:
             return False
-        board.move(row, node)
+        current.move(row, node)
         return True
 
 

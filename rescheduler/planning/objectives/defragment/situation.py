@@ -11,7 +11,7 @@ from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.planning.objectives.defragment.wanted_shapes import WantedShapes, WeightedShape
 from rescheduler.planning.problem.covers import Covers
-from rescheduler.planning.problem.plan_request import Question
+from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import UNLIMITED, remaining_limits
 
@@ -19,18 +19,18 @@ Seat = tuple[int, int]
 """A movable pod (row) and the node it goes to."""
 
 
-class Situation:
+class DefragmentSituation:
     """One question about N nodes and M movable pods.
 
     ``arriving``, ``held``: int64[R, M], what a pod takes where it arrives, and holds where it is. ``most_moves``:
     departures left in all.
     """
 
-    def __init__(self, question: Question, shapes: Sequence[WeightedShape]) -> None:
+    def __init__(self, request: PlanRequest, shapes: Sequence[WeightedShape]) -> None:
         """Gather the arrays; O(pods + nodes)."""
-        self.problem = Problem(question.prediction, question.placement, question.eligibility)
+        self.problem = Problem(request.prediction, request.placement, request.eligibility)
         self.shapes = WantedShapes(self.problem.columns, shapes)
-        self.limits = remaining_limits(question.eligibility.limits, question.placement)
+        self.limits = remaining_limits(request.eligibility.limits, request.placement)
         self.most_moves = min(self.limits.in_all, len(self.problem.movable))
         self.arriving, self.held = arriving_and_held(self.problem)
 
@@ -85,7 +85,7 @@ def arriving_and_held(problem: Problem) -> tuple[IntArray, IntArray]:
     return arriving, held
 
 
-def held_on_nodes(situation: Situation) -> IntArray:
+def held_on_nodes(situation: DefragmentSituation) -> IntArray:
     """What all movable pods hold on each node, int64[R, N]."""
     found = np.zeros_like(situation.problem.free)
     for total, amounts in zip(found, situation.held, strict=True):

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rescheduler.planning.objectives.empty_nodes.least_evictions import WholePrices, whole_prices
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Draft, Schedule
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.room_model.attempts import HELP_SHARE, Attempt, Attempts, Refuted
 from rescheduler.planning.room_model.decoding import decode, encode
 from rescheduler.planning.room_model.general import General
@@ -37,7 +37,7 @@ class EmptyingAttempts(Attempts):
 
     def __init__(
         self,
-        situation: Situation,
+        situation: EmptyingSituation,
         instance: Instance,
         deadline: Deadline,
         seed: int,
@@ -56,11 +56,11 @@ class EmptyingAttempts(Attempts):
         self._worth_before = int(prices.price[situation.is_empty].sum())
         self._harmful = frozenset(situation.harmful.tolist())
 
-    def can_only_be_cheaper(self, best: Schedule | None) -> bool:  # noqa: ARG002 - nobody is helped here
+    def can_only_be_cheaper(self, best: WaveSchedule | None) -> bool:  # noqa: ARG002 - nobody is helped here
         """A plan may always empty more."""
         return False
 
-    def solve(self, layers: int, best: Schedule | None, floor: int) -> Attempt | Refuted | None:  # noqa: ARG002
+    def solve(self, layers: int, best: WaveSchedule | None, floor: int) -> Attempt | Refuted | None:  # noqa: ARG002
         """The best plan of the model with so many layers (0: the end state only); None if nothing came of it."""
         self.value_bound = None
         room = self._model(layers)
@@ -98,7 +98,7 @@ class EmptyingAttempts(Attempts):
         )
 
     def _solver(
-        self, room: RoomModel, emptied: EmptiedNodes, best: Schedule | None, layers: int
+        self, room: RoomModel, emptied: EmptiedNodes, best: WaveSchedule | None, layers: int
     ) -> LexicographicSolver:
         """A solver that begins with the best plan so far."""
         size, literals = len(room.variables), list(emptied.is_empty.values())
@@ -138,7 +138,7 @@ class ExactSearch(General):
 
     def __init__(
         self,
-        situation: Situation,
+        situation: EmptyingSituation,
         instance: Instance,
         deadline: Deadline,
         seed: int,
@@ -182,7 +182,7 @@ class ExactSearch(General):
         if schedule is not None:
             self._offer(schedule)
 
-    def _offer(self, schedule: Schedule) -> bool:
+    def _offer(self, schedule: WaveSchedule) -> bool:
         if not keeps_limits(self.situation, schedule):
             return False
         found = solution_of(self.situation, schedule)

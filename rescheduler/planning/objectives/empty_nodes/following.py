@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.destinations import guided_moves
 from rescheduler.planning.waves.replay import replay
@@ -21,13 +21,13 @@ from rescheduler.planning.waves.waves import GroupsOfPods, Waves
 
 
 def followed(
-    situation: Situation,
+    situation: EmptyingSituation,
     groups: GroupsOfPods,
     pods: Sequence[int],
     is_closed: BoolArray,
     packed: Mapping[int, int],
     deadline: Deadline,
-) -> Schedule | None:
+) -> WaveSchedule | None:
     """Waves in which every pod goes where the scheduler likes it best; None where somebody finds no place.
 
     ``packed``: pods that go to these nodes all the same, before the others.
@@ -58,7 +58,7 @@ def followed(
 
 
 def emptied_without_holds(
-    situation: Situation, groups: GroupsOfPods, order: Sequence[int], deadline: Deadline
+    situation: EmptyingSituation, groups: GroupsOfPods, order: Sequence[int], deadline: Deadline
 ) -> Solution:
     """Empty nodes in this order, each only if the scheduler would send none of its pods back, or to an emptied one."""
     waves = Waves(situation.problem, groups)
@@ -74,7 +74,7 @@ def emptied_without_holds(
     return solution_of(situation, waves.schedule)
 
 
-def _empties(situation: Situation, waves: Waves, node: int, shunned: BoolArray) -> bool:
+def _empties(situation: EmptyingSituation, waves: Waves, node: int, shunned: BoolArray) -> bool:
     """Let all pods of a node go where the scheduler sends them; False if one of them would go where it must not."""
     problem = situation.problem
     rows = situation.rows_on[node]
@@ -96,14 +96,14 @@ def _empties(situation: Situation, waves: Waves, node: int, shunned: BoolArray) 
     return True
 
 
-def _is_better(situation: Situation, schedule: Schedule, before: int) -> bool:
+def _is_better(situation: EmptyingSituation, schedule: WaveSchedule, before: int) -> bool:
     if not keeps_limits(situation, schedule):
         return False
-    sooner = solution_of(situation, Schedule(schedule.waves[:before]))
+    sooner = solution_of(situation, WaveSchedule(schedule.waves[:before]))
     return solution_of(situation, schedule).value > sooner.value
 
 
-def by_cost(situation: Situation) -> list[int]:
+def by_cost(situation: EmptyingSituation) -> list[int]:
     """Nodes that could be emptied, those first that cost the fewest evictions for what they are worth."""
     nodes = situation.candidates
     share = situation.pods_on[nodes] / situation.price[nodes]
@@ -116,7 +116,7 @@ _MOST_REPLAYED = 2_000
 
 
 def with_destinations(
-    situation: Situation, groups: GroupsOfPods, found: Solution, deadline: Deadline, *, closes_empty: bool
+    situation: EmptyingSituation, groups: GroupsOfPods, found: Solution, deadline: Deadline, *, closes_empty: bool
 ) -> Solution:
     """The same nodes emptied with as few guided moves as a few trials give; the moves that need guidance are marked.
 
@@ -137,7 +137,12 @@ def with_destinations(
 
 
 def _trial(
-    situation: Situation, groups: GroupsOfPods, found: Solution, is_closed: BoolArray, share: float, deadline: Deadline
+    situation: EmptyingSituation,
+    groups: GroupsOfPods,
+    found: Solution,
+    is_closed: BoolArray,
+    share: float,
+    deadline: Deadline,
 ) -> Solution | None:
     seats = found.schedule.draft.moves
     pods = _largest_first(situation, [pod for pod in seats if is_closed[situation.start.node_of[pod]]])
@@ -156,13 +161,15 @@ def _trial(
     return replace(trial, guided=_guided(situation, schedule, is_closed, deadline))
 
 
-def _guided(situation: Situation, schedule: Schedule, is_closed: BoolArray, deadline: Deadline) -> frozenset[int]:
+def _guided(
+    situation: EmptyingSituation, schedule: WaveSchedule, is_closed: BoolArray, deadline: Deadline
+) -> frozenset[int]:
     placement = situation.start.copy()
     close(placement, np.flatnonzero(is_closed))
     return guided_moves(situation.problem, placement, schedule, deadline)
 
 
-def _largest_first(situation: Situation, pods: list[int]) -> list[int]:
+def _largest_first(situation: EmptyingSituation, pods: list[int]) -> list[int]:
     problem = situation.problem
     capacity = np.maximum(1, problem.columns.allocatable.mean(axis=1))
     size = {pod: float((problem.request_of(pod) / capacity).max()) for pod in pods}

@@ -17,7 +17,7 @@ from rescheduler.model.plan.plan import MOST_EMPTY_CLOSED, Refusal
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
 from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.prices import price_of_move, relative_price, tightest_allowances
 from rescheduler.policy.fields.objectives import EmptyNodesArgs, NodePrice
 
@@ -25,44 +25,44 @@ KEPT_NODE: Final = "KeptNode"
 """Rule of a node that is not emptied since nobody may take it away."""
 
 
-def plan(question: Question, args: EmptyNodesArgs) -> Answer:
+def plan(request: PlanRequest, args: EmptyNodesArgs) -> ObjectivePlan:
     """See ``plan_empty_nodes``; with a move cost a node is worth its price less what moving its pods costs."""
-    cluster = question.prediction.columns.cluster
+    cluster = request.prediction.columns.cluster
     price, selection = prices(cluster, args.price), selected(cluster, args)
-    is_empty = _is_empty(question)
-    if question.move_cost:
-        price = np.maximum(0.0, price - question.move_cost * _cost_of_emptying(question))
+    is_empty = _is_empty(request)
+    if request.move_cost:
+        price = np.maximum(0.0, price - request.move_cost * _cost_of_emptying(request))
     answer = plan_empty_nodes(
         EmptyNodesRequest(
-            prediction=question.prediction,
-            placement=question.placement,
-            eligibility=question.eligibility,
-            is_guided_by_holds=question.is_guided_by_holds,
-            deadline_seconds=question.deadline_seconds,
-            seed=question.seed,
-            clock=question.clock,
-            holds_empty_nodes=question.is_guided_by_holds and int(is_empty.sum()) <= MOST_EMPTY_CLOSED,
+            prediction=request.prediction,
+            placement=request.placement,
+            eligibility=request.eligibility,
+            is_guided_by_holds=request.is_guided_by_holds,
+            deadline_seconds=request.deadline_seconds,
+            seed=request.seed,
+            clock=request.clock,
+            holds_empty_nodes=request.is_guided_by_holds and int(is_empty.sum()) <= MOST_EMPTY_CLOSED,
             is_selected=selection,
-            price=price if question.move_cost or args.price is not None else None,
-            progress=question.progress,
+            price=price if request.move_cost or args.price is not None else None,
+            progress=request.progress,
         )
     )
-    return Answer(
+    return ObjectivePlan(
         status=answer.status,
         value=answer.value,
         bound=answer.bound,
-        unit=_unit(args, question.move_cost),
-        message=answer.message + _told_cost(question.move_cost),
+        unit=_unit(args, request.move_cost),
+        message=answer.message + _told_cost(request.move_cost),
         moves=answer.moves,
         refusals=(*answer.refusals, *_kept(cluster, args)),
         closes=(*answer.emptied, *_still_empty(is_empty, selection, answer)),
     )
 
 
-def _is_empty(question: Question) -> BoolArray:
+def _is_empty(request: PlanRequest) -> BoolArray:
     """Nodes with no pod but such as belong to them, bool[N]."""
-    pods, node_of = question.prediction.columns.cluster.pods, question.placement.node_of
-    is_empty = np.ones(question.prediction.columns.node_count, dtype=np.bool_)
+    pods, node_of = request.prediction.columns.cluster.pods, request.placement.node_of
+    is_empty = np.ones(request.prediction.columns.node_count, dtype=np.bool_)
     for pod, node in zip(pods, node_of.tolist(), strict=True):
         if node != NOWHERE and not pod.belongs_to_its_node:
             is_empty[node] = False
@@ -107,13 +107,13 @@ def prices(cluster: Cluster, price: NodePrice | None) -> FloatArray:
     return np.array([price.of(node.labels) for node in cluster.nodes], dtype=np.float64)
 
 
-def _cost_of_emptying(question: Question) -> FloatArray:
+def _cost_of_emptying(request: PlanRequest) -> FloatArray:
     """What it costs to move all pods of each node, in evictions of ordinary price, float64[N]."""
-    cluster = question.prediction.columns.cluster
-    tightest, owing = tightest_allowances(question.eligibility.groups), question.eligibility.owing
+    cluster = request.prediction.columns.cluster
+    tightest, owing = tightest_allowances(request.eligibility.groups), request.eligibility.owing
     cost = np.zeros(len(cluster.nodes))
-    for pod in question.eligibility.movable:
-        node = question.placement.node_of[pod]
+    for pod in request.eligibility.movable:
+        node = request.placement.node_of[pod]
         if node != NOWHERE and not cluster.pods[pod].belongs_to_its_node:
             price = price_of_move(cluster.pods[pod], cluster.taken_at, tightest.get(pod), is_owing=pod in owing)
             cost[node] += relative_price(price)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.solvers.emptied_share import fewest_to_empty
 
@@ -45,7 +45,7 @@ def whole_prices(price: FloatArray) -> WholePrices:
 class LeastEvictions:
     """Proven least numbers, each worked out once."""
 
-    def __init__(self, situation: Situation) -> None:
+    def __init__(self, situation: EmptyingSituation) -> None:
         """Know nothing yet."""
         self._situation = situation
         self._known: dict[int, int] = {}

@@ -10,7 +10,7 @@ import numpy as np
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Refusal
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution
 from rescheduler.planning.problem.remaining_limits import UNLIMITED
 
@@ -20,7 +20,7 @@ _MOST_BLOCKED_NAMED = 3
 MOVED_ALREADY = "MovedAlready"
 
 
-def blocked_nodes(situation: Situation, eligibility: Eligibility) -> tuple[Refusal, ...]:
+def blocked_nodes(situation: EmptyingSituation, eligibility: Eligibility) -> tuple[Refusal, ...]:
     """One refusal for each selected node that only pods which must stay keep in use, those with the fewest first.
 
     ``eligibility`` is what was asked with: it knows why pods must stay. Nodes that the limits keep in use anyway are
@@ -46,7 +46,7 @@ def blocked_nodes(situation: Situation, eligibility: Eligibility) -> tuple[Refus
     )
 
 
-def _refusal(situation: Situation, node: int, pods: IntArray, reasons: _Reasons) -> Refusal:
+def _refusal(situation: EmptyingSituation, node: int, pods: IntArray, reasons: _Reasons) -> Refusal:
     told = [reasons.of(pod) for pod in pods.tolist()]
     name = situation.columns.cluster.nodes[node].name
     more = f"; and {len(told) - _MOST_BLOCKED_NAMED} more" if len(told) > _MOST_BLOCKED_NAMED else ""
@@ -57,7 +57,7 @@ def _refusal(situation: Situation, node: int, pods: IntArray, reasons: _Reasons)
 class _Reasons:
     """Why a pod that is on a node must stay there."""
 
-    def __init__(self, situation: Situation, eligibility: Eligibility) -> None:
+    def __init__(self, situation: EmptyingSituation, eligibility: Eligibility) -> None:
         self._situation = situation
         self._refusals = eligibility.refusals
         self._spent = {pod: group for group in eligibility.groups if group.allowed_per_wave <= 0 for pod in group.pods}
@@ -78,7 +78,7 @@ class _Reasons:
         return "Eligibility", f"{key} may not be moved"
 
 
-def binding_limits(situation: Situation, evictions: int) -> tuple[str, ...]:
+def binding_limits(situation: EmptyingSituation, evictions: int) -> tuple[str, ...]:
     """Names of the limits that keep nodes out, or leave too little for one more."""
     limits = situation.limits
     given = situation.eligibility.limits
@@ -95,7 +95,7 @@ def binding_limits(situation: Situation, evictions: int) -> tuple[str, ...]:
     return tuple(found) if least < UNLIMITED or limits.in_all == 0 else ()
 
 
-def _is_short(situation: Situation, nodes: IntArray, evictions: int) -> bool:
+def _is_short(situation: EmptyingSituation, nodes: IntArray, evictions: int) -> bool:
     """Whether some node that is still in use has more pods than evictions are left."""
     left = situation.limits.in_all - evictions
     return bool((situation.pods_on[nodes] > left).any())
@@ -105,7 +105,7 @@ _MOST_NAMED = 8
 
 
 def describe(
-    situation: Situation,
+    situation: EmptyingSituation,
     solution: Solution,
     bound: float,
     refusals: Sequence[Refusal],
@@ -125,7 +125,7 @@ def describe(
     return "; ".join([part for part in parts if part] + list(notes))
 
 
-def _summary(situation: Situation, solution: Solution) -> str:
+def _summary(situation: EmptyingSituation, solution: Solution) -> str:
     if not solution.emptied:
         return "no node is emptied"
     names = [situation.columns.cluster.nodes[node].name for node in solution.emptied]
@@ -143,14 +143,14 @@ def _summary(situation: Situation, solution: Solution) -> str:
     return told
 
 
-def _proof(situation: Situation, solution: Solution, bound: float) -> str:
+def _proof(situation: EmptyingSituation, solution: Solution, bound: float) -> str:
     if not _is_below(solution.value, bound):
         return "proven: no plan reaches more" if solution.emptied else "proven: no plan empties any"
     unit = "nodes" if _counts_nodes(situation) else "in price"
     return f"more is not ruled out: at most {bound:g} {unit if bound != 1 else unit.removesuffix('s')}"
 
 
-def _why_none(situation: Situation) -> str:
+def _why_none(situation: EmptyingSituation) -> str:
     if not (situation.is_source & (situation.pods_on > 0)).any():
         return "every node that may be emptied is empty already" if situation.is_source.any() else "no node is selected"
     if not len(situation.candidates):
@@ -158,11 +158,11 @@ def _why_none(situation: Situation) -> str:
     return f"the pods of {_nodes(len(situation.candidates))} that could be emptied do not find room elsewhere"
 
 
-def _all_that_could_be(situation: Situation) -> float:
+def _all_that_could_be(situation: EmptyingSituation) -> float:
     return float(situation.price[situation.is_source & (situation.pods_on > 0)].sum())
 
 
-def _counts_nodes(situation: Situation) -> bool:
+def _counts_nodes(situation: EmptyingSituation) -> bool:
     return bool((situation.price[situation.is_source] == 1).all())
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 
 _MOST_EJECTIONS_TRIED = 16
 _MOST_FAILURES = 400
-Step = tuple[int, int, int]  # pod, node before, node after
+SingleMove = tuple[int, int, int]  # pod, node before, node after
 
 
 class NodeByNode:
@@ -24,7 +24,7 @@ class NodeByNode:
     ``order``: (pod, node) moves; ``emptied``: nodes; ``is_closed``: bool[N], nodes that take nobody.
     """
 
-    def __init__(self, situation: Situation, is_closed: BoolArray) -> None:
+    def __init__(self, situation: EmptyingSituation, is_closed: BoolArray) -> None:
         """Nothing has moved. ``is_closed``: nodes to be kept free of arrivals until they are opened."""
         self.situation = situation
         self.problem = situation.problem
@@ -52,11 +52,11 @@ class NodeByNode:
                 self.is_closed[node] = False
                 failures += 1
 
-    def repeat(self, schedule: Schedule, emptied: Sequence[int]) -> None:
+    def repeat(self, schedule: WaveSchedule, emptied: Sequence[int]) -> None:
         """Begin with the moves of a schedule, which empties these nodes."""
         self.is_closed[list(emptied)] = True
         self.emptied = list(emptied)
-        steps: list[Step] = []
+        steps: list[SingleMove] = []
         for wave in schedule.waves:
             for pod, node in wave:
                 self._move(self.problem.row_of_movable[pod], node, steps)
@@ -66,7 +66,7 @@ class NodeByNode:
         was_closed = bool(self.is_closed[node])
         self.is_closed[node] = True
         begun = len(self.order)
-        steps: list[Step] = []
+        steps: list[SingleMove] = []
         rows = [row for row in self.situation.rows_on[node].tolist() if not self.has_moved[row]]
         for position, row in enumerate(self._hardest_first(rows)):
             still_to_go = len(rows) - position
@@ -80,7 +80,7 @@ class NodeByNode:
     def seat_all(self, rows: list[int]) -> bool:
         """Find a place for each of these pods by itself; nothing is changed where one has none."""
         begun = len(self.order)
-        steps: list[Step] = []
+        steps: list[SingleMove] = []
         for row in self._hardest_first(rows):
             if not self._seat(row, steps):
                 self._undo(steps, begun)
@@ -114,7 +114,7 @@ class NodeByNode:
         found[self.placement.node_of[pod]] = False
         return found
 
-    def _seat(self, row: int, steps: list[Step]) -> bool:
+    def _seat(self, row: int, steps: list[SingleMove]) -> bool:
         """Send a pod to the open node on which the least room remains."""
         pod = int(self.problem.movable[row])
         nodes = np.flatnonzero(self._open_to(pod))
@@ -128,7 +128,7 @@ class NodeByNode:
         self._move(row, int(nodes[fits][int(rest.argmin())]), steps)
         return True
 
-    def _seat_by_ejection(self, row: int, steps: list[Step], still_to_go: int) -> bool:
+    def _seat_by_ejection(self, row: int, steps: list[SingleMove], still_to_go: int) -> bool:
         """Move a pod that could have stayed out of the way: one more eviction."""
         pod = int(self.problem.movable[row])
         if len(self.order) + still_to_go >= self.situation.limits.in_all or self.problem.is_entangled(pod):
@@ -170,7 +170,7 @@ class NodeByNode:
         name = self.problem.columns.cluster.pods[int(self.problem.movable[row])].namespace
         return bool(self._left_node[node] < limits.of_node[node]) and self._left_namespace[name] < limits.of(name)
 
-    def _move(self, row: int, node: int, steps: list[Step]) -> None:
+    def _move(self, row: int, node: int, steps: list[SingleMove]) -> None:
         problem = self.problem
         pod = int(problem.movable[row])
         origin = int(self.placement.node_of[pod])
@@ -190,7 +190,7 @@ class NodeByNode:
         self.free[:, origin] += problem.held[:, row] if origin == at_home else problem.requests[:, row]
         self.free[:, node] -= problem.held[:, row] if node == at_home else problem.requests[:, row]
 
-    def _undo(self, steps: list[Step], begun: int) -> None:
+    def _undo(self, steps: list[SingleMove], begun: int) -> None:
         for row, origin, node in reversed(steps):
             pod = int(self.problem.movable[row])
             self._shift(row, pod, node, origin)

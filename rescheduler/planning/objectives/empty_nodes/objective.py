@@ -6,8 +6,8 @@ from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.empty_nodes.following import by_cost, emptied_without_holds, with_destinations
 from rescheduler.planning.objectives.empty_nodes.messages import binding_limits, blocked_nodes, describe
 from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
-from rescheduler.planning.objectives.empty_nodes.search import Search
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.search import EmptyingSearch
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.plan_request import PlannedMove
@@ -23,10 +23,10 @@ def plan_empty_nodes(request: EmptyNodesRequest) -> EmptyNodesAnswer:
     Raises ValueError where prices are negative or not one for each node.
     """
     deadline = Deadline(request.clock, request.deadline_seconds)
-    situation = Situation(request)
+    situation = EmptyingSituation(request)
     groups = GroupsOfPods(situation.problem)
     notes: list[str] = []
-    search = Search(situation, groups, deadline.part(SEARCH_SHARE), request.seed, request.progress)
+    search = EmptyingSearch(situation, groups, deadline.part(SEARCH_SHARE), request.seed, request.progress)
     if request.is_guided_by_holds:
         search.run()
         request.progress("predicting destinations")
@@ -40,7 +40,7 @@ def plan_empty_nodes(request: EmptyNodesRequest) -> EmptyNodesAnswer:
 
 
 def _answer(
-    situation: Situation, request: EmptyNodesRequest, best: Solution, bound: float, notes: list[str]
+    situation: EmptyingSituation, request: EmptyNodesRequest, best: Solution, bound: float, notes: list[str]
 ) -> EmptyNodesAnswer:
     refusals = blocked_nodes(situation, request.eligibility)
     limits = binding_limits(situation, best.evictions)
@@ -58,7 +58,7 @@ def _answer(
     )
 
 
-def _moves(situation: Situation, best: Solution) -> tuple[PlannedMove, ...]:
+def _moves(situation: EmptyingSituation, best: Solution) -> tuple[PlannedMove, ...]:
     nodes = situation.columns.cluster.nodes
     emptied = frozenset(best.emptied)
     moves = []
@@ -71,7 +71,7 @@ def _moves(situation: Situation, best: Solution) -> tuple[PlannedMove, ...]:
     return tuple(moves)
 
 
-def _note_without_holds(situation: Situation, best: Solution) -> str:
+def _note_without_holds(situation: EmptyingSituation, best: Solution) -> str:
     left = len(situation.candidates) - len(best.emptied)
     if left <= 0:
         return ""

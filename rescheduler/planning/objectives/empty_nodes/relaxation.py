@@ -9,7 +9,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 
 # Pods put together that ask for the same, or for the same proportions: few shapes, and none asks for too much.
 
@@ -95,7 +95,7 @@ class Relaxation:
     most_evictions: int
 
 
-def relax(situation: Situation) -> Relaxation:
+def relax(situation: EmptyingSituation) -> Relaxation:
     """State the relaxation; amounts that pods hold where they are and ask for elsewhere count with the lesser."""
     problem = situation.problem
     amounts = np.minimum(problem.requests, problem.held).T
@@ -126,14 +126,14 @@ def relax(situation: Situation) -> Relaxation:
     )
 
 
-def _openness(situation: Situation) -> BoolArray:
+def _openness(situation: EmptyingSituation) -> BoolArray:
     """The nodes that each mask of pods is open to, bool[masks, N]."""
     problem = situation.problem
     _ = problem.mask_numbers  # hands all masks out
     return np.array(problem.masks, dtype=np.bool_).reshape(-1, situation.node_count)
 
 
-def _groups(situation: Situation, openness: BoolArray) -> IntArray:
+def _groups(situation: EmptyingSituation, openness: BoolArray) -> IntArray:
     """Group of each node, int64[N]: open to the same pods and, in small clusters, of one size."""
     by_openness = openness.T.astype(np.int64)
     candidates = [by_openness]
@@ -147,7 +147,7 @@ def _groups(situation: Situation, openness: BoolArray) -> IntArray:
     return np.zeros(situation.node_count, dtype=np.int64)
 
 
-def _open_groups(situation: Situation, openness: BoolArray, group_of: IntArray) -> BoolArray:
+def _open_groups(situation: EmptyingSituation, openness: BoolArray, group_of: IntArray) -> BoolArray:
     """The groups that each movable pod is open to, its own among them, bool[M, G]."""
     problem = situation.problem
     of_mask = np.zeros((len(openness), group_of.max(initial=0) + 1), dtype=np.bool_)

@@ -14,7 +14,7 @@ from rescheduler.planning.objectives.empty_nodes.least_evictions import LeastEvi
 from rescheduler.planning.objectives.empty_nodes.node_by_node import NodeByNode
 from rescheduler.planning.objectives.empty_nodes.relaxation import relax
 from rescheduler.planning.objectives.empty_nodes.repacking.repacking import repacked
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.room_model.instance_builder import build_instance
@@ -38,11 +38,11 @@ _LARGEST_REPACKED = 50_000_000  # pods times nodes
 _SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.15, 0.5, 0.95
 
 
-class Search:
+class EmptyingSearch:
     """One run over a situation. ``best`` is the best plan so far, ``bound`` what no plan exceeds."""
 
     def __init__(
-        self, situation: Situation, groups: GroupsOfPods, deadline: Deadline, seed: int, progress: Progress
+        self, situation: EmptyingSituation, groups: GroupsOfPods, deadline: Deadline, seed: int, progress: Progress
     ) -> None:
         """Begin with the plan that moves nobody."""
         self.situation = situation

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesRequest
 
 
-class Situation:
+class EmptyingSituation:
     """The question as arrays over nodes (N) and movable pods (M).
 
     ``counts``: bool[P], pods that keep a node from being empty; ``pods_on``: int64[N], how many of them there are;

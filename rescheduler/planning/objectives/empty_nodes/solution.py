@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rescheduler.model.columns.arrays import IntArray
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
+from rescheduler.planning.problem.draft import WaveSchedule
 
 _SAME = 1e-9
 
@@ -21,7 +21,7 @@ class Solution:
     ``guided``: pods that the scheduler would not send where the plan has them.
     """
 
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: WaveSchedule = field(default_factory=WaveSchedule)
     emptied: tuple[int, ...] = ()
     value: float = 0.0
     harm: int = 0
@@ -45,7 +45,7 @@ class Solution:
         return (self.evictions, self.schedule.exchanged, self.harm, len(self.guided), len(self.schedule.waves))
 
 
-def solution_of(situation: Situation, schedule: Schedule) -> Solution:
+def solution_of(situation: EmptyingSituation, schedule: WaveSchedule) -> Solution:
     """What a schedule reaches: nodes with pods at the start and none at the end, less empty ones that got some."""
     pods = np.array([pod for wave in schedule.waves for pod, _ in wave], dtype=np.int64)
     goals = np.array([node for wave in schedule.waves for _, node in wave], dtype=np.int64)
@@ -58,7 +58,7 @@ def solution_of(situation: Situation, schedule: Schedule) -> Solution:
     return Solution(schedule, tuple(emptied.tolist()), situation.worth(emptied, used), harm)
 
 
-def keeps_limits(situation: Situation, schedule: Schedule) -> bool:
+def keeps_limits(situation: EmptyingSituation, schedule: WaveSchedule) -> bool:
     """Whether a schedule stays within what the limits leave."""
     limits, cluster = situation.limits, situation.columns.cluster
     pods = [pod for wave in schedule.waves for pod, _ in wave]

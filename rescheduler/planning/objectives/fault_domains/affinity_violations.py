@@ -10,10 +10,10 @@ from rescheduler.model.columns.affinity_terms import AffinityTerms, OwnTerms
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.fault_domains.part import Blame, Part
+from rescheduler.planning.objectives.fault_domains.part import Blame, ViolationCounter
 
 
-class Company(Part):
+class AffinityViolations(ViolationCounter):
     """Holders of the same affinity terms whose node lacks a topology key, or a partner in some key's domain.
 
     As in kube-scheduler: partners match all terms together, and the first of a kind that attracts itself may be alone.
@@ -36,7 +36,7 @@ class Company(Part):
         self.cost = int(self._lacking().sum())
 
     def change(self, pod: int) -> FloatArray:
-        """See Part."""
+        """See ViolationCounter."""
         position = self._position(pod)
         if position == NOWHERE:
             return np.zeros(len(self._has_all))
@@ -49,14 +49,14 @@ class Company(Part):
         return change
 
     def move(self, pod: int, node: int) -> None:
-        """See Part."""
+        """See ViolationCounter."""
         position = self._position(pod)
         if position != NOWHERE:
             self._node_of[position] = node
             self.cost = int(self._lacking().sum())
 
     def blame(self) -> Blame:
-        """See Part: those that lack company, and the partners that could come to them."""
+        """See ViolationCounter: those that lack company, and the partners that could come to them."""
         lacking = self._all[self._lacking()]
         if not len(lacking):
             return Blame(lacking, lacking)
@@ -65,22 +65,22 @@ class Company(Part):
         return Blame(np.concatenate([lacking, partners]), amounts)
 
     def hopes(self) -> Blame:
-        """See Part: a partner may be company for all that lack it."""
+        """See ViolationCounter: a partner may be company for all that lack it."""
         pods = self._all if self.cost else self._all[:0]
         return Blame(pods, np.full(len(pods), self.cost, dtype=np.int64))
 
     def concerns(self) -> IntArray | None:
-        """See Part."""
+        """See ViolationCounter."""
         return self._all
 
-    def copy(self) -> Company:
-        """See Part."""
+    def copy(self) -> AffinityViolations:
+        """See ViolationCounter."""
         other = copy(self)
         other._node_of = self._node_of.copy()
         return other
 
     def describe(self) -> str:
-        """See Part."""
+        """See ViolationCounter."""
         return f"affinity within {' and '.join(sorted(set(self.own.affinity_keys)))}"
 
     def _position(self, pod: int) -> int:
@@ -131,12 +131,12 @@ class Company(Part):
         open_cases = np.flatnonzero(rest & self._has_all[sites] & some_missing)
         lacking = np.full(len(self._has_all), int(hopeless.sum()), dtype=np.int64)
         is_partner = bool(self._is_partner[position])
-        for case in open_cases.tolist():
+        for assignment in open_cases.tolist():
             still = np.zeros(len(self._has_all), dtype=np.bool_)
             for codes, lacks in zip(self.codes, missing, strict=True):
-                if lacks[case]:
-                    still |= (codes != codes[sites[case]]) | (not is_partner)
-            excused = bool(is_first[case]) & ~(self.has_some_key & is_partner)
+                if lacks[assignment]:
+                    still |= (codes != codes[sites[assignment]]) | (not is_partner)
+            excused = bool(is_first[assignment]) & ~(self.has_some_key & is_partner)
             lacking += still & ~excused
         return lacking
 
@@ -150,7 +150,7 @@ class Company(Part):
         return lacks
 
 
-def companies_of(columns: Columns, node_of: IndexArray, is_standing: BoolArray) -> list[Company]:
+def companies_of(columns: Columns, node_of: IndexArray, is_standing: BoolArray) -> list[AffinityViolations]:
     """One part for each kind of placed pods with required affinity."""
     terms = columns.facts(AffinityTerms)
     found = []
@@ -163,5 +163,5 @@ def companies_of(columns: Columns, node_of: IndexArray, is_standing: BoolArray) 
             holders = pods[columns.label_set_of[pods] == label_set]
             own = terms.own(int(holders[0]))
             partners = own.attractors[is_standing[own.attractors]]
-            found.append(Company(columns, own, holders, node_of, partners))
+            found.append(AffinityViolations(columns, own, holders, node_of, partners))
     return found

@@ -9,61 +9,61 @@ import numpy as np
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.fault_domains.part import Blame, Part
-from rescheduler.planning.objectives.separate_antagonists.conflicts import Apart, Foes
+from rescheduler.planning.objectives.fault_domains.part import Blame, ViolationCounter
+from rescheduler.planning.objectives.separate_antagonists.conflicts import ConflictClasses, ConflictCounts
 
 
-class Repulsion(Part):
+class AntiAffinityViolations(ViolationCounter):
     """Pairs of pods in one domain of a topology key, of which one's required anti-affinity repels the other."""
 
-    def __init__(self, topology_key: str, apart: Apart) -> None:
-        """``apart``: classes of these pods over the domains of the key."""
+    def __init__(self, topology_key: str, conflicts: ConflictCounts) -> None:
+        """``conflicts``: classes of these pods over the domains of the key."""
         self.topology_key = topology_key
-        self.apart = apart
+        self.conflicts = conflicts
 
     @property
     def cost(self) -> int:  # type: ignore[override]
-        """See Part."""
-        return self.apart.pairs
+        """See ViolationCounter."""
+        return self.conflicts.pairs
 
     def change(self, pod: int) -> FloatArray:
-        """See Part."""
-        return self.apart.change(pod)
+        """See ViolationCounter."""
+        return self.conflicts.change(pod)
 
     def move(self, pod: int, node: int) -> None:
-        """See Part."""
-        self.apart.move(pod, node)
+        """See ViolationCounter."""
+        self.conflicts.move(pod, node)
 
     def blame(self) -> Blame:
-        """See Part."""
-        pods = np.flatnonzero(self.apart.here)
-        return Blame(pods, self.apart.here[pods])
+        """See ViolationCounter."""
+        pods = np.flatnonzero(self.conflicts.here)
+        return Blame(pods, self.conflicts.here[pods])
 
     def hopes(self) -> Blame:
-        """See Part."""
+        """See ViolationCounter."""
         return self.blame()
 
     def concerns(self) -> IntArray | None:
-        """See Part."""
-        return np.flatnonzero(self.apart.foes.class_of != NOWHERE)
+        """See ViolationCounter."""
+        return np.flatnonzero(self.conflicts.conflicts.class_of != NOWHERE)
 
-    def copy(self) -> Repulsion:
-        """See Part."""
-        return Repulsion(self.topology_key, self.apart.copy())
+    def copy(self) -> AntiAffinityViolations:
+        """See ViolationCounter."""
+        return AntiAffinityViolations(self.topology_key, self.conflicts.copy())
 
     def describe(self) -> str:
-        """See Part."""
+        """See ViolationCounter."""
         return f"anti-affinity within {self.topology_key}"
 
 
-def repulsions_of(columns: Columns, node_of: IndexArray, is_standing: BoolArray) -> list[Repulsion]:
+def repulsions_of(columns: Columns, node_of: IndexArray, is_standing: BoolArray) -> list[AntiAffinityViolations]:
     """One part for each topology key of required anti-affinity."""
     relations = _relations(columns, np.flatnonzero(is_standing))
     found = []
     for topology_key in sorted(relations):
-        foes = _foes(columns, relations[topology_key], is_standing)
+        conflicts = _classes_in_conflict(columns, relations[topology_key], is_standing)
         codes, _ = columns.domains.of(topology_key)
-        found.append(Repulsion(topology_key, Apart(foes, node_of, codes)))
+        found.append(AntiAffinityViolations(topology_key, ConflictCounts(conflicts, node_of, codes)))
     return found
 
 
@@ -85,7 +85,7 @@ def _relations(columns: Columns, pods: IntArray) -> dict[str, set[tuple[Kind, in
     return found
 
 
-def _foes(columns: Columns, relations: set[tuple[Kind, int]], is_standing: BoolArray) -> Foes:
+def _classes_in_conflict(columns: Columns, relations: set[tuple[Kind, int]], is_standing: BoolArray) -> ConflictClasses:
     """Classes: kinds that hold a term of this key, and label sets of other pods that are selected."""
     holders = {kind for kind, _ in relations}
     selected = {label_set for _, label_set in relations}
@@ -106,4 +106,4 @@ def _foes(columns: Columns, relations: set[tuple[Kind, int]], is_standing: BoolA
         for other in of_label_set.get(label_set, ()):
             rivals[mine].add(int(other))
             rivals[other].add(mine)
-    return Foes(class_of, tuple(np.array(sorted(some), dtype=np.int64) for some in rivals))
+    return ConflictClasses(class_of, tuple(np.array(sorted(some), dtype=np.int64) for some in rivals))

@@ -1,4 +1,4 @@
-"""The question of repairing violations as a case for the exact solver."""
+"""The question of repairing violations as an assignment problem for the exact solver."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
-from rescheduler.planning.assignment.assignment_problem import Case, Costs, Evenness, Need
-from rescheduler.planning.assignment.members import FEW_MOVABLE, Members, affordable_members, case_of
+from rescheduler.planning.assignment.assignment_problem import AffinityCost, AssignmentProblem, Costs, SpreadCost
+from rescheduler.planning.assignment.members import FEW_MOVABLE, Members, affordable_members, assignment_of
 from rescheduler.planning.assignment.pairs import add_pairs
-from rescheduler.planning.objectives.fault_domains.affinity_violations import Company
-from rescheduler.planning.objectives.fault_domains.anti_affinity_violations import Repulsion
+from rescheduler.planning.objectives.fault_domains.affinity_violations import AffinityViolations
+from rescheduler.planning.objectives.fault_domains.anti_affinity_violations import AntiAffinityViolations
 from rescheduler.planning.objectives.fault_domains.misplaced import Misplaced
-from rescheduler.planning.objectives.fault_domains.part import Part
-from rescheduler.planning.objectives.fault_domains.spread_violations import Skew
+from rescheduler.planning.objectives.fault_domains.part import ViolationCounter
+from rescheduler.planning.objectives.fault_domains.spread_violations import SpreadViolations
 from rescheduler.planning.objectives.fault_domains.state import ViolationsState
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits
 
 
-def case_for(problem: Problem, state: ViolationsState, limits: RemainingLimits) -> Case | None:
+def assignment_for(problem: Problem, state: ViolationsState, limits: RemainingLimits) -> AssignmentProblem | None:
     """All movable pods, or those that matter to a violated part, the others left out; None where that is too much.
 
     Where pods are left out, parts that are not violated now are too: they only add to the cost.
     """
     rows = np.arange(len(problem.movable))
-    parts: Sequence[Part] = state.parts
+    parts: Sequence[ViolationCounter] = state.parts
     if len(rows) > FEW_MOVABLE:
         parts = [part for part in parts if part.cost]
         rows = np.flatnonzero(_concerned(problem, parts)[problem.movable])
@@ -37,10 +37,10 @@ def case_for(problem: Problem, state: ViolationsState, limits: RemainingLimits) 
     costs = Costs()
     for part in parts:
         _add(costs, members, nodes, part)
-    return case_of(members, nodes, limits, costs)
+    return assignment_of(members, nodes, limits, costs)
 
 
-def _concerned(problem: Problem, parts: Sequence[Part]) -> BoolArray:
+def _concerned(problem: Problem, parts: Sequence[ViolationCounter]) -> BoolArray:
     is_concerned = np.zeros(problem.columns.pod_count, dtype=np.bool_)
     for part in parts:
         pods = part.concerns()
@@ -48,17 +48,17 @@ def _concerned(problem: Problem, parts: Sequence[Part]) -> BoolArray:
     return is_concerned
 
 
-def _add(costs: Costs, members: Members, nodes: list[tuple[int, ...]], part: Part) -> None:
+def _add(costs: Costs, members: Members, nodes: list[tuple[int, ...]], part: ViolationCounter) -> None:
     if isinstance(part, Misplaced):
         _add_misplaced(costs, members, nodes, part)
-    elif isinstance(part, Repulsion):
-        add_pairs(costs, members, nodes, part.apart.foes, part.apart.codes)
-    elif isinstance(part, Company):
+    elif isinstance(part, AntiAffinityViolations):
+        add_pairs(costs, members, nodes, part.conflicts.conflicts, part.conflicts.codes)
+    elif isinstance(part, AffinityViolations):
         _add_needs(costs, members, part)
-    elif isinstance(part, Skew):
+    elif isinstance(part, SpreadViolations):
         standing = members.standing(part.pods)
         costs.evennesses.append(
-            Evenness(
+            SpreadCost(
                 part.codes,
                 members.among(part.pods),
                 _tally(members, standing, part.codes, len(part.counts)),
@@ -77,7 +77,7 @@ def _add_misplaced(costs: Costs, members: Members, nodes: list[tuple[int, ...]],
             costs.charge(position, node, int(barred[node]))
 
 
-def _add_needs(costs: Costs, members: Members, part: Company) -> None:
+def _add_needs(costs: Costs, members: Members, part: AffinityViolations) -> None:
     standing = members.standing(part.partners)
     partners = members.among(part.partners)
     codes = tuple(part.codes)
@@ -98,7 +98,7 @@ def _add_needs(costs: Costs, members: Members, part: Company) -> None:
             others = standing[standing != pod]
             others_standing = bool(part.has_some_key[members.problem.start.node_of[others]].any())
         costs.needs.append(
-            Need(
+            AffinityCost(
                 holder=holder,
                 node=node,
                 codes=codes,

@@ -6,10 +6,10 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.fault_domains.anti_affinity_violations import Repulsion
+from rescheduler.planning.objectives.fault_domains.anti_affinity_violations import AntiAffinityViolations
 from rescheduler.planning.objectives.fault_domains.misplaced import Misplaced
-from rescheduler.planning.objectives.fault_domains.part import Part
-from rescheduler.planning.objectives.fault_domains.spread_violations import Skew
+from rescheduler.planning.objectives.fault_domains.part import ViolationCounter
+from rescheduler.planning.objectives.fault_domains.spread_violations import SpreadViolations
 from rescheduler.planning.objectives.fault_domains.state import ViolationsState
 from rescheduler.planning.objectives.separate_antagonists.bounds import least_pairs
 from rescheduler.planning.problem.problem import Problem
@@ -32,7 +32,7 @@ def least_violations(problem: Problem, state: ViolationsState, limits: Remaining
     is_movable[problem.movable] = True
     floors = [_floor(problem, part, is_movable, limits) for part in violated]
     steps = limits.in_all * _most_parts_of_a_pod(problem, violated)
-    domains = sum(len(part.counts) for part in violated if isinstance(part, Skew)) + len(violated)
+    domains = sum(len(part.counts) for part in violated if isinstance(part, SpreadViolations)) + len(violated)
     if steps * domains > MOST_WORK:
         return sum(floors)
     gains = [_gains(part, floor, is_movable, steps) for part, floor in zip(violated, floors, strict=True)]
@@ -40,13 +40,13 @@ def least_violations(problem: Problem, state: ViolationsState, limits: Remaining
     return max(sum(floors), int(np.ceil(state.cost - repaired - 1e-9)))
 
 
-def _floor(problem: Problem, part: Part, is_movable: BoolArray, limits: RemainingLimits) -> int:
+def _floor(problem: Problem, part: ViolationCounter, is_movable: BoolArray, limits: RemainingLimits) -> int:
     """What one part keeps if all evictions are for it."""
     if isinstance(part, Misplaced):
         return _misplaced(problem, part, is_movable)
-    if isinstance(part, Repulsion):
-        return least_pairs(problem, part.apart.foes, part.apart.codes, limits, is_barred_by_foes=True)
-    return _uneven(problem, part, is_movable) if isinstance(part, Skew) else 0
+    if isinstance(part, AntiAffinityViolations):
+        return least_pairs(problem, part.conflicts.conflicts, part.conflicts.codes, limits, is_barred_by_foes=True)
+    return _uneven(problem, part, is_movable) if isinstance(part, SpreadViolations) else 0
 
 
 def _misplaced(problem: Problem, part: Misplaced, is_movable: BoolArray) -> int:
@@ -57,7 +57,7 @@ def _misplaced(problem: Problem, part: Misplaced, is_movable: BoolArray) -> int:
     return stay
 
 
-def _uneven(problem: Problem, part: Skew, is_movable: BoolArray) -> int:
+def _uneven(problem: Problem, part: SpreadViolations, is_movable: BoolArray) -> int:
     """What is left if movable pods could be anywhere or nowhere."""
     nodes = problem.start.node_of[part.pods[~is_movable[part.pods]]]
     domains = part.codes[nodes[nodes != NOWHERE]]
@@ -65,7 +65,7 @@ def _uneven(problem: Problem, part: Skew, is_movable: BoolArray) -> int:
     return _excess(part, fixed, int(is_movable[part.pods].sum()))
 
 
-def _excess(part: Skew, counts: IntArray, coming: int) -> int:
+def _excess(part: SpreadViolations, counts: IntArray, coming: int) -> int:
     """Excess of ``counts`` when the least domain is as high as so many further pods can make it."""
     least = 0 if part.is_from_zero else _highest_least(counts, coming)
     return int(np.maximum(0, counts - least - part.max_skew).sum())
@@ -81,7 +81,7 @@ def _highest_least(counts: IntArray, coming: int) -> int:
     return level
 
 
-def _most_parts_of_a_pod(problem: Problem, parts: list[Part]) -> int:
+def _most_parts_of_a_pod(problem: Problem, parts: list[ViolationCounter]) -> int:
     """To how many of the parts one movable pod matters at most."""
     number = np.zeros(problem.columns.pod_count, dtype=np.int64)
     for part in parts:
@@ -90,23 +90,23 @@ def _most_parts_of_a_pod(problem: Problem, parts: list[Part]) -> int:
     return int(number[problem.movable].max(initial=0))
 
 
-def _gains(part: Part, floor: int, is_movable: BoolArray, steps: int) -> FloatArray:
+def _gains(part: ViolationCounter, floor: int, is_movable: BoolArray, steps: int) -> FloatArray:
     """What the first, second, ... eviction repairs of one part at most, as a falling series that ends with the last."""
     most = min(steps, part.cost)
     if isinstance(part, Misplaced):
         left = part.cost - np.arange(most + 1)
-    elif isinstance(part, Repulsion):
-        here = part.apart.here[is_movable & (part.apart.here > 0)]
+    elif isinstance(part, AntiAffinityViolations):
+        here = part.conflicts.here[is_movable & (part.conflicts.here > 0)]
         parted = np.append(0, np.cumsum(np.sort(here)[::-1][:most]))
         left = part.cost - parted
-    elif isinstance(part, Skew):
+    elif isinstance(part, SpreadViolations):
         left = _excess_by_number(part, most) - np.arange(most + 1)
     else:  # one partner may be company for everybody
         left = np.array([part.cost, floor])
     return _falling(np.maximum(left, floor).astype(np.float64))
 
 
-def _excess_by_number(part: Skew, most: int) -> IntArray:
+def _excess_by_number(part: SpreadViolations, most: int) -> IntArray:
     """Excess when 0, 1, ... ``most`` pods more have raised the least domain, int64[most + 1]."""
     now = part.counts[part.is_domain]
     lowest = int(now.min(initial=0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.planning.assignment.staying import Staying, because
-from rescheduler.planning.objectives.fault_domains.part import Part
+from rescheduler.planning.objectives.fault_domains.part import ViolationCounter
 from rescheduler.planning.objectives.fault_domains.state import ViolationsState
 from rescheduler.planning.objectives.separate_antagonists.messages import MOST_NAMED, MOST_REFUSALS, counted
 from rescheduler.planning.problem.problem import Problem
@@ -41,13 +41,13 @@ def outcome(
     return f"{text}; {stay}: {'; '.join([*told, *more])}{because(refusals.values())}", tuple(refusals.values())
 
 
-def _blamed(part: Part) -> list[int]:
+def _blamed(part: ViolationCounter) -> list[int]:
     """Pods that take part in what is violated."""
     blame = part.blame()
     return [pod for pod, amount in zip(blame.pods.tolist(), blame.amounts.tolist(), strict=True) if amount]
 
 
-def _part(problem: Problem, part: Part) -> str:
+def _part(problem: Problem, part: ViolationCounter) -> str:
     """What stays violated, and by whom."""
     pods, own = problem.columns.cluster.pods, _blamed(part)
     named = ", ".join(pods[pod].key for pod in own[:_PODS_OF_A_PART])

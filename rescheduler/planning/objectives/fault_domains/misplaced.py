@@ -11,13 +11,13 @@ from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.taints import tolerates
 from rescheduler.model.objects.constraints import Taint, Toleration
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.fault_domains.part import Blame, Part
+from rescheduler.planning.objectives.fault_domains.part import Blame, ViolationCounter
 
 CONDITIONS = "node.kubernetes.io/"
 """Taints that tell a node's condition (cordoned, not ready): they keep pods off, and say nothing of those there."""
 
 
-class Misplaced(Part):
+class Misplaced(ViolationCounter):
     """Pods whose node does not match their node selector or required affinity, or has a taint they do not tolerate.
 
     Taints of effect NoExecute are left to Kubernetes, which evicts by itself. Pods that belong to their node (of a
@@ -39,18 +39,18 @@ class Misplaced(Part):
 
     @property
     def cost(self) -> int:  # type: ignore[override]
-        """See Part."""
+        """See ViolationCounter."""
         return len(self._wrong)
 
     def change(self, pod: int) -> FloatArray:
-        """See Part."""
+        """See ViolationCounter."""
         barred = self._barred(int(self._columns.shape_of[pod]))
         if barred is None or self._belongs(pod):
             return np.zeros(self._columns.node_count)
         return barred.astype(np.float64) - float(barred[self._node_of[pod]])
 
     def move(self, pod: int, node: int) -> None:
-        """See Part."""
+        """See ViolationCounter."""
         barred = self._barred(int(self._columns.shape_of[pod]))
         self._node_of[pod] = node
         self._wrong.discard(pod)
@@ -58,27 +58,27 @@ class Misplaced(Part):
             self._wrong.add(pod)
 
     def blame(self) -> Blame:
-        """See Part."""
+        """See ViolationCounter."""
         pods = np.array(sorted(self._wrong), dtype=np.int64)
         return Blame(pods, np.ones(len(pods), dtype=np.int64))
 
     def hopes(self) -> Blame:
-        """See Part."""
+        """See ViolationCounter."""
         return self.blame()
 
     def concerns(self) -> IntArray | None:
-        """See Part."""
+        """See ViolationCounter."""
         return None
 
     def copy(self) -> Misplaced:
-        """See Part."""
+        """See ViolationCounter."""
         other = copy(self)
         other._node_of = self._node_of.copy()
         other._wrong = set(self._wrong)
         return other
 
     def describe(self) -> str:
-        """See Part."""
+        """See ViolationCounter."""
         return "nodes that would not admit them now"
 
     def is_barred(self, pod: int) -> BoolArray:

@@ -15,7 +15,7 @@ class Blame(NamedTuple):
     amounts: IntArray
 
 
-class Part(Protocol):
+class ViolationCounter(Protocol):
     """Violations of one sort or of one constraint. ``cost``: their number as things stand."""
 
     cost: int
@@ -35,7 +35,7 @@ class Part(Protocol):
     def concerns(self) -> IntArray | None:
         """Pods whose place matters, ascending; None: any."""
 
-    def copy(self) -> Part:
+    def copy(self) -> ViolationCounter:
         """An independent copy; what never changes is shared."""
 
     def describe(self) -> str:

@@ -11,12 +11,12 @@ from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, Int
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.spread import SpreadRule, SpreadRules
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.fault_domains.part import Blame, Part
+from rescheduler.planning.objectives.fault_domains.part import Blame, ViolationCounter
 
 DO_NOT_SCHEDULE = "DoNotSchedule"
 
 
-class Skew(Part):
+class SpreadViolations(ViolationCounter):
     """Sum over the domains of one constraint of the pods above the least domain and the allowed skew.
 
     The least domain counts as empty where there are fewer domains than ``minDomains``, as in kube-scheduler.
@@ -47,7 +47,7 @@ class Skew(Part):
         return self._rule.max_skew
 
     def change(self, pod: int) -> FloatArray:
-        """See Part."""
+        """See ViolationCounter."""
         position = self._position(pod)
         if position == NOWHERE:
             return np.zeros(len(self.codes))
@@ -61,7 +61,7 @@ class Skew(Part):
         return change
 
     def move(self, pod: int, node: int) -> None:
-        """See Part."""
+        """See ViolationCounter."""
         position = self._position(pod)
         if position == NOWHERE:
             return
@@ -74,31 +74,31 @@ class Skew(Part):
         self.cost = self._excess(self.counts)
 
     def blame(self) -> Blame:
-        """See Part: all pods of a domain that has too many."""
+        """See ViolationCounter: all pods of a domain that has too many."""
         over = self._over_here()
         blamed = np.flatnonzero(over)
         return Blame(self.pods[blamed], over[blamed])
 
     def hopes(self) -> Blame:
-        """See Part: a pod that leaves a full domain is one less, and in the least one it may raise the least by one."""
+        """A pod that leaves a full domain is one less, and in the least one it may raise the least by one."""
         if not self.cost:
             return Blame(self.pods[:0], self.pods[:0])
         full = int(np.count_nonzero(self._over(self.counts, self._least(self.counts))))
         return Blame(self.pods, full + (self._over_here() > 0))
 
     def concerns(self) -> IntArray | None:
-        """See Part."""
+        """See ViolationCounter."""
         return self.pods
 
-    def copy(self) -> Skew:
-        """See Part."""
+    def copy(self) -> SpreadViolations:
+        """See ViolationCounter."""
         other = copy(self)
         other.counts = self.counts.copy()
         other._domains = self._domains.copy()
         return other
 
     def describe(self) -> str:
-        """See Part."""
+        """See ViolationCounter."""
         return f"spread over {self._rule.topology_key} (maxSkew {self._rule.max_skew})"
 
     def _position(self, pod: int) -> int:
@@ -134,9 +134,9 @@ class Skew(Part):
         return after
 
 
-def skews_of(columns: Columns, node_of: IndexArray, holders: Sequence[int]) -> list[Skew]:
+def skews_of(columns: Columns, node_of: IndexArray, holders: Sequence[int]) -> list[SpreadViolations]:
     """The constraints that these pods hold; those that count the same pods on the same nodes alike are one."""
-    found: dict[object, Skew] = {}
+    found: dict[object, SpreadViolations] = {}
     known: set[tuple[int, int]] = set()
     for pod in holders:
         kind = (int(columns.shape_of[pod]), int(columns.label_set_of[pod]))
@@ -152,5 +152,5 @@ def skews_of(columns: Columns, node_of: IndexArray, holders: Sequence[int]) -> l
             limits = (rule.topology_key, rule.max_skew, rule.min_domains)
             identity = (limits, rule.pods.tobytes(), counted.tobytes())
             if identity not in found:
-                found[identity] = Skew(columns, rule, counted, node_of)
+                found[identity] = SpreadViolations(columns, rule, counted, node_of)
     return list(found.values())

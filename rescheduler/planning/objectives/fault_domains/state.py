@@ -11,7 +11,7 @@ from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.fault_domains.affinity_violations import companies_of
 from rescheduler.planning.objectives.fault_domains.anti_affinity_violations import repulsions_of
 from rescheduler.planning.objectives.fault_domains.misplaced import Misplaced
-from rescheduler.planning.objectives.fault_domains.part import Part
+from rescheduler.planning.objectives.fault_domains.part import ViolationCounter
 from rescheduler.planning.objectives.fault_domains.spread_violations import skews_of
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.objective_state import ObjectiveState
@@ -28,7 +28,7 @@ class ViolationsState(ObjectiveState):
         self._pods = problem.columns.pod_count
         standing = (node_of != NOWHERE) & ~columns.is_terminating
         holders = np.flatnonzero(standing).tolist()
-        self.parts: tuple[Part, ...] = (
+        self.parts: tuple[ViolationCounter, ...] = (
             Misplaced(columns, node_of, standing),
             *repulsions_of(columns, node_of, standing),
             *companies_of(columns, node_of, standing),
@@ -80,7 +80,7 @@ class ViolationsState(ObjectiveState):
         other.parts = tuple(part.copy() for part in self.parts)
         return other
 
-    def parts_of(self, pod: int) -> list[Part]:
+    def parts_of(self, pod: int) -> list[ViolationCounter]:
         """Parts to which a pod's place matters."""
         first, last = np.searchsorted(self._concerned, (pod, pod + 1)).tolist()
         return [self.parts[number] for number in (*self._always, *self._concerning[first:last].tolist())]

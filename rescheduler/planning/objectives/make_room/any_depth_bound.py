@@ -11,7 +11,7 @@ from bisect import insort
 import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
-from rescheduler.planning.objectives.make_room.waiting import Waiting
+from rescheduler.planning.objectives.make_room.waiting import WaitingForReplacements
 from rescheduler.planning.problem.covers import IMPOSSIBLE, Covers
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
@@ -24,7 +24,9 @@ MOST_GAIN = 12
 MOST_SIZES = 12
 
 
-def least_evictions(problem: Problem, waiting: Waiting, for_help: HelpVector, deadline: Deadline, seed: int) -> int:
+def least_evictions(
+    problem: Problem, waiting: WaitingForReplacements, for_help: HelpVector, deadline: Deadline, seed: int
+) -> int:
     """No plan that helps as many pods of each priority as ``for_help`` takes fewer evictions than this."""
     if not waiting.pods:
         return 0
@@ -88,7 +90,9 @@ def _gain(problem: Problem, size: IntArray, pods: list[int], number: int, deadli
     return 0 if answer is None else answer.bound
 
 
-def _columns(problem: Problem, waiting: Waiting, covers: Covers, multiset: tuple[int, ...]) -> list[Column]:
+def _columns(
+    problem: Problem, waiting: WaitingForReplacements, covers: Covers, multiset: tuple[int, ...]
+) -> list[Column]:
     """Per multiset the cheapest nodes, as many as there are pods that wait: no plan uses more nodes."""
     deficit = waiting.deficit(multiset, problem.free)
     return cheapest_nodes(covers, deficit, waiting.allowed(multiset), len(waiting.pods), multiset)
@@ -121,7 +125,7 @@ def _exact_or_less(covers: Covers, node: int, deficit: IntArray, least: int) -> 
     return cover.cost if cover.is_exact else least
 
 
-def _overflow_columns(problem: Problem, waiting: Waiting, covers: Covers) -> list[Column]:
+def _overflow_columns(problem: Problem, waiting: WaitingForReplacements, covers: Covers) -> list[Column]:
     """Columns for more pods together than any multiset holds: so many pods of any class, each as small as the smallest.
 
     The last of them stands for still more pods, which never cost less.
@@ -143,18 +147,18 @@ def _overflow_columns(problem: Problem, waiting: Waiting, covers: Covers) -> lis
     return found
 
 
-def help_of_waiting(problem: Problem, waiting: Waiting, for_help: HelpVector) -> list[HelpAtLeast]:
+def help_of_waiting(problem: Problem, waiting: WaitingForReplacements, for_help: HelpVector) -> list[HelpAtLeast]:
     """Of each priority, how many waiting pods must be helped if all that fit already are helped too."""
-    wishes = problem.wishes
+    pending_groups = problem.pending_groups
     placed = help_vector(problem, waiting.placed)
     found = []
-    for priority, number, already in zip(wishes.levels, for_help, placed, strict=True):
-        classes = [n for n, members in enumerate(waiting.classes) if wishes.priority(members[0]) == priority]
+    for priority, number, already in zip(pending_groups.levels, for_help, placed, strict=True):
+        classes = [n for n, members in enumerate(waiting.classes) if pending_groups.priority(members[0]) == priority]
         found.append(HelpAtLeast(tuple(classes), max(0, number - already)))
     return found
 
 
-def _with_one_more(problem: Problem, waiting: Waiting, bound: int) -> int:
+def _with_one_more(problem: Problem, waiting: WaitingForReplacements, bound: int) -> int:
     """For a single pod: evicting one that fits nowhere today costs at least one eviction more."""
     covers = Covers(problem.held, problem.origin, problem.node_count, waiting.placeable)
     columns = _columns(problem, waiting, covers, (1,))

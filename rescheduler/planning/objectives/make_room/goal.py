@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
 from rescheduler.planning.objectives.make_room.groups import groups_helped_together
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.policy.fields.objectives import MakeRoomArgs
 
 UNIT = "evictions"
 
 
-def plan(question: Question, args: MakeRoomArgs) -> Answer:
+def plan(request: PlanRequest, args: MakeRoomArgs) -> ObjectivePlan:
     """See ``plan_make_room``."""
-    cluster = question.prediction.columns.cluster
+    cluster = request.prediction.columns.cluster
     asked = MakeRoomRequest(
-        prediction=question.prediction,
-        placement=question.placement,
-        eligibility=question.eligibility,
-        is_guided_by_holds=question.is_guided_by_holds,
-        deadline_seconds=question.deadline_seconds,
-        seed=question.seed,
-        clock=question.clock,
-        progress=question.progress,
+        prediction=request.prediction,
+        placement=request.placement,
+        eligibility=request.eligibility,
+        is_guided_by_holds=request.is_guided_by_holds,
+        deadline_seconds=request.deadline_seconds,
+        seed=request.seed,
+        clock=request.clock,
+        progress=request.progress,
         prize=args.prize,
         all_or_nothing=args.all_or_nothing,
         together=groups_helped_together(cluster, args.together),
@@ -29,9 +29,9 @@ def plan(question: Question, args: MakeRoomArgs) -> Answer:
     return answer_of(plan_make_room(asked))
 
 
-def answer_of(answer: MakeRoomAnswer) -> Answer:
+def answer_of(answer: MakeRoomAnswer) -> ObjectivePlan:
     """The same in the form of every objective."""
-    return Answer(
+    return ObjectivePlan(
         status=answer.status,
         value=answer.value,
         bound=answer.bound,

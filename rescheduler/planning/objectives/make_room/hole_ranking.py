@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from rescheduler.model.columns.arrays import IntArray
-from rescheduler.planning.objectives.make_room.waiting import Waiting
+from rescheduler.planning.objectives.make_room.waiting import WaitingForReplacements
 from rescheduler.planning.problem.covers import IMPOSSIBLE, CostOf, Covers
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 
 # Chooses the nodes worth looking at together in a large cluster: cheap holes, and room to move pods into.
 
 
-def candidate_nodes(problem: Problem, waiting: Waiting, best: Schedule, number: int) -> IntArray:
+def candidate_nodes(problem: Problem, waiting: WaitingForReplacements, best: WaveSchedule, number: int) -> IntArray:
     """About ``number`` nodes, ascending: those of the best plan, half of the rest cheap holes, half the most room."""
     chosen = {node for wave in best.waves for pod, node in wave}
     chosen |= {int(problem.start.node_of[pod]) for wave in best.waves for pod, _ in wave}

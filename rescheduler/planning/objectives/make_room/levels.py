@@ -1,4 +1,4 @@
-"""The search level by level of importance where pods have a prize: what the most important are worth comes first."""
+"""The search level by level of importance where pods have a worth: what the most important are worth comes first."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.make_room.opening import open_problem
 from rescheduler.planning.objectives.make_room.request import MakeRoomRequest
-from rescheduler.planning.objectives.make_room.search import Outcome, Search
+from rescheduler.planning.objectives.make_room.search import Outcome, RoomSearch
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.ranking import helped_by
 from rescheduler.planning.waves.replay import violated_limits
@@ -27,20 +27,20 @@ class Found(NamedTuple):
 def search_for(
     problem: Problem, request: MakeRoomRequest, deadline: Deadline, limits: MoveLimits | None = None
 ) -> Found:
-    """Search for all pods at once, or, with a prize, for each importance in turn.
+    """Search for all pods at once, or, with a worth in evictions, for each importance in turn.
 
     Pods of higher importance that are worth their evictions stay helped; those that are not are left out for good.
     ``limits``: in place of the request's.
     """
-    levels = problem.wishes.levels
-    if problem.wishes.prize is None or len(levels) < 2:
-        return Found(problem, Search(problem, deadline, request.seed, request.progress).run())
+    levels = problem.pending_groups.levels
+    if problem.pending_groups.evictions_per_pod is None or len(levels) < 2:
+        return Found(problem, RoomSearch(problem, deadline, request.seed, request.progress).run())
     helped: list[int] = []
     found: Found | None = None
     for number, level in enumerate(levels):
-        pending = [*helped, *(pod for pod in problem.pending if problem.wishes.priority(pod) == level)]
+        pending = [*helped, *(pod for pod in problem.pending if problem.pending_groups.priority(pod) == level)]
         part = open_problem(request, pending, limits)
-        search = Search(part, deadline.part(1 / (len(levels) - number)), request.seed, request.progress)
+        search = RoomSearch(part, deadline.part(1 / (len(levels) - number)), request.seed, request.progress)
         if found is not None:
             search.begin_with(found.outcome.best)
         is_settled = found is None or (found.is_settled and found.outcome.is_done(found.problem))
@@ -63,7 +63,7 @@ class BindingLimits:
 
 
 def find_binding_limits(
-    request: MakeRoomRequest, whole: Problem, outcome: Outcome, schedule: Schedule, deadline: Deadline
+    request: MakeRoomRequest, whole: Problem, outcome: Outcome, schedule: WaveSchedule, deadline: Deadline
 ) -> BindingLimits:
     """Limits without which more pods would be helped; empty if there are none, or if time is over."""
     limits = request.eligibility.limits

@@ -12,7 +12,7 @@ from rescheduler.planning.objectives.make_room.levels import BindingLimits
 from rescheduler.planning.objectives.make_room.opening import incomplete, number_wanted
 from rescheduler.planning.objectives.make_room.request import MakeRoomRequest
 from rescheduler.planning.objectives.make_room.search import Outcome
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import RESOURCE_REASONS, Problem
 
 MOST_NAMED = 5
@@ -22,7 +22,7 @@ def describe(
     request: MakeRoomRequest,
     problem: Problem,
     outcome: Outcome,
-    schedule: Schedule,
+    schedule: WaveSchedule,
     status: Status,
     limits: BindingLimits,
     notes: list[str],
@@ -40,8 +40,8 @@ def describe(
     if left:
         parts.append(_not_helped(problem, left))
         parts += _groups_left_out(problem, left)
-        if problem.wishes.prize is not None:
-            parts.append(_prize_told(problem.wishes.prize, status))
+        if problem.pending_groups.evictions_per_pod is not None:
+            parts.append(_prize_told(problem.pending_groups.evictions_per_pod, status))
             parts += [_proof(problem, outcome, status)] if status is Status.INFEASIBLE else []
             return "; ".join([part for part in parts if part] + notes)
         if limits.names:
@@ -54,7 +54,7 @@ def describe(
     return "; ".join([part for part in parts if part] + notes)
 
 
-def _summary(helped: int, wanted: int, schedule: Schedule) -> str:
+def _summary(helped: int, wanted: int, schedule: WaveSchedule) -> str:
     evictions = schedule.evictions
     if helped == wanted and not evictions:
         return f"all {wanted} pending pods fit already" if wanted > 1 else "the pending pod fits already"
@@ -98,9 +98,10 @@ def _named(problem: Problem, pods: Sequence[int]) -> str:
 
 def _groups_left_out(problem: Problem, left: Sequence[int]) -> list[str]:
     """Groups that are left out whole, told once each."""
-    wishes = problem.wishes
+    pending_groups = problem.pending_groups
     groups = [
-        wishes.groups[number] for number in sorted({wishes.group_of[pod] for pod in left if pod in wishes.group_of})
+        pending_groups.groups[number]
+        for number in sorted({pending_groups.group_of[pod] for pod in left if pod in pending_groups.group_of})
     ]
     told = [f"{_named(problem, group)} go together and are helped all or none" for group in groups[:MOST_NAMED]]
     if len(groups) > MOST_NAMED:
@@ -108,8 +109,8 @@ def _groups_left_out(problem: Problem, left: Sequence[int]) -> list[str]:
     return told
 
 
-def _prize_told(prize: int, status: Status) -> str:
-    evictions = f"{prize} eviction{'s' if prize != 1 else ''}"
+def _prize_told(evictions_per_pod: int, status: Status) -> str:
+    evictions = f"{evictions_per_pod} eviction{'s' if evictions_per_pod != 1 else ''}"
     if status is Status.INFEASIBLE:
         return f"helping one pod may take at most {evictions} more (prize)"
     if status is Status.OPTIMAL:

@@ -7,21 +7,23 @@ from copy import copy
 
 from rescheduler.planning.objectives.make_room.hole_ranking import HoleRanking
 from rescheduler.planning.objectives.make_room.replacement import assume_all, replace_rows
-from rescheduler.planning.objectives.make_room.waiting import Waiting
+from rescheduler.planning.objectives.make_room.waiting import WaitingForReplacements
 from rescheduler.planning.problem.covers import IMPOSSIBLE, Covers
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Draft, Schedule
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.sequencing import sequence
 
 
-def plan_one_by_one(problem: Problem, waiting: Waiting, deadline: Deadline, *, largest_first: bool) -> Schedule | None:
+def plan_one_by_one(
+    problem: Problem, waiting: WaitingForReplacements, deadline: Deadline, *, largest_first: bool
+) -> WaveSchedule | None:
     """Help as many waiting pods as this greedy way can, the most important first, then by size.
 
     Large pods first succeeds more often in helping all; where that cannot be, small ones first helps more.
     """
     attempt = _Attempt(problem, waiting)
-    for unit in problem.wishes.in_units(waiting.by_size(largest_first=largest_first)):
+    for unit in problem.pending_groups.in_units(waiting.by_size(largest_first=largest_first)):
         if deadline.is_over():
             break
         after = attempt.copy() if len(unit) > 1 else attempt
@@ -33,7 +35,7 @@ def plan_one_by_one(problem: Problem, waiting: Waiting, deadline: Deadline, *, l
 class _Attempt:
     """What has been moved and placed so far."""
 
-    def __init__(self, problem: Problem, waiting: Waiting) -> None:
+    def __init__(self, problem: Problem, waiting: WaitingForReplacements) -> None:
         self.problem = problem
         self.waiting = waiting
         self.covers = Covers(problem.held, problem.origin, problem.node_count, waiting.placeable)
@@ -57,10 +59,10 @@ class _Attempt:
         return all(self._help(pod, self._worth(pod, len(unit)) - (len(self.moves) - before)) for pod in unit)
 
     def _worth(self, pod: int, number: int) -> int:
-        wishes = self.problem.wishes
-        if wishes.prize is None or wishes.priority(pod) != wishes.levels[-1]:
+        pending_groups = self.problem.pending_groups
+        if pending_groups.evictions_per_pod is None or pending_groups.priority(pod) != pending_groups.levels[-1]:
             return IMPOSSIBLE
-        return wishes.prize * number
+        return pending_groups.evictions_per_pod * number
 
     def _help(self, pod: int, most: int) -> bool:
         left = self.problem.remaining

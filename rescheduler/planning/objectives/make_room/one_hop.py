@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.planning.objectives.make_room.replacement import Replacement, assume_all, chain, replace_rows
-from rescheduler.planning.objectives.make_room.waiting import Waiting
+from rescheduler.planning.objectives.make_room.waiting import WaitingForReplacements
 from rescheduler.planning.problem.covers import Cover, Covers
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Draft, Schedule
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.problem.problem import EVICTION_COST, Problem
 from rescheduler.planning.room_model.ranking import Proven, helped_by, rank
 from rescheduler.planning.solvers.master import AtMost, Column, Conditions, solve_master
@@ -75,7 +75,7 @@ class Ranked:
 class OneHop:
     """One search over plans without chains, for the pods of ``waiting``; ``best`` is the best one so far."""
 
-    def __init__(self, problem: Problem, waiting: Waiting, best: Schedule, seed: int) -> None:
+    def __init__(self, problem: Problem, waiting: WaitingForReplacements, best: WaveSchedule, seed: int) -> None:
         """``best``: a plan to begin with. Only pods that would find a place are evicted."""
         self.problem = problem
         self.waiting = waiting
@@ -142,7 +142,7 @@ class OneHop:
         ]
         if len(self.best.places) == len(self.problem.pending):
             at_most.append(AtMost(tuple(len(column.rows) for column in columns), self.best.evictions - 1))
-        waiting, prize = self.waiting, self.problem.wishes.prize
+        waiting, evictions_per_pod = self.waiting, self.problem.pending_groups.evictions_per_pod
         answer = solve_master(
             columns,
             waiting.counts,
@@ -153,10 +153,12 @@ class OneHop:
                 at_most=at_most,
                 most_helped=self._ceiling,
                 together=waiting.together,
-                prize=None if prize is None else prize * EVICTION_COST,
+                evictions_per_pod=None if evictions_per_pod is None else evictions_per_pod * EVICTION_COST,
             ),
         )
-        if answer is None or (prize is None and at_most and answer.helped != waiting.counts and self._helps_all()):
+        if answer is None or (
+            evictions_per_pod is None and at_most and answer.helped != waiting.counts and self._helps_all()
+        ):
             return None
         return [columns[number] for number in answer.chosen]
 
@@ -236,11 +238,11 @@ class OneHop:
         places = {**self.waiting.placed, **self.waiting.assign(kept)}
         if len(replacement.moves) > self.problem.remaining.in_all:
             return
-        places = self.problem.wishes.whole(places)
+        places = self.problem.pending_groups.whole(places)
         order = tuple(replacement.moves.items())
         self.offer(sequence(self.problem, Draft(replacement.moves, places), self.deadline, hint=order).schedule)
 
-    def offer(self, schedule: Schedule | None) -> None:
+    def offer(self, schedule: WaveSchedule | None) -> None:
         """Keep a plan from elsewhere if it is better than the best so far, and within the limits."""
         if schedule is None or violated_limits(self.problem, schedule):
             return

@@ -11,7 +11,7 @@ from msgspec.structs import replace as with_changes
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.make_room.request import MakeRoomRequest
-from rescheduler.planning.problem.pending_groups import Wishes
+from rescheduler.planning.problem.pending_groups import PendingGroups
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import moved_already, remaining_limits
 from rescheduler.planning.waves.free_places import seat_nominated
@@ -37,8 +37,8 @@ def open_problem(
     together: Sequence[Sequence[int]] = request.together
     if request.all_or_nothing:
         together = [tuple(waiting)]
-    wishes = Wishes(cluster, waiting, together, request.prize)
-    return Problem(request.prediction, start, eligibility, wishes, remaining_limits(eligibility.limits, start))
+    pending_groups = PendingGroups(cluster, waiting, together, request.prize)
+    return Problem(request.prediction, start, eligibility, pending_groups, remaining_limits(eligibility.limits, start))
 
 
 def with_nominated_seated(request: MakeRoomRequest) -> tuple[MakeRoomRequest, list[str]]:

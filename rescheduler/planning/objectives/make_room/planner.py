@@ -15,7 +15,7 @@ from rescheduler.planning.objectives.make_room.reasons import reasons_of_moves
 from rescheduler.planning.objectives.make_room.request import MakeRoomAnswer, MakeRoomRequest
 from rescheduler.planning.objectives.make_room.search import Outcome
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.plan_request import PlannedMove, PlannedPlace
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.ranking import HelpVector, helped_by
@@ -54,7 +54,7 @@ def _answer(
     request: MakeRoomRequest,
     whole: Problem,
     found: Found,
-    schedule: Schedule,
+    schedule: WaveSchedule,
     guided: frozenset[int],
     limits: BindingLimits,
     notes: list[str],
@@ -90,13 +90,13 @@ def _answer(
     )
 
 
-def _left(problem: Problem, schedule: Schedule) -> list[int]:
+def _left(problem: Problem, schedule: WaveSchedule) -> list[int]:
     placed = {pod for pod, _, _ in schedule.places}
     return [pod for pod in problem.pending if pod not in placed]
 
 
 def _certificate(
-    problem: Problem, outcome: Outcome, status: Status, schedule: Schedule, to_add: NodesToAdd
+    problem: Problem, outcome: Outcome, status: Status, schedule: WaveSchedule, to_add: NodesToAdd
 ) -> dict[str, Any] | None:
     """Why not all pods are helped, as data: the linear programme's words, or that every plan was ruled out."""
     if status is not Status.INFEASIBLE:
@@ -110,7 +110,7 @@ def _status(helped: HelpVector, wanted: int, value: int, bound: int, found: Foun
     outcome, most = found.outcome, found.outcome.proven.most_help
     if outcome.certificate is not None:
         return Status.INFEASIBLE  # no rearrangement helps all
-    if found.problem.wishes.prize is not None:
+    if found.problem.pending_groups.evictions_per_pod is not None:
         is_proven = found.is_settled and (not found.problem.pending or (helped == most and value == bound))
         return Status.OPTIMAL if is_proven else Status.FEASIBLE if outcome.best.places else Status.UNKNOWN
     if sum(helped) == wanted:

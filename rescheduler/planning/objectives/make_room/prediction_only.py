@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.destinations import best_elsewhere
 from rescheduler.planning.waves.placing_times import settle_places
@@ -10,7 +10,7 @@ from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.sequencing import waves_in_order
 
 
-def keep_what_needs_no_hold(problem: Problem, schedule: Schedule) -> tuple[Schedule, list[str]]:
+def keep_what_needs_no_hold(problem: Problem, schedule: WaveSchedule) -> tuple[WaveSchedule, list[str]]:
     """Leave out moves whose pods the scheduler would send elsewhere, and with them what they were for.
 
     Returns the rest and notes for the message: what was left out, and which moves may fail because the replacement
@@ -31,7 +31,7 @@ def keep_what_needs_no_hold(problem: Problem, schedule: Schedule) -> tuple[Sched
     return rest, notes
 
 
-def _foretold(problem: Problem, schedule: Schedule) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+def _foretold(problem: Problem, schedule: WaveSchedule) -> tuple[list[tuple[int, int]], list[int], list[int]]:
     """Moves with the destinations that the scheduler likes best, those it would not make, and those it may undo."""
     placement = problem.start.copy()
     order: list[tuple[int, int]] = []
@@ -53,7 +53,7 @@ def _foretold(problem: Problem, schedule: Schedule) -> tuple[list[tuple[int, int
     return order, left_out, may_return
 
 
-def _rest(problem: Problem, order: list[tuple[int, int]], places: dict[int, int]) -> Schedule:
+def _rest(problem: Problem, order: list[tuple[int, int]], places: dict[int, int]) -> WaveSchedule:
     """The places that still work out with these moves, and the moves that they still need."""
     best = _settled(problem, order, places)
     for pod, _ in tuple(order):
@@ -64,14 +64,14 @@ def _rest(problem: Problem, order: list[tuple[int, int]], places: dict[int, int]
     return best
 
 
-def _settled(problem: Problem, order: list[tuple[int, int]], places: dict[int, int]) -> Schedule:
+def _settled(problem: Problem, order: list[tuple[int, int]], places: dict[int, int]) -> WaveSchedule:
     """As many of the places as can be, less important pods left out first."""
     waves = waves_in_order(problem, order)
     if waves is None:
-        return Schedule()
+        return WaveSchedule()
     kept: dict[int, int] = {}
-    schedule = Schedule(tuple(waves))
-    for unit in problem.wishes.in_units(pod for pod in problem.pending if pod in places):
+    schedule = WaveSchedule(tuple(waves))
+    for unit in problem.pending_groups.in_units(pod for pod in problem.pending if pod in places):
         more = {**kept, **{pod: places[pod] for pod in unit}}
         trial = settle_places(problem, waves, more)
         if trial is not None and not replay(problem, trial):

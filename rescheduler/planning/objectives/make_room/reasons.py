@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rescheduler.model.objects.resources import CPU, MEMORY, format_amount
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 
 
-def reasons_of_moves(problem: Problem, schedule: Schedule) -> Mapping[int, str]:
+def reasons_of_moves(problem: Problem, schedule: WaveSchedule) -> Mapping[int, str]:
     """A sentence per moved pod: whose room it frees, where, and how much."""
     pods = problem.columns.cluster.pods
     nodes = problem.columns.cluster.nodes

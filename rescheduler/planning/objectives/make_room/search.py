@@ -14,9 +14,9 @@ from rescheduler.planning.objectives.make_room.certificate import Certificate, c
 from rescheduler.planning.objectives.make_room.hole_ranking import candidate_nodes
 from rescheduler.planning.objectives.make_room.one_by_one import plan_one_by_one
 from rescheduler.planning.objectives.make_room.one_hop import OneHop
-from rescheduler.planning.objectives.make_room.waiting import Waiting
+from rescheduler.planning.objectives.make_room.waiting import WaitingForReplacements
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.general import General
 from rescheduler.planning.room_model.instance import Instance
@@ -25,25 +25,32 @@ from rescheduler.planning.room_model.ranking import HelpVector, Proven, help_vec
 from rescheduler.planning.waves.free_places import place_without_moves
 from rescheduler.planning.waves.replay import violated_limits
 
-# Whether a plan is worth most where each of the least important pods has a prize, by bounds on evictions alone.
+# Whether a plan is worth most where each of the least important pods has a worth, by bounds on evictions alone.
 
 MOST_COMPARED = 60
 
 
-def is_worth_most(problem: Problem, best: Schedule, least: int, least_for: Callable[[HelpVector], int]) -> bool:
+def is_worth_most(problem: Problem, best: WaveSchedule, least: int, least_for: Callable[[HelpVector], int]) -> bool:
     """Whether no number of helped pods of the last importance can be worth more than the schedule's.
 
     ``least``: the evictions that its help takes at least, ``least_for``: those of any help. Needs all more important
     pods helped, and few enough of the others to ask of each number.
     """
-    prize = problem.wishes.prize
+    evictions_per_pod = problem.pending_groups.evictions_per_pod
     helped, everybody = helped_by(problem, best), help_vector(problem, problem.pending)
-    if prize is None or helped[:-1] != everybody[:-1] or everybody[-1] > MOST_COMPARED or best.evictions > least:
+    if (
+        evictions_per_pod is None
+        or helped[:-1] != everybody[:-1]
+        or everybody[-1] > MOST_COMPARED
+        or best.evictions > least
+    ):
         return False
-    worth = prize * helped[-1] - best.evictions
-    others = (number for number in range(everybody[-1] + 1) if number != helped[-1] and prize * number >= worth)
+    worth = evictions_per_pod * helped[-1] - best.evictions
+    others = (
+        number for number in range(everybody[-1] + 1) if number != helped[-1] and evictions_per_pod * number >= worth
+    )
     for number in others:
-        reach = prize * number - least_for((*helped[:-1], number))
+        reach = evictions_per_pod * number - least_for((*helped[:-1], number))
         if reach > worth or (reach == worth and number > helped[-1]):
             return False
     return True
@@ -61,7 +68,7 @@ SECONDS_PER_PAIR = 1e-4  # what building and presolving a model takes, a little 
 class Outcome:
     """The best schedule so far and what is proven: the answer's substance."""
 
-    best: Schedule
+    best: WaveSchedule
     proven: Proven
     certificate: Certificate | None = None
 
@@ -70,7 +77,7 @@ class Outcome:
         return self.proven.is_best(helped_by(problem, self.best), self.best.evictions)
 
 
-class Search:
+class RoomSearch:
     """One run over a problem; each step only adds to the outcome."""
 
     def __init__(self, problem: Problem, deadline: Deadline, seed: int, progress: Progress) -> None:
@@ -83,9 +90,9 @@ class Search:
         self.outcome = Outcome(place_without_moves(problem), Proven())
         is_joint = len(problem.pending) <= MOST_PLACED_TOGETHER
         self.is_settled = helped_by(problem, self.outcome.best) == self.everybody
-        self.waiting = Waiting(problem, Schedule() if is_joint else self.outcome.best)
+        self.waiting = WaitingForReplacements(problem, WaveSchedule() if is_joint else self.outcome.best)
 
-    def begin_with(self, schedule: Schedule) -> None:
+    def begin_with(self, schedule: WaveSchedule) -> None:
         """A plan to start from."""
         self._offer(schedule)
         self.is_settled = helped_by(self.problem, self.outcome.best) == self.everybody and not schedule.evictions
@@ -109,7 +116,7 @@ class Search:
     def _is_done(self) -> bool:
         return self.outcome.is_done(self.problem)
 
-    def _offer(self, schedule: Schedule | None) -> None:
+    def _offer(self, schedule: WaveSchedule | None) -> None:
         """Keep a plan that is better than the best so far, and within the limits."""
         if schedule is None or violated_limits(self.problem, schedule):
             return
@@ -120,8 +127,8 @@ class Search:
         """The search by covers, measured against the bound; where it cannot help all, a greedy plan beside it."""
         problem, waiting = self.problem.without_exchanges(), self.waiting
         floor = self._least_for(self.everybody)
-        has_prize = problem.wishes.prize is not None
-        goal = Proven(self.everybody, -1 if has_prize else floor, self.everybody)  # with a prize less may be better
+        has_prize = problem.pending_groups.evictions_per_pod is not None
+        goal = Proven(self.everybody, -1 if has_prize else floor, self.everybody)  # less help may be worth more
         search = OneHop(problem, waiting, self.outcome.best, self.seed)
         search.run(goal, self.deadline.part(0.25), rounds=FIRST_ROUNDS)
         for largest_first in (True, False):
@@ -161,7 +168,7 @@ class Search:
     def _apply_certificate(self) -> None:
         """With one priority the ceiling proves the best plan's help where they meet."""
         certificate, helped = self.outcome.certificate, self._helped()
-        if self.problem.wishes.prize is not None:
+        if self.problem.pending_groups.evictions_per_pod is not None:
             return
         if certificate is not None and len(helped) == 1 and certificate.helpable <= helped[0]:
             self.outcome.proven = Proven(helped, self.outcome.proven.bound_for(helped), helped)
@@ -184,12 +191,12 @@ class Search:
             self._offer(self._without_exchanges(instance))
         helped = self._helped()
         most = search.proven.most_help or before.most_help
-        if helped == self.everybody and self.problem.wishes.prize is None:
+        if helped == self.everybody and self.problem.pending_groups.evictions_per_pod is None:
             most = helped
         least = max(before.bound_for(helped), search.proven.bound_for(helped))
         self.outcome.proven = Proven(most, least, helped)
 
-    def _without_exchanges(self, instance: Instance) -> Schedule | None:
+    def _without_exchanges(self, instance: Instance) -> WaveSchedule | None:
         """A plan with as few evictions as the best one, in which no pod leaves before it arrives."""
         most = self.outcome.best.evictions
         remaining = replace(self.problem.remaining, in_all=min(most, self.problem.remaining.in_all))

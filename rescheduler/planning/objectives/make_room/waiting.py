@@ -10,7 +10,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.planning.problem.amounts import fits
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.ranking import help_stages
 from rescheduler.planning.solvers.master import Column
@@ -77,14 +77,14 @@ MOST_MULTISETS = 80
 MOST_TOGETHER = 3
 
 
-class Waiting:
+class WaitingForReplacements:
     """Pods that wait for room, in classes of identical ones.
 
     ``state``: the start with the pods placed that fit without moves; ``placed``: where those are; ``counts``: pods of
     each class; ``stages``: weight of each class, most important stage first.
     """
 
-    def __init__(self, problem: Problem, without_moves: Schedule) -> None:
+    def __init__(self, problem: Problem, without_moves: WaveSchedule) -> None:
         """``without_moves``: a placing of the pods that fit already."""
         self.problem = problem
         self.placed = {pod: node for pod, node, _ in without_moves.places}
@@ -104,7 +104,7 @@ class Waiting:
         """Classes of each group, which are helped whole or not at all; a class is of one group only."""
         groups: dict[int, list[int]] = {}
         for number, members in enumerate(self.classes):
-            group = self.problem.wishes.group_of.get(members[0])
+            group = self.problem.pending_groups.group_of.get(members[0])
             if group is not None:
                 groups.setdefault(group, []).append(number)
         return tuple(map(tuple, groups.values()))
@@ -147,7 +147,7 @@ class Waiting:
         capacity = np.maximum(1, self.problem.columns.allocatable.max(axis=1, initial=1))
         sign = -1 if largest_first else 1
         size = {pod: sign * float((self.problem.request_of(pod) / capacity).max()) for pod in self.pods}
-        return sorted(self.pods, key=lambda pod: (-self.problem.wishes.priority(pod), size[pod], pod))
+        return sorted(self.pods, key=lambda pod: (-self.problem.pending_groups.priority(pod), size[pod], pod))
 
     def demand(self, multiset: Sequence[int]) -> IntArray:
         """What the pods of a multiset ask for together, int64[R]."""
@@ -190,20 +190,22 @@ class Waiting:
 
     def _key(self, pod: int) -> Hashable:
         columns = self.problem.columns
-        wishes = self.problem.wishes
-        group, priority = wishes.group_of.get(pod, -1), wishes.priority(pod)
+        pending_groups = self.problem.pending_groups
+        group, priority = pending_groups.group_of.get(pod, -1), pending_groups.priority(pod)
         if self.problem.is_entangled(pod):
             alone = pod if columns.cluster.pods[pod].volumes else -1
             return (group, priority, int(columns.shape_of[pod]), int(columns.label_set_of[pod]), alone)
         return (group, priority, self.problem.static_mask(pod)[0], self.problem.request_of(pod).tobytes())
 
     def _stages(self) -> tuple[Mapping[int, int], ...]:
-        """With a prize the least important classes are a stage of their own."""
-        priority = [self.problem.wishes.priority(members[0]) for members in self.classes]
+        """With a worth in evictions the least important classes are a stage of their own."""
+        priority = [self.problem.pending_groups.priority(members[0]) for members in self.classes]
         found = []
         for weights in help_stages(self.problem):
             stage = {number: weights[level] for number, level in enumerate(priority) if level in weights}
-            levels = self.problem.wishes.levels if self.problem.wishes.prize is not None else ()
+            levels = (
+                self.problem.pending_groups.levels if self.problem.pending_groups.evictions_per_pod is not None else ()
+            )
             last = levels[-1] if levels else None
             above = {number: weight for number, weight in stage.items() if priority[number] != last}
             least = {number: 1 for number in stage if priority[number] == last}

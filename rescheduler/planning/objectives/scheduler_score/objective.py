@@ -13,14 +13,14 @@ from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.scheduler_score.estimates import estimated_gains
 from rescheduler.planning.objectives.scheduler_score.state import SchedulerScoreState
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.answering import as_answer
 from rescheduler.planning.search.arranging import arrange
-from rescheduler.planning.search.local_search import Improvement, problem_of
-from rescheduler.planning.search.search_state import SAME, Board
+from rescheduler.planning.search.local_search import LocalSearchResult, problem_of
+from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.waves.waves import GroupsOfPods
 
 # Moves one pod after another to the node that its scheduler likes best, the largest gain first.
@@ -29,19 +29,19 @@ _LEAST_LOOKED_AT = 400
 _LOOKED_AT_A_MOVE = 10
 
 
-class Search:
-    """Makes moves on a board; ``is_complete``: nothing was left out for want of time."""
+class ScoreSearch:
+    """Makes moves on a search state; ``is_complete``: nothing was left out for want of time."""
 
-    def __init__(self, board: Board, minimum_gain: float) -> None:
+    def __init__(self, current: SearchState, minimum_gain: float) -> None:
         """``minimum_gain``: points that each move must gain, what it costs aside."""
-        self._board = board
+        self._current = current
         self._minimum_gain = minimum_gain
         self.is_complete = True
 
     def run(self, deadline: Deadline) -> int:
         """Move pods until none gains enough, the limits are reached, or time is over; how many were moved."""
         made = 0
-        while self._board.evictions_left > 0:
+        while self._current.evictions_left > 0:
             more = self._run_once(deadline)
             made += more
             if not more or not self.is_complete:
@@ -49,12 +49,12 @@ class Search:
         return made
 
     def _run_once(self, deadline: Deadline) -> int:
-        board = self._board
-        gains = estimated_gains(board.problem, board.placement, deadline.part(0.6))
+        current = self._current
+        gains = estimated_gains(current.problem, current.placement, deadline.part(0.6))
         self.is_complete = self.is_complete and not deadline.is_over()
         order = np.argsort(-gains, kind="stable")
-        rows = [row for row in order[gains[order] >= self._minimum_gain].tolist() if board.may_leave(row)]
-        most = max(_LEAST_LOOKED_AT, _LOOKED_AT_A_MOVE * min(board.evictions_left, len(rows)))
+        rows = [row for row in order[gains[order] >= self._minimum_gain].tolist() if current.may_leave(row)]
+        most = max(_LEAST_LOOKED_AT, _LOOKED_AT_A_MOVE * min(current.evictions_left, len(rows)))
         made = 0
         for first in range(0, len(rows), most):  # mostly the first part is enough
             part = rows[first : first + most]
@@ -67,7 +67,7 @@ class Search:
         """Take pods as long as they gain enough; who gains less than thought waits for its turn."""
         heapq.heapify(queue)
         made = 0
-        while queue and self._board.evictions_left > 0:
+        while queue and self._current.evictions_left > 0:
             if deadline.is_over():
                 self.is_complete = False
                 break
@@ -78,24 +78,24 @@ class Search:
             if queue and gain < -queue[0][0] - SAME:
                 heapq.heappush(queue, (-gain, row))
                 continue
-            self._board.move(row, node)
+            self._current.move(row, node)
             made += 1
         return made
 
     def _best_move(self, row: int) -> tuple[float, int]:
         """Points gained by the best node, and that node; minus infinity where the pod stays."""
-        board = self._board
-        if not board.may_leave(row):
+        current = self._current
+        if not current.may_leave(row):
             return -np.inf, -1
-        lost = board.state.change(row)
+        lost = current.state.change(row)
         best = float(lost.min())
-        nodes = _open(board, row, np.flatnonzero(lost <= best + SAME)) if best < 0 else ()
-        fee = board.fee(row)
+        nodes = _open(current, row, np.flatnonzero(lost <= best + SAME)) if best < 0 else ()
+        fee = current.fee(row)
         return next(((-best, node) for node in nodes if -best > fee + SAME), (-np.inf, -1))
 
 
-def _open(board: Board, row: int, nodes: IntArray) -> Iterable[int]:
-    open_to = board.open_to(row)
+def _open(current: SearchState, row: int, nodes: IntArray) -> Iterable[int]:
+    open_to = current.open_to(row)
     return (node for node in nodes.tolist() if open_to[node])
 
 
@@ -104,7 +104,7 @@ SEARCH_SHARE = 0.5  # the rest of the time is for the order of the moves and wha
 _MOST_ROUNDS = 3
 
 
-def plan_scheduler_score(question: Question, minimum_gain: float) -> Answer:
+def plan_scheduler_score(request: PlanRequest, minimum_gain: float) -> ObjectivePlan:
     """Moves that each gain at least ``minimum_gain`` points of the scheduler's total score, and that it makes itself.
 
     A pod's present node is judged as the scheduler would for a replacement: with the pod gone. The value adds up, over
@@ -112,61 +112,61 @@ def plan_scheduler_score(question: Question, minimum_gain: float) -> Answer:
     only if the scheduler likes no other better, whether or not holes are held. Where any pod could gain, nothing is
     proven about what all of them could: the bound is None.
     """
-    deadline = Deadline(question.clock, question.deadline_seconds)
-    problem = problem_of(question)
-    limits = remaining_limits(question.eligibility.limits, question.placement)
+    deadline = Deadline(request.clock, request.deadline_seconds)
+    problem = problem_of(request)
+    limits = remaining_limits(request.eligibility.limits, request.placement)
     state = SchedulerScoreState(problem, minimum_gain)
-    board = Board(problem, state, limits, guards=question.guards, move_cost=question.move_cost)
-    question.progress("comparing scores")
-    schedule, taken_back, is_complete = _searched(board, minimum_gain, deadline)
-    value = float(sum(_points(board, row) for row in board.moved))
+    current = SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost)
+    request.progress("comparing scores")
+    schedule, taken_back, is_complete = _searched(current, minimum_gain, deadline)
+    value = float(sum(_points(current, row) for row in current.moved))
     answer = as_answer(
-        question,
+        request,
         problem,
-        Improvement(board, schedule, 0.0, -value),
+        LocalSearchResult(current, schedule, 0.0, -value),
         deadline,
         value=value,
-        bound=0.0 if not board.moved and is_complete and not taken_back else None,
+        bound=0.0 if not current.moved and is_complete and not taken_back else None,
         unit=UNIT,
-        message=_message(board, value, minimum_gain, taken_back, is_complete=is_complete),
-        reason=_reason(board),
+        message=_message(current, value, minimum_gain, taken_back, is_complete=is_complete),
+        reason=_reason(current),
     )
     return answer if answer.moves or answer.status == Status.OPTIMAL else replace(answer, status=Status.UNKNOWN)
 
 
-def _searched(board: Board, minimum_gain: float, deadline: Deadline) -> tuple[Schedule, int, bool]:
-    """A schedule whose moves stand on the board, how many moves could not be kept, whether the search was complete."""
-    search = Search(board, minimum_gain)
-    groups = GroupsOfPods(board.problem)
-    schedule, taken_back = Schedule(), 0
+def _searched(current: SearchState, minimum_gain: float, deadline: Deadline) -> tuple[WaveSchedule, int, bool]:
+    """A schedule whose moves stand on the state, how many moves could not be kept, whether the search was complete."""
+    search = ScoreSearch(current, minimum_gain)
+    groups = GroupsOfPods(current.problem)
+    schedule, taken_back = WaveSchedule(), 0
     for _ in range(_MOST_ROUNDS):
         made = search.run(deadline.part(SEARCH_SHARE))
         if not made:
             break
-        schedule, taken_back = arrange(board, groups, deadline, only_predicted=True)
+        schedule, taken_back = arrange(current, groups, deadline, only_predicted=True)
         if not taken_back:
             break
-    while weak := [row for row in board.moved if _points(board, row) < minimum_gain]:
+    while weak := [row for row in current.moved if _points(current, row) < minimum_gain]:
         for row in reversed(weak):  # others arrived beside them
-            board.undo(row)
-        schedule, more = arrange(board, groups, deadline, only_predicted=True)
+            current.undo(row)
+        schedule, more = arrange(current, groups, deadline, only_predicted=True)
         taken_back += len(weak) + more
     return schedule, taken_back, search.is_complete
 
 
-def _points(board: Board, row: int) -> int:
+def _points(current: SearchState, row: int) -> int:
     """Total of a moved pod's new node at the end, less that of its old node at the start."""
-    problem, pod = board.problem, board.pod(row)
+    problem, pod = current.problem, current.pod(row)
     before = problem.prediction.totals(pod, problem.start)[problem.origin[row]]
-    return int(problem.prediction.totals(pod, board.placement)[board.moved[row]]) - int(before)
+    return int(problem.prediction.totals(pod, current.placement)[current.moved[row]]) - int(before)
 
 
-def _message(board: Board, value: float, minimum_gain: float, taken_back: int, *, is_complete: bool) -> str:
-    count = len(board.moved)
+def _message(current: SearchState, value: float, minimum_gain: float, taken_back: int, *, is_complete: bool) -> str:
+    count = len(current.moved)
     if count:
         told = f"{count} pod{'s' if count != 1 else ''} gain{'s' if count == 1 else ''} {value:g} points in all"
         parts = [f"{told}, each at least {minimum_gain:g}", "more is not ruled out"]
-        parts += ["limits.maxEvictions is used up"] if board.evictions_left <= 0 else []
+        parts += ["limits.maxEvictions is used up"] if current.evictions_left <= 0 else []
     elif is_complete and not taken_back:
         parts = [f"proven: no pod gains {minimum_gain:g} points or more by a move that its scheduler would make"]
     else:
@@ -176,9 +176,9 @@ def _message(board: Board, value: float, minimum_gain: float, taken_back: int, *
     return "; ".join(parts)
 
 
-def _reason(board: Board) -> Callable[[int, int], str]:
+def _reason(current: SearchState) -> Callable[[int, int], str]:
     """Why a pod goes to a node: the points there and here, as things were at the start."""
-    problem: Problem = board.problem
+    problem: Problem = current.problem
 
     def reason(pod: int, node: int) -> str:
         total = problem.prediction.totals(pod, problem.start)

@@ -14,7 +14,7 @@ from rescheduler.model.objects.annotations import ANTAGONISTS_UNTIL
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.printable import printable
 from rescheduler.model.times import read_time
-from rescheduler.planning.objectives.separate_antagonists.conflicts import Foes
+from rescheduler.planning.objectives.separate_antagonists.conflicts import ConflictClasses
 from rescheduler.policy.fields.objectives import AntagonistSet, SeparateAntagonistsArgs
 
 _MOST_NAMED = 5
@@ -28,11 +28,11 @@ class Antagonists:
     """Pods that must not share a node.
 
     ``sets``: names of the policy's sets that hold now; ``cliques``: those of one selector, by position. For each class
-    of ``foes``: ``memberships`` in the sets, and ``marks``, the label's value (None: no mark). ``warnings`` name times
-    that cannot be read.
+    of ``conflicts``: ``memberships`` in the sets, and ``marks``, the label's value (None: no mark). ``warnings`` name
+    times that cannot be read.
     """
 
-    foes: Foes
+    conflicts: ConflictClasses
     sets: tuple[str, ...] = ()
     memberships: tuple[frozenset[Membership], ...] = ()
     marks: tuple[str | None, ...] = ()
@@ -75,9 +75,9 @@ def find_antagonists(columns: Columns, args: SeparateAntagonistsArgs, now: float
     memberships = tuple(members for members, _ in numbers)
     marks = tuple(mark for _, mark in numbers)
     cliques = frozenset(number for number, item in enumerate(current) if len(item.members) == 1)
-    foes = Foes(class_of, _rivals(memberships, marks, cliques))
+    conflicts = ConflictClasses(class_of, _rivals(memberships, marks, cliques))
     names = tuple(item.name for item in current)
-    return Antagonists(foes, names, memberships, marks, cliques, args.label, warnings)
+    return Antagonists(conflicts, names, memberships, marks, cliques, args.label, warnings)
 
 
 def _is_over(text: str, now: float) -> bool:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
-from rescheduler.planning.objectives.separate_antagonists.conflicts import Apart, Foes
+from rescheduler.planning.objectives.separate_antagonists.conflicts import ConflictClasses, ConflictCounts
 from rescheduler.planning.problem.amounts import fits
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits
 
 
 def least_pairs(
-    problem: Problem, foes: Foes, codes: IndexArray, limits: RemainingLimits, *, is_barred_by_foes: bool = False
+    problem: Problem,
+    conflicts: ConflictClasses,
+    codes: IndexArray,
+    limits: RemainingLimits,
+    *,
+    is_barred_by_foes: bool = False,
 ) -> int:
     """A lower bound on the pairs that share a domain of ``codes`` (int32[N]) after any plan.
 
@@ -20,7 +25,7 @@ def least_pairs(
     of pods that must stay, with those that pods must form which have fewer domains to go to than they are.
     ``is_barred_by_foes``: the scheduler lets nobody into a domain in which a foe stands.
     """
-    now = Apart(foes, problem.start.node_of, codes)
+    now = ConflictCounts(conflicts, problem.start.node_of, codes)
     here = now.here[problem.movable]
     if limits.in_all < np.count_nonzero(here):
         largest = np.sort(here)[len(here) - max(0, limits.in_all) :]
@@ -29,15 +34,17 @@ def least_pairs(
         by_limit = 0
     node_of = problem.start.node_of.copy()
     node_of[problem.movable] = NOWHERE
-    fixed = Apart(foes, node_of, codes)
+    fixed = ConflictCounts(conflicts, node_of, codes)
     evictions = limits.in_all if is_barred_by_foes else None
-    return max(by_limit, fixed.pairs + _crowded(problem, foes, now, fixed, evictions))
+    return max(by_limit, fixed.pairs + _crowded(problem, conflicts, now, fixed, evictions))
 
 
-def _crowded(problem: Problem, foes: Foes, now: Apart, fixed: Apart, evictions: int | None) -> int:
+def _crowded(
+    problem: Problem, conflicts: ConflictClasses, now: ConflictCounts, fixed: ConflictCounts, evictions: int | None
+) -> int:
     """Pairs that pods of one class must form with each other, or with those of their class that must stay.
 
-    ``evictions``: how many are left, where foes bar arrivals (None: they do not).
+    ``evictions``: how many are left, where pods in conflict bar arrivals (None: they do not).
     """
     codes = now.codes
     is_movable = np.zeros(problem.columns.pod_count, dtype=np.bool_)
@@ -45,10 +52,10 @@ def _crowded(problem: Problem, foes: Foes, now: Apart, fixed: Apart, evictions: 
     room = problem.free.copy()
     np.add.at(room.T, problem.origin, problem.held.T)
     total = 0
-    for number in range(len(foes.rivals)):
-        pods = foes.pods_of(number)
+    for number in range(len(conflicts.rivals)):
+        pods = conflicts.pods_of(number)
         moving = pods[is_movable[pods]]
-        if len(pods) < 2 or not len(moving) or not foes.keeps_apart(number):
+        if len(pods) < 2 or not len(moving) or not conflicts.keeps_apart(number):
             continue
         nodes = _reachable(problem, moving, room)
         domains = np.unique(codes[nodes & (codes != NOWHERE)])
@@ -67,7 +74,7 @@ def _pairs_within(counts: IntArray) -> IntArray:
     return pairs
 
 
-def _least_if_barred(now: Apart, pods: IntArray, moving: IntArray, domains: IntArray, evictions: int) -> int:
+def _least_if_barred(now: ConflictCounts, pods: IntArray, moving: IntArray, domains: IntArray, evictions: int) -> int:
     """Pairs left within a class when only domains without any of it take one each.
 
     A domain that is cleared and takes another pod is as if it had kept one, so no more pods than there are empty

@@ -14,11 +14,12 @@ from rescheduler.model.usage.usage import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Foes:
-    """Pods (P) in classes (C), all pods of a class having the same foes.
+class ConflictClasses:
+    """Pods (P) in classes (C), all pods of a class having the same conflicts.
 
-    ``class_of``: int64[P], NOWHERE for a pod without foes. ``rivals``: for each class the classes whose pods are foes
-    of its own, ascending; the class itself is among them where its pods keep apart from each other. Rivalry is mutual.
+    ``class_of``: int64[P], NOWHERE for a pod without conflicts. ``rivals``: for each class the classes whose pods are
+    in conflict with its own, ascending; the class itself is among them where its pods keep apart from each other.
+    Rivalry is mutual.
     """
 
     class_of: IntArray
@@ -35,7 +36,7 @@ class Foes:
         return mask
 
     def keeps_apart(self, number: int) -> bool:
-        """Whether the pods of a class are foes of each other."""
+        """Whether the pods of a class are in conflict with each other."""
         return bool((self.rivals[number] == number).any())
 
     @cached_property
@@ -47,18 +48,18 @@ class Foes:
         return Grouping(self.class_of[self._members].astype(np.int32), len(self.rivals))
 
 
-# Counts pairs of foes that share a domain, and by how much a move changes their number.
+# Counts pairs of pods in conflict that share a domain, and by how much a move changes their number.
 
 
-class Apart:
-    """Pairs of foes within one domain, as pods move. A domain may be a node.
+class ConflictCounts:
+    """Pairs of pods in conflict within one domain, as pods move. A domain may be a node.
 
-    ``pairs``: their number; ``here``: int64[P], foes of each pod in its own domain.
+    ``pairs``: their number; ``here``: int64[P], pods in conflict of each pod in its own domain.
     """
 
-    def __init__(self, foes: Foes, node_of: IndexArray, codes: IndexArray) -> None:
+    def __init__(self, conflicts: ConflictClasses, node_of: IndexArray, codes: IndexArray) -> None:
         """``node_of``: int32[P], where pods are; ``codes``: int32[N], each node's domain, NOWHERE where it has none."""
-        self.foes = foes
+        self.conflicts = conflicts
         self.codes = codes
         self._codes_or_nowhere = np.append(codes, NOWHERE)
         self._domains = int(codes.max(initial=NOWHERE)) + 1
@@ -66,7 +67,7 @@ class Apart:
         self.here = self._count_here()
         self.pairs = int(self.here.sum()) // 2
 
-    def copy(self) -> Apart:
+    def copy(self) -> ConflictCounts:
         """An independent copy."""
         other = copy(self)
         other.here = self.here.copy()
@@ -75,23 +76,23 @@ class Apart:
 
     def change(self, pod: int) -> FloatArray:
         """Change of ``pairs`` if a pod went to each node, float64[N]."""
-        number = int(self.foes.class_of[pod])
+        number = int(self.conflicts.class_of[pod])
         if number == NOWHERE:
             return np.zeros(len(self.codes))
         there = np.append(self._foes_by_domain(number), 0)
         domain = int(self._domain_of[pod])
         if domain != NOWHERE:
-            there[domain] -= self.foes.keeps_apart(number)
+            there[domain] -= self.conflicts.keeps_apart(number)
         change: FloatArray = (there[self.codes] - self.here[pod]).astype(np.float64)
         return change
 
     def move(self, pod: int, node: int) -> None:
         """A pod goes to a node (NOWHERE: to none)."""
-        number = int(self.foes.class_of[pod])
+        number = int(self.conflicts.class_of[pod])
         before, after = int(self._domain_of[pod]), int(self._codes_or_nowhere[node])
         if number == NOWHERE or before == after:
             return
-        is_rival = self.foes.is_rival(number)
+        is_rival = self.conflicts.is_rival(number)
         self._domain_of[pod] = NOWHERE
         self.pairs -= int(self.here[pod])
         if before != NOWHERE:
@@ -109,19 +110,19 @@ class Apart:
 
     def _in(self, domain: int, is_rival: BoolArray) -> IntArray:
         pods = np.flatnonzero(self._domain_of == domain)
-        return pods[is_rival[self.foes.class_of[pods]]]
+        return pods[is_rival[self.conflicts.class_of[pods]]]
 
     def _foes_by_domain(self, number: int) -> IntArray:
         counts = np.zeros(self._domains, dtype=np.int64)
-        for rival in self.foes.rivals[number].tolist():
-            counts += self.standing(self.foes.pods_of(rival))
+        for rival in self.conflicts.rivals[number].tolist():
+            counts += self.standing(self.conflicts.pods_of(rival))
         return counts
 
     def _count_here(self) -> IntArray:
-        here = np.zeros(len(self.foes.class_of), dtype=np.int64)
-        for number in range(len(self.foes.rivals)):
-            pods = self.foes.pods_of(number)
+        here = np.zeros(len(self.conflicts.class_of), dtype=np.int64)
+        for number in range(len(self.conflicts.rivals)):
+            pods = self.conflicts.pods_of(number)
             pods = pods[self._domain_of[pods] != NOWHERE]
-            if len(pods) and len(self.foes.rivals[number]):
-                here[pods] = self._foes_by_domain(number)[self._domain_of[pods]] - self.foes.keeps_apart(number)
+            if len(pods) and len(self.conflicts.rivals[number]):
+                here[pods] = self._foes_by_domain(number)[self._domain_of[pods]] - self.conflicts.keeps_apart(number)
         return here

@@ -11,7 +11,7 @@ from rescheduler.model.columns.arrays import NOWHERE, IndexArray, IntArray
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.planning.assignment.staying import Staying, because
 from rescheduler.planning.objectives.separate_antagonists.antagonists import Antagonists
-from rescheduler.planning.objectives.separate_antagonists.conflicts import Apart
+from rescheduler.planning.objectives.separate_antagonists.conflicts import ConflictCounts
 from rescheduler.planning.problem.problem import Problem
 
 MOST_NAMED = 3
@@ -23,10 +23,10 @@ def counted(number: float, thing: str) -> str:
     return f"{number:g} {thing}" + ("" if number == 1 else "s")
 
 
-class Telling:
+class SeparationMessages:
     """Words about one plan; ``before`` counts pairs at its start, ``ends`` is where pods are after it, int32[P]."""
 
-    def __init__(self, problem: Problem, antagonists: Antagonists, before: Apart, ends: IndexArray) -> None:
+    def __init__(self, problem: Problem, antagonists: Antagonists, before: ConflictCounts, ends: IndexArray) -> None:
         """Nothing is looked up before it is asked for."""
         self._cluster = problem.columns.cluster
         self._starts = problem.start.node_of
@@ -44,7 +44,7 @@ class Telling:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
         return f"parts from {self._cluster.pods[left[0]].key}{more} on {where} ({self._cause(pod, int(left[0]))})"
 
-    def outcome(self, after: Apart, evictions: int, staying: Staying) -> tuple[str, tuple[Refusal, ...]]:
+    def outcome(self, after: ConflictCounts, evictions: int, staying: Staying) -> tuple[str, tuple[Refusal, ...]]:
         """The message, and a refusal for each pod that keeps a pair together; ``after``: as the plan leaves it."""
         if not self._before.pairs:
             return "no antagonists share a node", ()
@@ -62,7 +62,7 @@ class Telling:
         words = f"{text}; {left}: {'; '.join([*told, *rest])}{because(refusals.values())}"
         return words, tuple(refusals.values())
 
-    def _pairs(self, after: Apart) -> Iterator[tuple[int, int]]:
+    def _pairs(self, after: ConflictCounts) -> Iterator[tuple[int, int]]:
         """Each pair that shares a node after the plan, the lower index first."""
         for pod in np.flatnonzero((after.here > 0) & (self._ends != NOWHERE)).tolist():
             for other in self._foes_on(pod, int(self._ends[pod]), self._ends).tolist():
@@ -70,12 +70,12 @@ class Telling:
                     yield pod, other
 
     def _foes_on(self, pod: int, node: int, node_of: IndexArray) -> IntArray:
-        foes = self._antagonists.foes
-        if foes.class_of[pod] == NOWHERE:
+        conflicts = self._antagonists.conflicts
+        if conflicts.class_of[pod] == NOWHERE:
             return np.zeros(0, dtype=np.int64)
         here = np.flatnonzero(node_of == node)
-        is_foe = foes.is_rival(int(foes.class_of[pod]))[foes.class_of[here]] & (here != pod)
-        found: IntArray = here[is_foe]
+        is_in_conflict = conflicts.is_rival(int(conflicts.class_of[pod]))[conflicts.class_of[here]] & (here != pod)
+        found: IntArray = here[is_in_conflict]
         return found
 
     def _pair(self, one: int, other: int) -> str:
@@ -83,5 +83,5 @@ class Telling:
         return f"{pods[one].key} and {pods[other].key} on {node} ({self._cause(one, other)})"
 
     def _cause(self, one: int, other: int) -> str:
-        class_of = self._antagonists.foes.class_of
+        class_of = self._antagonists.conflicts.class_of
         return self._antagonists.cause(int(class_of[one]), int(class_of[other]))

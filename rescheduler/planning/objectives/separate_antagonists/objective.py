@@ -6,29 +6,29 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.assignment.assigning import Rearrangement, cost_after, rearrange
-from rescheduler.planning.assignment.assignment_problem import Case, Costs
-from rescheduler.planning.assignment.members import FEW_MOVABLE, affordable_members, case_of
+from rescheduler.planning.assignment.assigning import Reassignment, cost_after, reassign
+from rescheduler.planning.assignment.assignment_problem import AssignmentProblem, Costs
+from rescheduler.planning.assignment.members import FEW_MOVABLE, affordable_members, assignment_of
 from rescheduler.planning.assignment.pairs import add_pairs
 from rescheduler.planning.assignment.staying import Staying
 from rescheduler.planning.objectives.separate_antagonists.antagonists import Antagonists
 from rescheduler.planning.objectives.separate_antagonists.bounds import least_pairs
-from rescheduler.planning.objectives.separate_antagonists.messages import Telling
+from rescheduler.planning.objectives.separate_antagonists.messages import SeparationMessages
 from rescheduler.planning.objectives.separate_antagonists.state import SeparationState
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits, remaining_limits
 from rescheduler.planning.search.answering import planned_moves
 from rescheduler.planning.search.local_search import problem_of
 
-# The question of separating antagonists as a case for the exact solver.
+# The question of separating antagonists as an assignment problem for the exact solver.
 
 
-def case_for(problem: Problem, antagonists: Antagonists, limits: RemainingLimits) -> Case | None:
+def assignment_for(problem: Problem, antagonists: Antagonists, limits: RemainingLimits) -> AssignmentProblem | None:
     """All movable pods, or those with antagonists only, the others left out; None where that is too much."""
-    class_of = antagonists.foes.class_of[problem.movable]
+    class_of = antagonists.conflicts.class_of[problem.movable]
     rows = np.arange(len(problem.movable))
     if len(rows) > FEW_MOVABLE:
         rows = rows[class_of != NOWHERE]
@@ -37,56 +37,58 @@ def case_for(problem: Problem, antagonists: Antagonists, limits: RemainingLimits
         return None
     members, nodes = found
     costs = Costs()
-    add_pairs(costs, members, nodes, antagonists.foes, members.codes(None))
-    return case_of(members, nodes, limits, costs)
+    add_pairs(costs, members, nodes, antagonists.conflicts, members.codes(None))
+    return assignment_of(members, nodes, limits, costs)
 
 
 UNIT = "pairs"
 SEARCH_SHARE = 0.9  # of the time; the rest is for the words
 
 
-def plan_separate_antagonists(question: Question, antagonists: Antagonists) -> Answer:
+def plan_separate_antagonists(request: PlanRequest, antagonists: Antagonists) -> ObjectivePlan:
     """The fewest pairs of antagonists that share a node, then the fewest evictions; ``value`` is the pairs that stay.
 
     INFEASIBLE: it is proven that some pair must stay; the message and the refusals say which do and why.
     """
-    deadline = Deadline(question.clock, question.deadline_seconds)
-    problem = problem_of(question)
+    deadline = Deadline(request.clock, request.deadline_seconds)
+    problem = problem_of(request)
     state = SeparationState(problem, antagonists)
     if not state.cost:
-        return _answer(question, problem, antagonists, Rearrangement(Schedule(), 0.0), 0, deadline)
-    limits = remaining_limits(question.eligibility.limits, question.placement)
-    bound = least_pairs(problem, antagonists.foes, state.apart.codes, limits)
-    case = case_for(problem, antagonists, limits)
-    found = rearrange(
-        question,
+        return _answer(request, problem, antagonists, Reassignment(WaveSchedule(), 0.0), 0, deadline)
+    limits = remaining_limits(request.eligibility.limits, request.placement)
+    bound = least_pairs(problem, antagonists.conflicts, state.conflict_counts.codes, limits)
+    assignment = assignment_for(problem, antagonists, limits)
+    found = reassign(
+        request,
         problem,
-        case,
+        assignment,
         lambda: SeparationState(problem, antagonists),
         deadline.part(SEARCH_SHARE),
         float(bound),
     )
-    return _answer(question, problem, antagonists, found, max(bound, found.bound or 0), deadline)
+    return _answer(request, problem, antagonists, found, max(bound, found.bound or 0), deadline)
 
 
 def _answer(
-    question: Question,
+    request: PlanRequest,
     problem: Problem,
     antagonists: Antagonists,
-    found: Rearrangement,
+    found: Reassignment,
     bound: int,
     deadline: Deadline,
-) -> Answer:
+) -> ObjectivePlan:
     before, after = SeparationState(problem, antagonists), SeparationState(problem, antagonists)
     cost_after(problem, found.schedule, after)
-    told = Telling(problem, antagonists, before.apart, found.ends(problem))
-    message, refusals = told.outcome(after.apart, found.schedule.evictions, Staying(question, problem, found.schedule))
-    return Answer(
+    told = SeparationMessages(problem, antagonists, before.conflict_counts, found.ends(problem))
+    message, refusals = told.outcome(
+        after.conflict_counts, found.schedule.evictions, Staying(request, problem, found.schedule)
+    )
+    return ObjectivePlan(
         status=Status.INFEASIBLE if bound else Status.OPTIMAL if found.cost <= bound else Status.FEASIBLE,
         value=found.cost,
         bound=float(bound),
         unit=UNIT,
-        message="; ".join([message, *found.notes(question), *antagonists.warnings]),
-        moves=planned_moves(question, problem, found.schedule, deadline, told.reason),
+        message="; ".join([message, *found.notes(request), *antagonists.warnings]),
+        moves=planned_moves(request, problem, found.schedule, deadline, told.reason),
         refusals=refusals,
     )

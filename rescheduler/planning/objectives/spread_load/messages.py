@@ -14,16 +14,16 @@ from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.spread_load.state import Load, LoadState
-from rescheduler.planning.problem.plan_request import Question
-from rescheduler.planning.search.local_search import Improvement
-from rescheduler.planning.search.search_state import SAME, Board
+from rescheduler.planning.problem.plan_request import PlanRequest
+from rescheduler.planning.search.local_search import LocalSearchResult
+from rescheduler.planning.search.search_state import SAME, SearchState
 
 # Amounts and shares of use in words that people read.
 
 _GIB = 2.0**30
 
 
-class Telling:
+class LoadMessages:
     """What is said of the nodes of one cluster."""
 
     def __init__(self, cluster: Cluster, load: Load) -> None:
@@ -89,49 +89,49 @@ def _rounded(value: float) -> str:
 MOST_EXPLAINED = 50
 
 
-def hot_nodes_that_stay(question: Question, board: Board, state: LoadState) -> tuple[Refusal, ...]:
+def hot_nodes_that_stay(request: PlanRequest, current: SearchState, state: LoadState) -> tuple[Refusal, ...]:
     """One refusal for each node above its target, the hottest first, at most MOST_EXPLAINED."""
     over = state.over().sum(axis=0)
     hot = np.flatnonzero(over > 0)
     order = hot[np.lexsort((hot, -over[hot]))]
-    telling = Telling(board.problem.columns.cluster, state.load)
+    telling = LoadMessages(current.problem.columns.cluster, state.load)
     found = []
     for node in order[:MOST_EXPLAINED].tolist():
-        rule, why = _why(question, board, state, node)
-        name = board.problem.columns.cluster.nodes[node].name
+        rule, why = _why(request, current, state, node)
+        name = current.problem.columns.cluster.nodes[node].name
         found.append(Refusal(rule=rule, message=f"{name} stays at {telling.use_of(node, state)}: {why}", node=name))
     return tuple(found)
 
 
-def _why(question: Question, board: Board, state: LoadState, node: int) -> tuple[str, str]:
+def _why(request: PlanRequest, current: SearchState, state: LoadState, node: int) -> tuple[str, str]:
     """Rule and words: the fate of the pod that would help most."""
-    rows = np.flatnonzero((board.node_of == node) & (state.hopes() > SAME))
-    rows = rows[[int(row) not in board.moved for row in rows.tolist()]] if len(rows) else rows
+    rows = np.flatnonzero((current.node_of == node) & (state.hopes() > SAME))
+    rows = rows[[int(row) not in current.moved for row in rows.tolist()]] if len(rows) else rows
     if not len(rows):
-        return _immovable(board, state, question.eligibility, node)
-    if board.limits.in_all < len(board.moved) + 1:
+        return _immovable(current, state, request.eligibility, node)
+    if current.limits.in_all < len(current.moved) + 1:
         return "limits.maxEvictions", "no eviction is left"
-    able = [row for row in rows.tolist() if board.may_leave(row)]
+    able = [row for row in rows.tolist() if current.may_leave(row)]
     if not able:
-        if board.leaves_left(node) <= 0:
+        if current.leaves_left(node) <= 0:
             return "limits.maxEvictionsPerNode", "no eviction from this node is left"
         return "limits.maxEvictionsPerNamespace", "no eviction is left for the namespaces of its pods"
     row = max(able, key=lambda row: (state.relief(row), -row))
-    rule, why = _obstacle(board, state, row)
-    if rule == "Deadline" and not question.is_guided_by_holds:
+    rule, why = _obstacle(current, state, row)
+    if rule == "Deadline" and not request.is_guided_by_holds:
         rule, why = "Guidance", "would be sent elsewhere, or back, by the scheduler, and nothing is held"
-    return rule, f"{board.problem.columns.cluster.pods[board.pod(row)].key}, which would help most, {why}"
+    return rule, f"{current.problem.columns.cluster.pods[current.pod(row)].key}, which would help most, {why}"
 
 
-def _obstacle(board: Board, state: LoadState, row: int) -> tuple[str, str]:
-    mask = board.problem.static_mask(board.pod(row))[1].copy()
-    mask[board.node_of[row]] = False
+def _obstacle(current: SearchState, state: LoadState, row: int) -> tuple[str, str]:
+    mask = current.problem.static_mask(current.pod(row))[1].copy()
+    mask[current.node_of[row]] = False
     if not mask.any():
         return "NoOtherNode", "may run on no other node"
-    roomy = board.roomy(row)
+    roomy = current.roomy(row)
     if not roomy.any():
         return "NoRoom", "finds no other node with room for what it requests"
-    nodes = board.open_to(row)
+    nodes = current.open_to(row)
     if not nodes.any():
         return "NoOtherNode", "is kept off every node with room by other pods' places or by an earlier objective"
     change = state.change(row)[nodes]
@@ -139,15 +139,15 @@ def _obstacle(board: Board, state: LoadState, row: int) -> tuple[str, str]:
         return "NoCoolNode", "would bring every node with room above its target"
     if not (change < -SAME).any():
         return "NoGain", "gains nothing by moving"
-    if (change + board.fee(row) >= -SAME).all():
+    if (change + current.fee(row) >= -SAME).all():
         return "moveCost", "gains less by moving than the move costs"
     return "Deadline", "was not reached in the time given, or found no order in which it could move"
 
 
-def _immovable(board: Board, state: LoadState, eligibility: Eligibility, node: int) -> tuple[str, str]:
+def _immovable(current: SearchState, state: LoadState, eligibility: Eligibility, node: int) -> tuple[str, str]:
     """Why the pod that uses most of what there is too much of must stay."""
-    load, columns = state.load, board.problem.columns
-    here = np.flatnonzero(board.placement.node_of == node)
+    load, columns = state.load, current.problem.columns
+    here = np.flatnonzero(current.placement.node_of == node)
     is_over = state.over()[:, node] > 0
     share = (load.of_pods[:, here] / load.unit[:, None])[is_over].sum(axis=0)
     if not len(here) or share.max(initial=0.0) <= 0:
@@ -160,7 +160,7 @@ def _immovable(board: Board, state: LoadState, eligibility: Eligibility, node: i
             key = columns.cluster.pods[pod].key
             return group.rule, f"{key} belongs to {group.rule} {group.name}, which allows no disruption now"
     initial = columns.initial_node_of[pod]
-    if initial == NOWHERE or board.placement.node_of[pod] != initial:
+    if initial == NOWHERE or current.placement.node_of[pod] != initial:
         return "MovedAlready", f"{columns.cluster.pods[pod].key} goes there by this plan, and a pod moves once only"
     return "Eligibility", f"{columns.cluster.pods[pod].key}, which uses most of it, may not be moved"
 
@@ -175,16 +175,16 @@ class Before:
 
 
 def describe(
-    question: Question,
+    request: PlanRequest,
     before: Before,
     state: LoadState,
-    plan: Improvement,
+    plan: LocalSearchResult,
     bound: float,
     refusals: Sequence[Refusal],
     notes: Sequence[str],
 ) -> str:
     """The message of an answer."""
-    parts = [_summary(question, before, state, plan)]
+    parts = [_summary(request, before, state, plan)]
     if plan.cost_before > 0:
         parts.append(_proof(plan.cost_after, bound))
     hot = int(state.hot().sum())
@@ -193,20 +193,18 @@ def describe(
         told = ", ".join(f"{count} by {rule}" for rule, count in rules.most_common(3))
         told = f"of the hottest {len(refusals)}: {told}" if len(refusals) < hot else told
         parts.append(f"{_nodes(hot)} still above the target ({told})")
-    if question.move_cost:
-        parts.append(
-            f"an eviction of ordinary price costs {question.move_cost:g}; moves that gain no more are left out"
-        )
+    if request.move_cost:
+        parts.append(f"an eviction of ordinary price costs {request.move_cost:g}; moves that gain no more are left out")
     unknown = int((~state.load.is_known).sum())
     if unknown:
         parts.append(f"the load of {_nodes(unknown)} is not known or not trusted: neither judged nor sent anything")
     return "; ".join([*parts, *notes])
 
 
-def _summary(question: Question, before: Before, state: LoadState, plan: Improvement) -> str:
+def _summary(request: PlanRequest, before: Before, state: LoadState, plan: LocalSearchResult) -> str:
     if not state.load.resources or not state.load.is_known.any():
         return "no node has a load that could be judged"
-    telling = Telling(question.prediction.columns.cluster, state.load)
+    telling = LoadMessages(request.prediction.columns.cluster, state.load)
     if not plan.cost_before:
         return f"no node is above its target; the nearest is {telling.hottest(before.use)}"
     start, end = telling.excess(before.over), telling.excess(state.over())

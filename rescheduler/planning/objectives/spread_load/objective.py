@@ -14,7 +14,7 @@ from rescheduler.planning.objectives.spread_load.messages import Before, describ
 from rescheduler.planning.objectives.spread_load.state import LoadState
 from rescheduler.planning.objectives.spread_load.whole_model import WholePlan, solve_whole
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.prices import relative_price
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
@@ -28,22 +28,22 @@ WHOLE_SHARE = 0.3
 PLAN_SHARE = 0.8  # the rest of the time is for telling which moves need guidance
 
 
-def plan_spread_load(question: Question, observed: ObservedUse, target: Mapping[str, float]) -> Answer:
+def plan_spread_load(request: PlanRequest, observed: ObservedUse, target: Mapping[str, float]) -> ObjectivePlan:
     """Plan within the deadline; requests stay the hard constraint, and no node is brought above its target.
 
     ``target``: fraction of allocatable by resource; resources that ``observed`` does not know are left out. The value
     is the use above the targets that is left, each resource counted in average nodes.
     """
-    deadline = Deadline(question.clock, question.deadline_seconds)
-    problem = problem_of(question)
+    deadline = Deadline(request.clock, request.deadline_seconds)
+    problem = problem_of(request)
     state = LoadState(problem, observed, target, is_strict=True)
-    limits = remaining_limits(question.eligibility.limits, question.placement)
+    limits = remaining_limits(request.eligibility.limits, request.placement)
     bound = least_overload(problem, state, limits)
     before = Before(state)
-    whole = _whole(question, problem, state, deadline.part(WHOLE_SHARE)) if state.cost > bound else None
+    whole = _whole(request, problem, state, deadline.part(WHOLE_SHARE)) if state.cost > bound else None
     bound = bound if whole is None else max(bound, whole.bound)
     plan = improve(
-        question,
+        request,
         problem,
         state,
         deadline.part(PLAN_SHARE),
@@ -52,16 +52,16 @@ def plan_spread_load(question: Question, observed: ObservedUse, target: Mapping[
         hint=() if whole is None else whole.moves,
     )
     bound = plan.cost_after if plan.cost_after <= bound + NOTHING else bound
-    refusals = hot_nodes_that_stay(question, plan.board, state)
+    refusals = hot_nodes_that_stay(request, plan.current, state)
     return as_answer(
-        question,
+        request,
         problem,
         plan,
         deadline,
         value=plan.cost_after,
         bound=bound,
         unit=UNIT,
-        message=describe(question, before, state, plan, bound, refusals, observed.notes),
+        message=describe(request, before, state, plan, bound, refusals, observed.notes),
         reason=lambda pod, _: _reason(problem, before, pod),
         refusals=refusals,
     )
@@ -73,15 +73,15 @@ def _reason(problem: Problem, before: Before, pod: int) -> str:
     return f"relieves {name}" if before.over[:, origin].any() else f"makes way on {name} for a pod of a hot node"
 
 
-def _whole(question: Question, problem: Problem, state: LoadState, deadline: Deadline) -> WholePlan | None:
+def _whole(request: PlanRequest, problem: Problem, state: LoadState, deadline: Deadline) -> WholePlan | None:
     """The whole question as one program, if it is small; its plan where moves cost something counts that in."""
-    limits = remaining_limits(question.eligibility.limits, question.placement)
+    limits = remaining_limits(request.eligibility.limits, request.placement)
     free = np.zeros(len(problem.movable))
     whole = solve_whole(problem, state, limits, free, deadline.part(0.5))
-    if whole is None or not question.move_cost:
+    if whole is None or not request.move_cost:
         return whole
     prices = problem.prices(np.arange(len(problem.movable)))
-    fees = np.array([question.move_cost * relative_price(price) for price in prices.tolist()])
+    fees = np.array([request.move_cost * relative_price(price) for price in prices.tolist()])
     priced = solve_whole(problem, state, limits, fees, deadline)
     return whole if priced is None else WholePlan(whole.bound, priced.moves)
 

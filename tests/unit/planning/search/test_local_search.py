@@ -9,9 +9,9 @@ import pytest
 from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.answering import as_answer
-from rescheduler.planning.search.local_search import Improvement, improve, problem_of
+from rescheduler.planning.search.local_search import LocalSearchResult, improve, problem_of
 from rescheduler.planning.waves.replay import replay
 from tests.builders import cluster, node, pod, selector
 from tests.unit.planning.objectives.spread_load.questions import moved, question_of
@@ -19,14 +19,14 @@ from tests.unit.planning.planning_requests import endless, index
 from tests.unit.planning.search.aversion import Aversion
 
 
-def improved(question: Question, **costs: float) -> tuple[Improvement, Aversion]:
+def improved(question: PlanRequest, **costs: float) -> tuple[LocalSearchResult, Aversion]:
     """Keep pods off the nodes that cost something."""
     problem = problem_of(question)
     state = Aversion(problem, costs)
     return improve(question, problem, state, endless()), state
 
 
-def destinations(question: Question, plan: Improvement) -> dict[str, str]:
+def destinations(question: PlanRequest, plan: LocalSearchResult) -> dict[str, str]:
     """Where each moved pod goes, by names."""
     names = question.prediction.columns.cluster
     return {names.pods[pod].name: names.nodes[to].name for wave in plan.schedule.waves for pod, to in wave}
@@ -232,7 +232,7 @@ def test_equal_seeds_give_equal_plans() -> None:
     assert first.schedule == second.schedule
 
 
-def answered(question: Question, plan: Improvement, **fields: object) -> Answer:
+def answered(question: PlanRequest, plan: LocalSearchResult, **fields: object) -> ObjectivePlan:
     """The answer about a plan."""
     told = {"value": plan.cost_after, "bound": 0.0, "unit": "points", "message": "done", **fields}
     return as_answer(question, problem_of(question), plan, endless(), reason=lambda *_: "why", **told)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The parts of the search: the board, pairs, neighbourhoods, and following the scheduler."""
+"""The parts of the search: the search state, pairs, neighbourhoods, and following the scheduler."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.planning.objectives.spread_load.state import LoadState
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
-from rescheduler.planning.problem.plan_request import Question
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.arranging import arrange, try_other
 from rescheduler.planning.search.following import follow_the_scheduler
 from rescheduler.planning.search.local_search import improve, problem_of
 from rescheduler.planning.search.neighbourhoods import Neighbourhoods
 from rescheduler.planning.search.pairs import best_pair, partners
-from rescheduler.planning.search.search_state import Board
+from rescheduler.planning.search.search_state import SearchState
 from rescheduler.planning.search.single_moves import Tightest, move_one_by_one
 from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.waves import GroupsOfPods
@@ -31,31 +31,31 @@ from tests.unit.planning.search.aversion import Aversion
 from tests.unit.planning.tiny import StoppedClock
 
 
-def board_of(question: Question, **costs: float) -> Board:
-    """A board whose objective keeps pods off nodes that cost something."""
+def search_state_of(question: PlanRequest, **costs: float) -> SearchState:
+    """A search state whose objective keeps pods off nodes that cost something."""
     problem = problem_of(question)
     limits = remaining_limits(question.eligibility.limits, question.placement)
-    return Board(problem, Aversion(problem, costs), limits, move_cost=question.move_cost)
+    return SearchState(problem, Aversion(problem, costs), limits, move_cost=question.move_cost)
 
 
-def load_board(question: Question, target: float, **cores: float) -> Board:
-    """A board whose objective is the load of nodes."""
+def load_search_state(question: PlanRequest, target: float, **cores: float) -> SearchState:
+    """A search state whose objective is the load of nodes."""
     problem = problem_of(question)
     limits = remaining_limits(question.eligibility.limits, question.placement)
     state = LoadState(problem, use_of(question, cores), {"cpu": target}, is_strict=True)
-    return Board(problem, state, limits)
+    return SearchState(problem, state, limits)
 
 
-def row(board: Board, name: str) -> int:
+def row(current: SearchState, name: str) -> int:
     """Row of a pod."""
-    return board.problem.row_of_movable[index(board.problem.columns.cluster, name)]
+    return current.problem.row_of_movable[index(current.problem.columns.cluster, name)]
 
 
-def is_whole(board: Board) -> bool:
+def is_whole(current: SearchState) -> bool:
     """Whether room and cost are what the places of the pods make them."""
-    free = board.problem.columns.allocatable - board.placement.used
-    at = board.placement.node_of[board.problem.movable]
-    return bool((free == board.free).all() and (at == board.node_of).all())
+    free = current.problem.columns.allocatable - current.placement.used
+    at = current.placement.node_of[current.problem.movable]
+    return bool((free == current.free).all() and (at == current.node_of).all())
 
 
 @settings(max_examples=50)
@@ -65,41 +65,41 @@ def test_a_board_stays_true_to_its_moves(acts: Sequence[tuple[int, int]]) -> Non
     question = question_of(
         cluster(node("n0"), node("n1"), node("n2"), *(pod(f"p{n}", node="n0") for n in range(4))), move_cost=0.5
     )
-    board = board_of(question, n0=1)
-    cost, kept = board.cost, []
+    current = search_state_of(question, n0=1)
+    cost, kept = current.cost, []
     for number, to in acts:
-        if number in board.moved:
-            board.undo(number)
+        if number in current.moved:
+            current.undo(number)
         elif to != 0:
-            board.move(number, to)
-            kept = list(board.moved.items())
-    assert is_whole(board)
-    board.reset(kept)
-    assert list(board.moved.items()) == kept
-    assert board.evictions_left > 2**30
-    assert is_whole(board)
-    board.reset([])
-    assert board.cost == pytest.approx(cost)
-    assert (board.free == board.problem.free).all()
+            current.move(number, to)
+            kept = list(current.moved.items())
+    assert is_whole(current)
+    current.reset(kept)
+    assert list(current.moved.items()) == kept
+    assert current.evictions_left > 2**30
+    assert is_whole(current)
+    current.reset([])
+    assert current.cost == pytest.approx(cost)
+    assert (current.free == current.problem.free).all()
 
 
 def test_a_pod_may_return_only_where_its_place_is_free() -> None:
     """Another has come meanwhile."""
-    board = board_of(
+    current = search_state_of(
         question_of(cluster(node("n1"), node("n2"), pod("a", "3", node="n1"), pod("b", "3", node="n2"))), n1=1
     )
-    board.move(row(board, "a"), 1)
-    assert board.can_return(row(board, "a"))
-    board.move(row(board, "b"), 0)
-    assert not board.can_return(row(board, "a"))
+    current.move(row(current, "a"), 1)
+    assert current.can_return(row(current, "a"))
+    current.move(row(current, "b"), 0)
+    assert not current.can_return(row(current, "a"))
 
 
 def test_a_pod_that_has_moved_may_not_leave_again() -> None:
     """Each pod moves at most once."""
-    board = board_of(question_of(cluster(node("n1"), node("n2"), pod("a", node="n1"))))
-    assert board.may_leave(0)
-    board.move(0, 1)
-    assert not board.may_leave(0)
+    current = search_state_of(question_of(cluster(node("n1"), node("n2"), pod("a", node="n1"))))
+    assert current.may_leave(0)
+    current.move(0, 1)
+    assert not current.may_leave(0)
 
 
 def test_the_next_best_move_is_found_anew_after_each() -> None:
@@ -109,9 +109,9 @@ def test_the_next_best_move_is_found_anew_after_each() -> None:
             node("n1", cpu="8"), node("n2"), *(pod(n, c, node="n1") for n, c in (("a", "3"), ("b", "3"), ("c", "1")))
         )
     )
-    board = board_of(question, n1=1)
-    assert move_one_by_one(board, Tightest(), endless()) == 2
-    assert row(board, "c") in board.moved
+    current = search_state_of(question, n1=1)
+    assert move_one_by_one(current, Tightest(), endless()) == 2
+    assert row(current, "c") in current.moved
 
 
 def test_partners_are_pods_whose_place_is_large_enough() -> None:
@@ -125,8 +125,8 @@ def test_partners_are_pods_whose_place_is_large_enough() -> None:
         pod("fill", "3", node="n2"),
         pod("big", "3", node="n3"),
     )
-    board = board_of(question_of(names), n1=1)
-    assert {other for other, _ in partners(board, row(board, "hot"))} == {row(board, "fill"), row(board, "big")}
+    current = search_state_of(question_of(names), n1=1)
+    assert {other for other, _ in partners(current, row(current, "hot"))} == {row(current, "fill"), row(current, "big")}
 
 
 def test_a_pair_leaves_the_board_as_it_was() -> None:
@@ -134,10 +134,10 @@ def test_a_pair_leaves_the_board_as_it_was() -> None:
     names = cluster(
         node("n1"), node("n2"), node("n3", cpu="1"), pod("hot", "4", node="n1"), pod("small", "1", node="n2")
     )
-    board = board_of(question_of(names), n1=5, n3=1)
-    before = board.placement.node_of.tolist(), board.cost
-    assert best_pair(board, row(board, "hot"), endless()) == ((row(board, "small"), 2), (row(board, "hot"), 1))
-    assert (board.placement.node_of.tolist(), board.cost, board.moved) == (*before, {})
+    current = search_state_of(question_of(names), n1=5, n3=1)
+    before = current.placement.node_of.tolist(), current.cost
+    assert best_pair(current, row(current, "hot"), endless()) == ((row(current, "small"), 2), (row(current, "hot"), 1))
+    assert (current.placement.node_of.tolist(), current.cost, current.moved) == (*before, {})
 
 
 def test_a_swap_is_judged_by_its_end_not_on_the_way() -> None:
@@ -150,51 +150,51 @@ def test_a_swap_is_judged_by_its_end_not_on_the_way() -> None:
         pod("quiet", node="n2"),
         pod("y", node="n2"),
     )
-    board = load_board(question_of(names), 0.5, busy=1.5, x=1.0, quiet=0.9, y=0.5)
-    pair = best_pair(board, row(board, "busy"), endless())
+    current = load_search_state(question_of(names), 0.5, busy=1.5, x=1.0, quiet=0.9, y=0.5)
+    pair = best_pair(current, row(current, "busy"), endless())
     assert pair is not None
-    assert sorted(pair) == sorted([(row(board, "busy"), 1), (row(board, "quiet"), 0)])
+    assert sorted(pair) == sorted([(row(current, "busy"), 1), (row(current, "quiet"), 0)])
 
 
 def test_a_search_around_a_plan_finds_a_better_one() -> None:
     """One eviction is allowed, and was spent on the pod that gains less."""
     names = cluster(node("n1"), node("n2"), node("n3"), pod("a", node="n1"), pod("b", node="n2"))
-    board = board_of(question_of(names, limits=MoveLimits(max_evictions=1)), n1=2, n2=5)
-    board.move(row(board, "a"), 2)
-    Neighbourhoods(board, Tightest(), GroupsOfPods(board.problem), 0, 0.0).search(endless(), 50)
-    assert board.moved == {row(board, "b"): 2}
+    current = search_state_of(question_of(names, limits=MoveLimits(max_evictions=1)), n1=2, n2=5)
+    current.move(row(current, "a"), 2)
+    Neighbourhoods(current, Tightest(), GroupsOfPods(current.problem), 0, 0.0).search(endless(), 50)
+    assert current.moved == {row(current, "b"): 2}
 
 
 def test_a_search_spares_evictions_that_are_not_needed() -> None:
     """Two small pods were moved where one large pod is enough."""
     names = cluster(node("n1", cpu="8"), node("n2"), pod("a", node="n1"), pod("b", node="n1"), pod("c", node="n1"))
-    board = load_board(question_of(names), 0.5, a=1.0, b=1.0, c=3.0)
-    board.move(row(board, "a"), 1)
-    board.move(row(board, "b"), 1)
-    Neighbourhoods(board, Tightest(), GroupsOfPods(board.problem), 0, 0.0).search(endless(), 100)
-    assert (board.cost, len(board.moved)) == (0, 1)
+    current = load_search_state(question_of(names), 0.5, a=1.0, b=1.0, c=3.0)
+    current.move(row(current, "a"), 1)
+    current.move(row(current, "b"), 1)
+    Neighbourhoods(current, Tightest(), GroupsOfPods(current.problem), 0, 0.0).search(endless(), 100)
+    assert (current.cost, len(current.moved)) == (0, 1)
 
 
 def test_the_search_ends_at_once_without_time() -> None:
     """And keeps what it was given."""
-    board = board_of(question_of(cluster(node("n1"), node("n2"), pod("a", node="n1"))), n1=1)
-    board.move(0, 1)
-    Neighbourhoods(board, Tightest(), GroupsOfPods(board.problem), 0, 0.0).search(Deadline(StoppedClock(), 0.0), 50)
-    assert board.moved == {0: 1}
+    current = search_state_of(question_of(cluster(node("n1"), node("n2"), pod("a", node="n1"))), n1=1)
+    current.move(0, 1)
+    Neighbourhoods(current, Tightest(), GroupsOfPods(current.problem), 0, 0.0).search(Deadline(StoppedClock(), 0.0), 50)
+    assert current.moved == {0: 1}
 
 
 def test_moves_without_any_order_are_taken_back() -> None:
     """Two pods that fill their nodes cannot change places."""
     names = cluster(node("n1"), node("n2"), pod("a", "4", node="n1"), pod("b", "4", node="n2"))
-    board = board_of(question_of(names))
-    board.move(0, 1)
-    board.move(1, 0)
-    schedule, taken_back = arrange(board, GroupsOfPods(board.problem), endless(), only_predicted=False)
-    assert (schedule, taken_back, board.moved) == (Schedule(), 2, {})
+    current = search_state_of(question_of(names))
+    current.move(0, 1)
+    current.move(1, 0)
+    schedule, taken_back = arrange(current, GroupsOfPods(current.problem), endless(), only_predicted=False)
+    assert (schedule, taken_back, current.moved) == (WaveSchedule(), 2, {})
 
 
 def test_another_plan_that_has_no_order_is_not_taken() -> None:
-    """The board keeps its own moves."""
+    """The search state keeps its own moves."""
     names = cluster(
         node("n1"),
         node("n2"),
@@ -203,27 +203,27 @@ def test_another_plan_that_has_no_order_is_not_taken() -> None:
         pod("b", "4", node="n2"),
         pod("c", "0", node="n1"),
     )
-    board = board_of(question_of(names), n1=1)
-    board.move(row(board, "c"), 2)
-    try_other(board, GroupsOfPods(board.problem), [(row(board, "a"), 1), (row(board, "b"), 0)], endless())
-    assert board.moved == {row(board, "c"): 2}
+    current = search_state_of(question_of(names), n1=1)
+    current.move(row(current, "c"), 2)
+    try_other(current, GroupsOfPods(current.problem), [(row(current, "a"), 1), (row(current, "b"), 0)], endless())
+    assert current.moved == {row(current, "c"): 2}
 
 
 def test_the_scheduler_chooses_among_nodes_that_are_as_good() -> None:
     """Planned for the fuller node; the scheduler would take the emptier one, and does."""
     names = cluster(node("n1"), node("n2"), node("n3"), pod("a", node="n1"), pod("b", "2", node="n2"))
-    board = board_of(question_of(names, fixed=("b",)), n1=1)
-    board.move(0, 1)
-    followed = follow_the_scheduler(board, GroupsOfPods(board.problem), Schedule((((0, 1),),)), endless())
-    assert (followed.schedule.waves, followed.guided, dict(board.moved)) == ((((0, 2),),), 0, {0: 2})
+    current = search_state_of(question_of(names, fixed=("b",)), n1=1)
+    current.move(0, 1)
+    followed = follow_the_scheduler(current, GroupsOfPods(current.problem), WaveSchedule((((0, 1),),)), endless())
+    assert (followed.schedule.waves, followed.guided, dict(current.moved)) == ((((0, 2),),), 0, {0: 2})
 
 
 def test_a_plan_stays_where_the_schedulers_choice_is_worse() -> None:
     """The emptier node costs more; the move needs guidance then."""
     names = cluster(node("n1"), node("n2"), node("n3"), pod("a", node="n1"), pod("b", "2", node="n2"))
-    board = board_of(question_of(names, fixed=("b",)), n1=2, n3=1)
-    board.move(0, 1)
-    followed = follow_the_scheduler(board, GroupsOfPods(board.problem), Schedule((((0, 1),),)), endless())
+    current = search_state_of(question_of(names, fixed=("b",)), n1=2, n3=1)
+    current.move(0, 1)
+    followed = follow_the_scheduler(current, GroupsOfPods(current.problem), WaveSchedule((((0, 1),),)), endless())
     assert (followed.schedule.waves, followed.guided) == ((((0, 1),),), 1)
 
 
@@ -248,7 +248,7 @@ def test_every_plan_is_allowed_and_without_holds_the_schedulers_own(seed: int, i
         placement.settle()
 
 
-def _random_question(seed: int, *, is_guided_by_holds: bool) -> Question:
+def _random_question(seed: int, *, is_guided_by_holds: bool) -> PlanRequest:
     draw = random.Random(seed)
     pods = [
         pod(f"w{number % 5}-{number:02d}", f"{draw.choice([250, 500, 1000])}m", "256Mi", node=f"n{draw.randrange(6)}")

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from rescheduler.planning.solvers.whole_assignment import Assignment, AssignmentProblem, WholeAssignment
+from rescheduler.planning.solvers.whole_assignment import Assignment, AssignmentProgram, WholeAssignment
 from tests.unit.planning.planning_requests import endless
 
 
-def two_pods() -> AssignmentProblem:
+def two_pods() -> AssignmentProgram:
     """Two nodes of 4 with a pod of 1 each; a shape of 4 is worth 100, a move costs 1 or 2."""
-    return AssignmentProblem(
+    return AssignmentProgram(
         arriving=np.array([[1, 1]]),
         held=np.array([[1, 1]]),
         origin=np.array([0, 1]),
@@ -23,11 +23,11 @@ def two_pods() -> AssignmentProblem:
         worth=np.array([100]),
         cost=np.array([1, 2]),
         limits=(),
-        apart=(),
+        conflicts=(),
     )
 
 
-def solved(problem: AssignmentProblem) -> Assignment:
+def solved(problem: AssignmentProgram) -> Assignment:
     """The best assignment."""
     found = WholeAssignment(problem).solve(0, endless())
     assert found is not None
@@ -59,9 +59,9 @@ def test_limits_and_closed_nodes_bind() -> None:
 
 def test_pairs_keep_apart() -> None:
     """Pods that must not meet stay where they are, whichever of them would move."""
-    apart = (((0, 1), (1, 1)), ((0, 0), (1, 0)))
-    assert solved(replace(two_pods(), apart=apart)).moves == {}
-    assert solved(replace(two_pods(), apart=(((0, 1), (0, 1)),))).moves == {1: 0}
+    conflicts = (((0, 1), (1, 1)), ((0, 0), (1, 0)))
+    assert solved(replace(two_pods(), conflicts=conflicts)).moves == {}
+    assert solved(replace(two_pods(), conflicts=(((0, 1), (0, 1)),))).moves == {1: 0}
 
 
 def test_overcommitted_nodes_let_nobody_in() -> None:

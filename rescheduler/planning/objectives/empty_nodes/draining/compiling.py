@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rescheduler.planning.objectives.empty_nodes.draining import drain_loops
-from rescheduler.planning.objectives.empty_nodes.draining.seats import Ints, SeatedPods, Seats, seats_of
+from rescheduler.planning.objectives.empty_nodes.draining.seats import DrainSeats, Ints, SeatedPods, seats_of
 
 numba: Any = import_module("numba") if find_spec("numba") else None  # it comes with the extra ``fast``
 
@@ -24,9 +24,9 @@ _CALLED = ("drain", "go_home", "undo")
 class Loops(NamedTuple):
     """The functions of ``drain_loops`` that searches call. ``is_compiled``: they want arrays; else they want lists."""
 
-    drain: Callable[[Seats, int, Ints, int, float], bool]
-    go_home: Callable[[Seats, int, float], bool]
-    undo: Callable[[Seats, int], None]
+    drain: Callable[[DrainSeats, int, Ints, int, float], bool]
+    go_home: Callable[[DrainSeats, int, float], bool]
+    undo: Callable[[DrainSeats, int], None]
     is_compiled: bool
 
 

@@ -5,20 +5,20 @@ Written so that numba can compile them; without it they run as they stand, slowe
 
 from __future__ import annotations
 
-from rescheduler.planning.objectives.empty_nodes.draining.seats import AWAY, NOTED, RANDOM, Ints, Seats
+from rescheduler.planning.objectives.empty_nodes.draining.seats import AWAY, NOTED, RANDOM, DrainSeats, Ints
 
 _MOST_LOOKED_AT = 12
 _HOME_FIRST = 1e6
 _GAPS = (301, 132, 57, 23, 10, 4, 1)  # Ciura's
 
 
-def draw(seats: Seats, below: int) -> int:
+def draw(seats: DrainSeats, below: int) -> int:
     """The next random number from 0 to ``below`` - 1; the same with and without compilation."""
     seats.state[RANDOM] = (1103515245 * seats.state[RANDOM] + 12345) & 0x7FFFFFFF
     return int((seats.state[RANDOM] >> 8) % below)
 
 
-def take_off(seats: Seats, pod: int) -> None:
+def take_off(seats: DrainSeats, pod: int) -> None:
     """Take a pod off its node, if it is on one."""
     node = seats.node_of[pod]
     if node < 0:
@@ -36,7 +36,7 @@ def take_off(seats: Seats, pod: int) -> None:
     seats.node_of[pod] = -1
 
 
-def put_on(seats: Seats, pod: int, node: int) -> None:
+def put_on(seats: DrainSeats, pod: int, node: int) -> None:
     """Seat a pod that is on no node."""
     seats.pods_at[node * seats.places + seats.count[node]] = pod
     seats.place[pod] = seats.count[node]
@@ -49,7 +49,7 @@ def put_on(seats: Seats, pod: int, node: int) -> None:
     seats.node_of[pod] = node
 
 
-def may_join(seats: Seats, pod: int, node: int) -> bool:
+def may_join(seats: DrainSeats, pod: int, node: int) -> bool:
     """Whether a pod that is on no node may be seated there."""
     kind = seats.kind[pod]
     if not seats.open_to[seats.class_of[kind] * seats.nodes + node] or seats.count[node] >= seats.places:
@@ -66,7 +66,7 @@ def may_join(seats: Seats, pod: int, node: int) -> bool:
     return True
 
 
-def undo(seats: Seats, keep: int) -> None:
+def undo(seats: DrainSeats, keep: int) -> None:
     """Take back what was noted after the first ``keep`` entries of the journal."""
     for entry in range(keep, seats.state[NOTED]):
         take_off(seats, seats.noted_pods[entry])
@@ -76,7 +76,7 @@ def undo(seats: Seats, keep: int) -> None:
     seats.state[NOTED] = keep
 
 
-def _tightest(seats: Seats, pod: int, number: int) -> int:
+def _tightest(seats: DrainSeats, pod: int, number: int) -> int:
     """Of the first ``number`` chosen nodes the one on which the least room remains, -1 for none."""
     best, least = -1, 1e300
     asked = seats.kind[pod] * seats.width
@@ -92,7 +92,7 @@ def _tightest(seats: Seats, pod: int, number: int) -> int:
     return best
 
 
-def _sort(seats: Seats, length: int) -> None:
+def _sort(seats: DrainSeats, length: int) -> None:
     """The bag by its keys, highest first, by Shell's method."""
     bag, key = seats.bag, seats.key
     for gap in _GAPS:
@@ -104,7 +104,7 @@ def _sort(seats: Seats, length: int) -> None:
             bag[at], key[at] = pod, value
 
 
-def _choose_receivers(seats: Seats, target: int, receivers: Ints) -> int:
+def _choose_receivers(seats: DrainSeats, target: int, receivers: Ints) -> int:
     """Note one to three random nodes that are open to some pod of the target; how many were found."""
     wanted = seats.pods_at[target * seats.places + draw(seats, seats.count[target])]
     offset = seats.class_of[seats.kind[wanted]] * seats.nodes
@@ -122,7 +122,7 @@ def _choose_receivers(seats: Seats, target: int, receivers: Ints) -> int:
     return number
 
 
-def _fill_bag(seats: Seats, length: int, node: int, percent: int) -> int:
+def _fill_bag(seats: DrainSeats, length: int, node: int, percent: int) -> int:
     """Add so many percent of a node's pods to the bag; its new length."""
     first = node * seats.places
     for position in range(first, first + seats.count[node]):
@@ -132,7 +132,7 @@ def _fill_bag(seats: Seats, length: int, node: int, percent: int) -> int:
     return length
 
 
-def _take_off_bag(seats: Seats, length: int, noise: float) -> None:
+def _take_off_bag(seats: DrainSeats, length: int, noise: float) -> None:
     """Note the pods of the bag and take them off; their keys are their sizes with noise."""
     for position in range(length):
         pod = seats.bag[position]
@@ -143,7 +143,7 @@ def _take_off_bag(seats: Seats, length: int, noise: float) -> None:
         take_off(seats, pod)
 
 
-def drain(seats: Seats, target: int, receivers: Ints, tries: int, noise: float) -> bool:
+def drain(seats: DrainSeats, target: int, receivers: Ints, tries: int, noise: float) -> bool:
     """Shift the pods of ``target`` to ``receivers`` until none is left; False if some are after so many tries.
 
     Each try takes off the target's pods and some of one to three receivers', and seats them again by size; what finds
@@ -170,7 +170,7 @@ def drain(seats: Seats, target: int, receivers: Ints, tries: int, noise: float) 
     return bool(seats.count[target] == 0)
 
 
-def _seat_bag(seats: Seats, length: int, number: int, target: int, most: float) -> bool:
+def _seat_bag(seats: DrainSeats, length: int, number: int, target: int, most: float) -> bool:
     """Seat the bag on the chosen nodes, the rest on the target; False where that is more than ``most`` in all."""
     load = 0.0
     for position in range(length):
@@ -185,7 +185,7 @@ def _seat_bag(seats: Seats, length: int, number: int, target: int, most: float) 
     return True
 
 
-def go_home(seats: Seats, pod: int, noise: float) -> bool:
+def go_home(seats: DrainSeats, pod: int, noise: float) -> bool:
     """Seat the pods of a pod's home, of its node and of up to three linked ones anew, each at home if it can be.
 
     It stands if all find seats and no more are away from home than before; then the journal begins anew.
@@ -210,7 +210,7 @@ def go_home(seats: Seats, pod: int, noise: float) -> bool:
     return bool(seats.node_of[pod] == home)
 
 
-def _choose_linked(seats: Seats, pod: int) -> int:
+def _choose_linked(seats: DrainSeats, pod: int) -> int:
     """Note a pod's home, its node, and homes of up to three pods there; how many nodes these are."""
     seats.chosen[0], seats.chosen[1] = seats.home[pod], seats.node_of[pod]
     number = 2
@@ -228,7 +228,7 @@ def _choose_linked(seats: Seats, pod: int) -> int:
     return number
 
 
-def _seat_natives_first(seats: Seats, length: int, number: int) -> bool:
+def _seat_natives_first(seats: DrainSeats, length: int, number: int) -> bool:
     """Seat the bag on the chosen nodes, pods at home there where they can be; False where one finds no seat."""
     for position in range(length):
         pod = seats.bag[position]

@@ -14,13 +14,13 @@ from rescheduler.planning.objectives.empty_nodes.draining.seatable import Seatab
 from rescheduler.planning.objectives.empty_nodes.draining.seats import (
     AWAY,
     NOTED,
+    DrainSeats,
     SeatedPods,
-    Seats,
     as_arrays,
     as_lists,
     seats_of,
 )
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.problem.remaining_limits import UNLIMITED
 
 
@@ -31,7 +31,7 @@ class DrainState:
     """
 
     def __init__(
-        self, situation: Situation, seatable: Seatable, moves: Mapping[int, int], loops: Loops, seed: int
+        self, situation: EmptyingSituation, seatable: Seatable, moves: Mapping[int, int], loops: Loops, seed: int
     ) -> None:
         """Begin with ``moves`` (pod to node) made; nodes that they empty, and those that are empty, are closed."""
         self.situation = situation
@@ -61,7 +61,7 @@ class DrainState:
         self._synced: IntArray = node_of
         self.seats = self._make_seats(home, node_of)
 
-    def _make_seats(self, home: IntArray, node_of: IntArray) -> Seats:
+    def _make_seats(self, home: IntArray, node_of: IntArray) -> DrainSeats:
         problem, seatable = self.problem, self.seatable
         free = self.placement.free().T[:, self.resources].copy()
         request = problem.requests[self.resources][:, seatable.rows].T
@@ -187,7 +187,7 @@ class DrainState:
             self.seats.free[node * width + number] -= sign * int(self.problem.requests[resource, row])
 
 
-def _emptied_by(situation: Situation, moves: Mapping[int, int]) -> BoolArray:
+def _emptied_by(situation: EmptyingSituation, moves: Mapping[int, int]) -> BoolArray:
     left = situation.pods_on.copy()
     np.subtract.at(left, situation.start.node_of[list(moves)], 1)
     np.add.at(left, list(moves.values()), 1)

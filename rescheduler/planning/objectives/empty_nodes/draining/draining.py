@@ -10,7 +10,7 @@ from rescheduler.planning.objectives.empty_nodes.draining.compiling import PLAIN
 from rescheduler.planning.objectives.empty_nodes.draining.drain_search import DrainSearch
 from rescheduler.planning.objectives.empty_nodes.draining.drain_state import DrainState
 from rescheduler.planning.objectives.empty_nodes.draining.seatable import seatable_pods
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution, solution_of
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.remaining_limits import UNLIMITED
@@ -24,7 +24,7 @@ _WORTH_COMPILING_SECONDS, _WORTH_COMPILING_PODS = 6.0, 1000
 class Draining:
     """What draining needs beside a draft to begin with; made once for a situation."""
 
-    def __init__(self, situation: Situation, groups: GroupsOfPods, seed: int, progress: Progress) -> None:
+    def __init__(self, situation: EmptyingSituation, groups: GroupsOfPods, seed: int, progress: Progress) -> None:
         """Nothing is worked out before it is asked for."""
         self.situation = situation
         self.groups = groups

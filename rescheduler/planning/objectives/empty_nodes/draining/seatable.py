@@ -12,7 +12,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.spread import HOSTNAME, SpreadRule
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 
 _MOST_MASKS = 4_000
 _MANY = 2**40
@@ -31,7 +31,7 @@ class Seatable(NamedTuple):
     apart: IntArray
 
 
-def seatable_pods(situation: Situation) -> Seatable:
+def seatable_pods(situation: EmptyingSituation) -> Seatable:
     """Sort the movable pods; O(pods + kinds of related pods x nodes)."""
     return _Sorting(situation).sort()
 
@@ -39,7 +39,7 @@ def seatable_pods(situation: Situation) -> Seatable:
 class _Sorting:
     """Masks handed out so far, and the number of each pod's."""
 
-    def __init__(self, situation: Situation) -> None:
+    def __init__(self, situation: EmptyingSituation) -> None:
         self.problem = problem = situation.problem
         self.columns = problem.columns
         self.start = situation.start

@@ -19,7 +19,7 @@ _BAG = 4_000
 _SPARE_PLACES = 3  # a node holds so many times more pods than the fullest did at first
 
 
-class Seats(NamedTuple):
+class DrainSeats(NamedTuple):
     """Pods (P) of kinds (K) and classes (C) on nodes (N) with resources (R); two-dimensional ones by rows.
 
     ``free`` [N, R]: room as seated; ``request`` [K, R] and ``size`` [K] of one pod of a kind; ``weight`` [R];
@@ -73,7 +73,7 @@ class SeatedPods(NamedTuple):
     is_closed: BoolArray
 
 
-def seats_of(pods: SeatedPods, seed: int, *, is_compiled: bool) -> Seats:
+def seats_of(pods: SeatedPods, seed: int, *, is_compiled: bool) -> DrainSeats:
     """Seats as arrays for compiled loops, else as lists, which plain loops read faster."""
     looks = np.hstack((pods.request, pods.class_of[:, None]))
     kinds, kind = np.unique(looks, axis=0, return_inverse=True)
@@ -83,7 +83,7 @@ def seats_of(pods: SeatedPods, seed: int, *, is_compiled: bool) -> Seats:
     places = int(count.max(initial=0)) * _SPARE_PLACES + 16
     pods_at, place = _by_node(pods.node_of, count, places)
     away = int((pods.node_of != pods.home).sum())
-    found = Seats(
+    found = DrainSeats(
         width=pods.request.shape[1],
         nodes=len(pods.free),
         places=places,
@@ -111,16 +111,16 @@ def seats_of(pods: SeatedPods, seed: int, *, is_compiled: bool) -> Seats:
     return found if is_compiled else as_lists(found)
 
 
-def as_lists(seats: Seats) -> Seats:
+def as_lists(seats: DrainSeats) -> DrainSeats:
     """For plain loops."""
     parts: list[Any] = [part.tolist() if isinstance(part, np.ndarray) else part for part in seats]
-    return Seats(*parts)
+    return DrainSeats(*parts)
 
 
-def as_arrays(seats: Seats) -> Seats:
+def as_arrays(seats: DrainSeats) -> DrainSeats:
     """For compiled loops; whole numbers are int64 in any case."""
     parts: list[Any] = [np.array(part) if isinstance(part, list) else part for part in seats]
-    return Seats(*parts)
+    return DrainSeats(*parts)
 
 
 def _weight(pods: SeatedPods) -> FloatArray:

@@ -12,10 +12,10 @@ from rescheduler.planning.objectives.empty_nodes.repacking.alignment import seat
 from rescheduler.planning.objectives.empty_nodes.repacking.drainage import Drainage
 from rescheduler.planning.objectives.empty_nodes.repacking.mending import seat_or_make_room
 from rescheduler.planning.objectives.empty_nodes.repacking.seating import Seating
-from rescheduler.planning.objectives.empty_nodes.situation import Situation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import solution_of
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import Schedule
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.waves.wave_packing import as_far_as_possible
 from rescheduler.planning.waves.waves import GroupsOfPods
 
@@ -34,11 +34,15 @@ class _Repacking:
 
 
 def repacked(
-    situation: Situation, groups: GroupsOfPods, chosen: IntArray, deadline: Deadline, random: np.random.Generator
-) -> Schedule:
+    situation: EmptyingSituation,
+    groups: GroupsOfPods,
+    chosen: IntArray,
+    deadline: Deadline,
+    random: np.random.Generator,
+) -> WaveSchedule:
     """Waves that empty as many of the ``chosen`` nodes as find seats for their pods; perhaps none."""
     if not len(chosen):
-        return Schedule()
+        return WaveSchedule()
     repacking = _with_entangled_seated(situation, chosen, deadline.part(_SHARE_OF_SEATS))
     emptied = np.flatnonzero(repacking.work.is_closed & situation.could_be_emptied)
     seating = Seating(repacking.drainage, emptied.tolist())
@@ -53,7 +57,7 @@ def repacked(
     return _carried_out(situation, groups, order, deadline)
 
 
-def _with_entangled_seated(situation: Situation, chosen: IntArray, deadline: Deadline) -> _Repacking:
+def _with_entangled_seated(situation: EmptyingSituation, chosen: IntArray, deadline: Deadline) -> _Repacking:
     """Seat the pods that look at others first; nodes whose pods find no seat stay in use."""
     problem = situation.problem
     is_closed = situation.is_empty.copy()
@@ -83,7 +87,7 @@ def _mend(seating: Seating, deadline: Deadline, random: np.random.Generator) -> 
         seat_or_make_room(seating, pod, _TARGETS, random)
 
 
-def _reopen(situation: Situation, repacking: _Repacking, seating: Seating) -> None:
+def _reopen(situation: EmptyingSituation, repacking: _Repacking, seating: Seating) -> None:
     """Keep nodes in use until all others have seats: those first whose pods without one are the most."""
     home = repacking.drainage.home
     while seating.unseated:
@@ -113,8 +117,8 @@ def _bring_back(repacking: _Repacking, seating: Seating, node: int) -> None:
 
 
 def _carried_out(
-    situation: Situation, groups: GroupsOfPods, order: list[tuple[int, int]], deadline: Deadline
-) -> Schedule:
+    situation: EmptyingSituation, groups: GroupsOfPods, order: list[tuple[int, int]], deadline: Deadline
+) -> WaveSchedule:
     """What of the moves has an order, less those of nodes that are not emptied after all."""
     waves, rest = as_far_as_possible(situation.problem, groups, order, deadline)
     if not rest:

@@ -14,13 +14,13 @@ from rescheduler.model.objects.node import Node
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.defragment.objective import plan_defragment
 from rescheduler.planning.objectives.defragment.wanted_shapes import WeightedShape
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.objective_state import ObjectiveState
 from tests.builders import cluster, node, pod
 from tests.unit.planning.objectives.defragment.questions import plan_of, question, violations
 
 
-def answered(made: Cluster, *shapes: WeightedShape, **fields: Any) -> tuple[Question, Answer]:
+def answered(made: Cluster, *shapes: WeightedShape, **fields: Any) -> tuple[PlanRequest, ObjectivePlan]:
     """A question and its answer, which the independent checker and recount agree with."""
     asked = question(made, **fields)
     answer = plan_defragment(asked, shapes)

@@ -14,7 +14,7 @@ from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, Move
 from rescheduler.model.plan.plan import Move, ObjectiveResult, Plan
 from rescheduler.planning.lexicographic.document import reference_to, summary_of
 from rescheduler.planning.objectives.defragment.wanted_shapes import WeightedShape
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.tiny import StoppedClock, request_for
@@ -34,11 +34,11 @@ def question(
     groups: Sequence[DisruptionGroup] = (),
     limits: MoveLimits | None = None,
     **fields: Any,
-) -> Question:
+) -> PlanRequest:
     """All running pods may move but those named in ``fixed``."""
     columns = columns_of(cluster)
     movable = tuple(n for n, pod in enumerate(cluster.pods) if pod.node_name and pod.name not in fixed)
-    return Question(
+    return PlanRequest(
         prediction=SchedulerModel(columns),
         placement=fields.pop("placement", None) or Placement(columns),
         eligibility=Eligibility(movable, {}, (), {}, tuple(groups), limits or MoveLimits()),
@@ -50,10 +50,10 @@ def question(
     )
 
 
-def question_for(tiny: TinyCluster, **fields: Any) -> Question:
+def question_for(tiny: TinyCluster, **fields: Any) -> PlanRequest:
     """The same question for a tiny cluster."""
     request = request_for(tiny)
-    return Question(
+    return PlanRequest(
         prediction=request.prediction,
         placement=request.placement,
         eligibility=request.eligibility,
@@ -65,7 +65,7 @@ def question_for(tiny: TinyCluster, **fields: Any) -> Question:
     )
 
 
-def plan_of(asked: Question, answer: Answer, name: str = "Defragment") -> Plan:
+def plan_of(asked: PlanRequest, answer: ObjectivePlan, name: str = "Defragment") -> Plan:
     """The answer as a plan document."""
     cluster = asked.prediction.columns.cluster
     result = ObjectiveResult(
@@ -86,13 +86,13 @@ def plan_of(asked: Question, answer: Answer, name: str = "Defragment") -> Plan:
     return Plan(snapshot=summary_of(cluster), objectives=(result,), moves=moves)
 
 
-def violations(asked: Question, answer: Answer, name: str = "Defragment") -> list[str]:
+def violations(asked: PlanRequest, answer: ObjectivePlan, name: str = "Defragment") -> list[str]:
     """What the independent checker says against the answer's moves."""
     cluster = asked.prediction.columns.cluster
     return [found.message for found in check_plan(cluster, plan_of(asked, answer, name), asked.eligibility)]
 
 
-def moves_by_name(asked: Question, answer: Answer) -> dict[str, str]:
+def moves_by_name(asked: PlanRequest, answer: ObjectivePlan) -> dict[str, str]:
     """Moved pods with their new nodes, by name."""
     cluster = asked.prediction.columns.cluster
     return {cluster.pods[move.pod].name: cluster.nodes[move.to_node].name for move in answer.moves}

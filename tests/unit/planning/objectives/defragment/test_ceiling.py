@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rescheduler.model.objects.constraints import Toleration
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.defragment.ceiling import Ceiling
-from rescheduler.planning.objectives.defragment.situation import Situation
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation
 from tests.builders import cluster, node, pod, taint
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.objectives.defragment.brute_force import Shapes, best_defragmentation
@@ -23,14 +23,14 @@ from tests.unit.planning.tiny import tiny_clusters
 def test_no_order_of_moves_reaches_more(tiny: TinyCluster, shapes: Shapes, most: int | None) -> None:
     """Brute force never passes the bound."""
     limited = TinyCluster(tiny.nodes, tiny.pods, tiny.frozen, most)
-    situation = Situation(question_for(limited), wanted(shapes))
+    situation = DefragmentSituation(question_for(limited), wanted(shapes))
     assert Ceiling(situation).value(endless()) >= best_defragmentation(limited, shapes).value - 1e-6
 
 
 def bound(*shapes: object, limits: MoveLimits | None = None, fixed: tuple[str, ...] = ()) -> float:
     """Bound for four nodes of 4 cores with a pod of 1 core each."""
     made = cluster(*(node(f"n{n}") for n in range(4)), *(pod(f"p{n}-0", cpu="1", node=f"n{n}") for n in range(4)))
-    return Ceiling(Situation(question(made, limits=limits, fixed=fixed), shapes)).value()  # type: ignore[arg-type]
+    return Ceiling(DefragmentSituation(question(made, limits=limits, fixed=fixed), shapes)).value()  # type: ignore[arg-type]
 
 
 def test_room_in_all_bounds() -> None:
@@ -65,14 +65,14 @@ def test_pods_as_large_as_the_shape_gain_nothing_by_moving() -> None:
     made = cluster(
         *(node(f"n{n}", cpu="8") for n in range(4)), *(pod(f"p{n}-0", cpu="4", node=f"n{n}") for n in range(4))
     )
-    assert Ceiling(Situation(question(made), [shape(cpu="4")])).value() == 4
+    assert Ceiling(DefragmentSituation(question(made), [shape(cpu="4")])).value() == 4
 
 
 def test_pods_that_may_go_where_nothing_is_counted_may_gain() -> None:
     """A pod that tolerates a taint can leave for a node on which the shape does not count."""
     tolerant = (Toleration("special", "Exists"),)
     made = cluster(node("a"), node("t", taints=[taint("special")]), pod("p-0", cpu="4", node="a", tolerations=tolerant))
-    assert Ceiling(Situation(question(made), [shape(cpu="4")])).value() == 1
+    assert Ceiling(DefragmentSituation(question(made), [shape(cpu="4")])).value() == 1
 
 
 def test_pod_slots_keep_the_bound_true() -> None:
@@ -80,7 +80,7 @@ def test_pod_slots_keep_the_bound_true() -> None:
     made = cluster(
         node("a", cpu="8", pods=8), node("b", cpu="9", pods=2), pod("big-0", cpu="8", memory="1Mi", node="a")
     )
-    situation = Situation(question(made), [shape(cpu="1")])
+    situation = DefragmentSituation(question(made), [shape(cpu="1")])
     assert Ceiling(situation).value() >= 8 + 1
 
 
@@ -94,7 +94,7 @@ def test_a_close_look_never_raises_the_bound() -> None:
         pod("cpu-1", cpu="4", memory="4Gi", node="a"),
     )
     wanted_shape = shape(cpu="3500m", memory="3500Mi")
-    situation = Situation(question(made, limits=MoveLimits(max_evictions=1)), [wanted_shape])
+    situation = DefragmentSituation(question(made, limits=MoveLimits(max_evictions=1)), [wanted_shape])
     quick = Ceiling(situation).value()
     close = Ceiling(situation).value(endless())
     assert close <= quick

@@ -68,10 +68,10 @@ def test_groups_take_turns() -> None:
 
 def test_filters_bind() -> None:
     """Pods that keep apart, or may go nowhere else, are not joined."""
-    apart = (PodAffinityTerm(HOST, selector(app="web")),)
+    conflicts = (PodAffinityTerm(HOST, selector(app="web")),)
     made = cluster(
         *(node(f"n{n}") for n in range(3)),
-        *(pod(f"web-{n}", cpu="1", node=f"n{n}", anti_affinity=apart) for n in range(3)),
+        *(pod(f"web-{n}", cpu="1", node=f"n{n}", anti_affinity=conflicts) for n in range(3)),
     )
     _, answer = answered(made, shape(cpu="4"))
     assert answer.moves == ()

@@ -6,11 +6,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rescheduler.model.plan.disruption import MoveLimits
-from rescheduler.planning.objectives.defragment.rounds import Rounds
-from rescheduler.planning.objectives.defragment.situation import Situation
+from rescheduler.planning.objectives.defragment.rounds import GreedyRounds
+from rescheduler.planning.objectives.defragment.situation import DefragmentSituation
 from rescheduler.planning.objectives.defragment.state import DefragmentState
-from rescheduler.planning.problem.plan_request import Question
-from rescheduler.planning.search.search_state import Board
+from rescheduler.planning.problem.plan_request import PlanRequest
+from rescheduler.planning.search.search_state import SearchState
 from rescheduler.planning.waves.replay import replay
 from tests.builders import cluster, node, pod
 from tests.unit.planning.brute_force import TinyCluster
@@ -21,28 +21,28 @@ from tests.unit.planning.planning_requests import endless
 from tests.unit.planning.tiny import tiny_clusters
 
 
-def searched(asked: Question, shapes: list[object]) -> tuple[Situation, Board, Rounds]:
+def searched(asked: PlanRequest, shapes: list[object]) -> tuple[DefragmentSituation, SearchState, GreedyRounds]:
     """The search after all its rounds."""
-    situation = Situation(asked, shapes)  # type: ignore[arg-type]
+    situation = DefragmentSituation(asked, shapes)  # type: ignore[arg-type]
     state = DefragmentState(situation.problem, situation.shapes)
-    board = Board(situation.problem, state, situation.limits, guards=asked.guards, move_cost=asked.move_cost)
-    rounds = Rounds(situation, board)
+    current = SearchState(situation.problem, state, situation.limits, guards=asked.guards, move_cost=asked.move_cost)
+    rounds = GreedyRounds(situation, current)
     rounds.run(endless())
-    return situation, board, rounds
+    return situation, current, rounds
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tiny=tiny_clusters(most_running=6), shapes=SHAPES)
 def test_schedules_are_allowed_and_between_nothing_and_the_best(tiny: TinyCluster, shapes: Shapes) -> None:
-    """What stands on the board is what the schedule does; it passes every filter, and no brute force is beaten."""
+    """What stands on the state is what the schedule does; it passes every filter, and no brute force is beaten."""
     asked = question_for(tiny)
-    situation, board, rounds = searched(asked, list(wanted(shapes)))
+    situation, current, rounds = searched(asked, list(wanted(shapes)))
     problem = situation.problem
     assert replay(problem, rounds.schedule) == []
     moves = {pod: place for wave in rounds.schedule.waves for pod, place in wave}
-    assert moves == {board.pod(row): place for row, place in board.moved.items()}
+    assert moves == {current.pod(row): place for row, place in current.moved.items()}
     idle = float(situation.shapes.worth(problem.free).sum())
-    assert idle - 1e-6 <= -board.cost <= best_defragmentation(tiny, shapes).value + 1e-6
+    assert idle - 1e-6 <= -current.cost <= best_defragmentation(tiny, shapes).value + 1e-6
 
 
 @settings(max_examples=30, deadline=None)
@@ -52,9 +52,9 @@ def test_every_limit_is_kept(most: int, per_node: int | None, per_namespace: int
     pods = [pod(f"p{n}-0", cpu="1", node=f"n{n % 6}", namespace="a" if n % 2 else "b") for n in range(18)]
     made = cluster(*(node(f"n{n}") for n in range(6)), *pods)
     limits = MoveLimits(most, per_node, per_namespace)
-    situation, board, rounds = searched(question(made, limits=limits), [shape(cpu="2"), shape(cpu="4")])
+    situation, current, rounds = searched(question(made, limits=limits), [shape(cpu="2"), shape(cpu="4")])
     assert replay(situation.problem, rounds.schedule) == []
-    assert len(board.moved) <= most
+    assert len(current.moved) <= most
 
 
 def test_room_is_given_up_where_it_is_worth_less() -> None:
@@ -66,10 +66,10 @@ def test_room_is_given_up_where_it_is_worth_less() -> None:
         pod("y-0", cpu="1", node="b"),
     )
     asked = question(made, fixed=["y-0"])
-    _, board, _ = searched(asked, [shape(weight=1.0, cpu="2"), shape(weight=10.0, cpu="4")])
-    names = {made.pods[board.pod(row)].name: made.nodes[place].name for row, place in board.moved.items()}
+    _, current, _ = searched(asked, [shape(weight=1.0, cpu="2"), shape(weight=10.0, cpu="4")])
+    names = {made.pods[current.pod(row)].name: made.nodes[place].name for row, place in current.moved.items()}
     assert names == {"x-0": "b"}
-    assert -board.cost == 2 + 10
+    assert -current.cost == 2 + 10
 
 
 def test_a_pod_makes_room_for_another() -> None:
@@ -82,6 +82,6 @@ def test_a_pod_makes_room_for_another() -> None:
         pod("fixed-0", cpu="2", node="b"),
         pod("small-0", cpu="1", node="b"),
     )
-    _, board, rounds = searched(question(made, fixed=["fixed-0"]), [shape(cpu="4")])
-    assert -board.cost == 1
+    _, current, rounds = searched(question(made, fixed=["fixed-0"]), [shape(cpu="4")])
+    assert -current.cost == 1
     assert [len(wave) for wave in rounds.schedule.waves] == [1, 1]

@@ -24,7 +24,7 @@ def test_without_the_exact_solver_bounds_hold_and_plans_are_allowed(
     monkeypatch: pytest.MonkeyPatch, found: Cluster, most: int | None, stuck: set[int]
 ) -> None:
     """Large questions are answered by counting and search: bound <= what can be reached <= value."""
-    monkeypatch.setattr(planner, "case_for", lambda *_: None)
+    monkeypatch.setattr(planner, "assignment_for", lambda *_: None)
     fixed = [item.name for number, item in enumerate(found.pods) if number in stuck]
     asked = question(found, fixed=fixed, limits=MoveLimits(most))
     answer = planner.plan_fault_domains(asked)
@@ -42,7 +42,7 @@ def test_without_the_exact_solver_bounds_hold_and_plans_are_allowed(
 
 def test_the_eviction_limit_is_shared_by_all_constraints(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two workloads that each need evictions cannot both have the only one."""
-    monkeypatch.setattr(planner, "case_for", lambda *_: None)
+    monkeypatch.setattr(planner, "assignment_for", lambda *_: None)
     rules = {name: (PodAffinityTerm("kubernetes.io/hostname", selector(app=name)),) for name in "ab"}
     found = cluster(
         *(node(f"n{number}") for number in range(4)),
@@ -54,7 +54,7 @@ def test_the_eviction_limit_is_shared_by_all_constraints(monkeypatch: pytest.Mon
 
 def test_a_spread_that_fixed_pods_keep_uneven_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pods that must stay in one zone need as many in the other, and there are fewer."""
-    monkeypatch.setattr(planner, "case_for", lambda *_: None)
+    monkeypatch.setattr(planner, "assignment_for", lambda *_: None)
     spread = (TopologySpreadConstraint(ZONE, 1, selector=selector(app="a")),)
     found = cluster(
         node("n0", cpu="16", zone="x"), node("n1", cpu="16", zone="y"),

@@ -14,7 +14,7 @@ from rescheduler.model.objects.constraints import TopologySpreadConstraint as Sp
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.fault_domains.objective import plan_fault_domains
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from tests.builders import NOW, cluster, node, pod, selector, taint
 from tests.unit.planning.objectives.fault_domains.random_clusters import HOST, ZONE, clusters
 from tests.unit.planning.objectives.separate_antagonists.questions import plan_of, question, violations
@@ -24,7 +24,7 @@ APART = (PodAffinityTerm(HOST, selector(app="a")),)
 EVEN = (Spread(ZONE, 1, selector=selector(app="a")),)
 
 
-def answer_to(asked: Question) -> Answer:
+def answer_to(asked: PlanRequest) -> ObjectivePlan:
     """The planner's answer, after the checker and the recount have agreed with it."""
     answer = plan_fault_domains(asked)
     plan = plan_of(asked, answer, NAME)

@@ -1,4 +1,4 @@
-"""Wishes, pairings and holes: the small parts of make room."""
+"""Pending groups, pairings and holes: the small parts of make room."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 
 from rescheduler.planning.objectives.make_room.opening import open_problem
 from rescheduler.planning.problem.draft import Draft
-from rescheduler.planning.problem.pending_groups import Wishes
+from rescheduler.planning.problem.pending_groups import PendingGroups
 from rescheduler.planning.room_model.general import pairings
-from rescheduler.planning.room_model.instance import Demand
+from rescheduler.planning.room_model.instance import PendingDemand
 from rescheduler.planning.room_model.instance_builder import build_instance
 from tests.builders import cluster, node, pod
 from tests.unit.planning.brute_force import TinyCluster
@@ -20,21 +20,21 @@ from tests.unit.planning.tiny import request_for, tiny_clusters
 def test_groups_that_share_a_pod_are_one() -> None:
     """A pod that is in two groups ties them together; who is not to be helped is in none."""
     state = cluster(node("n1"), *(pod(f"x-{n}", priority=n) for n in range(5)))
-    wishes = Wishes(state, range(5), ((0, 1), (1, 2), (3,), (4, 9)))
-    assert wishes.groups == ((0, 1, 2),)
-    assert [wishes.priority(number) for number in range(5)] == [2, 2, 2, 3, 4]
-    assert wishes.pending == (4, 3, 0, 1, 2)
-    assert wishes.levels == (4, 3, 2)
+    pending_groups = PendingGroups(state, range(5), ((0, 1), (1, 2), (3,), (4, 9)))
+    assert pending_groups.groups == ((0, 1, 2),)
+    assert [pending_groups.priority(number) for number in range(5)] == [2, 2, 2, 3, 4]
+    assert pending_groups.pending == (4, 3, 0, 1, 2)
+    assert pending_groups.levels == (4, 3, 2)
 
 
 def test_places_of_a_group_count_whole_or_not_at_all() -> None:
     """A group that is placed in part loses its places; pods alone keep theirs."""
     state = cluster(node("n1"), *(pod(f"x-{n}") for n in range(4)))
-    wishes = Wishes(state, range(4), ((0, 2),))
-    assert wishes.whole({0: 5, 1: 5}) == {1: 5}
-    assert wishes.is_whole({0: 5, 2: 6, 3: 1})
-    assert not wishes.is_whole({2: 5})
-    assert wishes.in_units([3, 2, 1, 0]) == [(3,), (2, 0), (1,)]
+    pending_groups = PendingGroups(state, range(4), ((0, 2),))
+    assert pending_groups.whole({0: 5, 1: 5}) == {1: 5}
+    assert pending_groups.is_whole({0: 5, 2: 6, 3: 1})
+    assert not pending_groups.is_whole({2: 5})
+    assert pending_groups.in_units([3, 2, 1, 0]) == [(3,), (2, 0), (1,)]
 
 
 def test_alike_pods_may_be_named_in_every_way_but_home() -> None:
@@ -69,7 +69,7 @@ def test_a_hole_never_asks_for_more_than_all_that_could_leave(tiny: TinyCluster)
     """Where enough pods can leave for one pending pod, the row lets it in once they have all left."""
     problem = open_problem(request_for(tiny))
     instance = build_instance(problem, np.arange(problem.node_count))
-    demand_of: dict[int, Demand] = {demand.kind: demand for demand in instance.demands}
+    demand_of: dict[int, PendingDemand] = {demand.kind: demand for demand in instance.demands}
     for hole in instance.holes:
         request = problem.request_of(demand_of[hole.kind].pods[0])
         on_node = problem.origin == hole.node

@@ -16,7 +16,7 @@ from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.scheduler_score.objective import plan_scheduler_score
 from rescheduler.planning.objectives.scheduler_score.state import SchedulerScoreState
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import cluster, node, pod, selector, taint
@@ -42,7 +42,7 @@ def points(model: SchedulerModel, number: int, placement: Placement, place: int)
     return int(model.total(number, placement, feasible)[place])
 
 
-def after(asked: Question, answer: Answer) -> Placement:
+def after(asked: PlanRequest, answer: ObjectivePlan) -> Placement:
     """The placement when the plan is done."""
     placement = asked.placement.copy()
     for move in answer.moves:

@@ -1,4 +1,4 @@
-"""Questions to planners that start from a Question, and their answers as plans that the independent checker reads."""
+"""Plan requests, and what objectives answer as plans that the independent checker reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.model.plan.plan import Move, ObjectiveResult, Plan
 from rescheduler.planning.lexicographic.document import reference_to, summary_of
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.unit.planning.tiny import StoppedClock
 
@@ -24,7 +24,7 @@ def question(
     groups: Sequence[DisruptionGroup] = (),
     limits: MoveLimits | None = None,
     **fields: Any,
-) -> Question:
+) -> PlanRequest:
     """All running pods may move but terminating ones and those named in ``fixed``."""
     columns = columns_of(cluster)
     movable = tuple(
@@ -41,10 +41,10 @@ def question(
         "clock": StoppedClock(),
     }
     eligibility = Eligibility(movable, {}, (), {}, tuple(groups), limits or MoveLimits())
-    return Question(eligibility=eligibility, **{**defaults, **fields})
+    return PlanRequest(eligibility=eligibility, **{**defaults, **fields})
 
 
-def plan_of(question: Question, answer: Answer, name: str) -> Plan:
+def plan_of(question: PlanRequest, answer: ObjectivePlan, name: str) -> Plan:
     """The answer as a plan of one objective."""
     cluster = question.prediction.columns.cluster
     result = ObjectiveResult(
@@ -65,7 +65,7 @@ def plan_of(question: Question, answer: Answer, name: str) -> Plan:
     return Plan(summary_of(cluster), (result,), moves)
 
 
-def violations(question: Question, plan: Plan) -> list[str]:
+def violations(question: PlanRequest, plan: Plan) -> list[str]:
     """What the independent checker says against a plan."""
     cluster = question.prediction.columns.cluster
     return [found.message for found in check_plan(cluster, plan, question.eligibility)]

@@ -46,7 +46,7 @@ def are_foes(one: Pod, other: Pod) -> bool:
 
 
 def pairs(found: Cluster, ends: Ends) -> int:
-    """Pairs of foes on one node."""
+    """Pairs of pods in conflict on one node."""
     placed = list(zip(found.pods, ends, strict=True))
     return sum(here == there and are_foes(one, other) for (one, here), (other, there) in combinations(placed, 2))
 

@@ -28,13 +28,13 @@ def app(*names: str) -> list[dict[str, dict[str, str]]]:
     return [{"matchLabels": {"app": name}} for name in names]
 
 
-def foes(found: Cluster, args: SeparateAntagonistsArgs) -> set[str]:
+def conflicts(found: Cluster, args: SeparateAntagonistsArgs) -> set[str]:
     """Names of the pods of each pair that keeps apart; the recount must agree when all share one node."""
     antagonists = find_antagonists(columns_of(found), args, NOW)
     pairs = set()
     for one, other in combinations(range(len(found.pods)), 2):
-        first, second = (int(antagonists.foes.class_of[pod]) for pod in (one, other))
-        if NOWHERE not in (first, second) and antagonists.foes.is_rival(first)[second]:
+        first, second = (int(antagonists.conflicts.class_of[pod]) for pod in (one, other))
+        if NOWHERE not in (first, second) and antagonists.conflicts.is_rival(first)[second]:
             pairs.add(f"{found.pods[one].name}|{found.pods[other].name}")
     assert len(pairs) == pairs_left(found, Plan(summary_of(found)), args, NOW)
     return pairs
@@ -53,16 +53,16 @@ def on_one_node(*pods_of: dict[str, Any]) -> Cluster:
 def test_one_selector_keeps_its_pods_apart_and_several_keep_apart_from_each_other() -> None:
     """Pods that only one selector of several picks may share a node."""
     found = on_one_node({"name": "a-0"}, {"name": "a-1"}, {"name": "b-0"}, {"name": "c-0"})
-    assert foes(found, arguments(sets=[{"name": "s", "members": app("a")}])) == {"a-0|a-1"}
-    assert foes(found, arguments(sets=[{"name": "s", "members": app("a", "b")}])) == {"a-0|b-0", "a-1|b-0"}
+    assert conflicts(found, arguments(sets=[{"name": "s", "members": app("a")}])) == {"a-0|a-1"}
+    assert conflicts(found, arguments(sets=[{"name": "s", "members": app("a", "b")}])) == {"a-0|b-0", "a-1|b-0"}
     three = arguments(sets=[{"name": "s", "members": app("b", "c", "d")}])
-    assert foes(found, three) == {"b-0|c-0"}
+    assert conflicts(found, three) == {"b-0|c-0"}
 
 
 def test_a_pod_that_two_selectors_pick_keeps_apart_from_its_like() -> None:
     """Each is one member against the other; an empty selector picks everything."""
     found = on_one_node({"name": "a-0"}, {"name": "a-1"}, {"name": "b-0"})
-    assert foes(found, arguments(sets=[{"name": "s", "members": [*app("a"), {}]}])) == {
+    assert conflicts(found, arguments(sets=[{"name": "s", "members": [*app("a"), {}]}])) == {
         "a-0|a-1",
         "a-0|b-0",
         "a-1|b-0",
@@ -73,7 +73,7 @@ def test_a_pair_of_two_sets_is_one_pair() -> None:
     """Nothing is counted twice."""
     found = on_one_node({"name": "a-0"}, {"name": "b-0"})
     sets = [{"name": name, "members": app("a", "b")} for name in ("one", "two")]
-    assert foes(found, arguments(sets=sets)) == {"a-0|b-0"}
+    assert conflicts(found, arguments(sets=sets)) == {"a-0|b-0"}
 
 
 def test_namespaces_narrow_a_set_but_not_the_label() -> None:
@@ -82,17 +82,19 @@ def test_namespaces_narrow_a_set_but_not_the_label() -> None:
     found = on_one_node(
         {"name": "a-0", "labels": mark}, {"name": "a-1"}, {"name": "b-0", "namespace": "other", "labels": mark}
     )
-    assert foes(found, arguments(sets=[{"name": "s", "namespaces": ["other"], "members": app("a")}])) == {"a-0|b-0"}
-    assert foes(found, arguments(sets=[{"name": "s", "namespaces": ["default"], "members": app("a")}], label="y")) == {
-        "a-0|a-1"
+    assert conflicts(found, arguments(sets=[{"name": "s", "namespaces": ["other"], "members": app("a")}])) == {
+        "a-0|b-0"
     }
+    assert conflicts(
+        found, arguments(sets=[{"name": "s", "namespaces": ["default"], "members": app("a")}], label="y")
+    ) == {"a-0|a-1"}
 
 
 def test_different_values_of_the_label_say_nothing_of_each_other() -> None:
     """Only equal values do; an empty value is one too."""
     values = ("x", "y", "x", "", "")
     found = on_one_node(*({"name": f"p-{n}", "labels": {ANTAGONISTS_LABEL: value}} for n, value in enumerate(values)))
-    assert foes(found, arguments()) == {"p-0|p-2", "p-3|p-4"}
+    assert conflicts(found, arguments()) == {"p-0|p-2", "p-3|p-4"}
 
 
 @pytest.mark.parametrize(("expires", "holds"), [(BEFORE, False), (AFTER, True), (None, True)])
@@ -100,14 +102,14 @@ def test_a_set_ends_when_it_expires(expires: str | None, holds: bool) -> None:
     """From that time on it says nothing."""
     found = on_one_node({"name": "a-0"}, {"name": "a-1"})
     args = arguments(sets=[{"name": "s", "members": app("a"), **({"expires": expires} if expires else {})}])
-    assert foes(found, args) == ({"a-0|a-1"} if holds else set())
+    assert conflicts(found, args) == ({"a-0|a-1"} if holds else set())
 
 
 def test_a_set_expires_at_the_very_second() -> None:
     """The moment itself belongs to what comes after."""
     found = on_one_node({"name": "a-0"}, {"name": "a-1"})
-    assert not foes(found, arguments(sets=[{"name": "s", "members": app("a"), "expires": "2027-01-15T08:00:00Z"}]))
-    assert foes(found, arguments(sets=[{"name": "s", "members": app("a"), "expires": "2027-01-15T08:00:01Z"}]))
+    assert not conflicts(found, arguments(sets=[{"name": "s", "members": app("a"), "expires": "2027-01-15T08:00:00Z"}]))
+    assert conflicts(found, arguments(sets=[{"name": "s", "members": app("a"), "expires": "2027-01-15T08:00:01Z"}]))
 
 
 def test_the_annotation_ends_a_mark_but_no_membership_in_a_set() -> None:
@@ -118,8 +120,8 @@ def test_the_annotation_ends_a_mark_but_no_membership_in_a_set() -> None:
         {"name": "a-1", **marked, "annotations": {UNTIL: AFTER}},
         {"name": "b-0", **marked},
     )
-    assert foes(found, arguments()) == {"a-1|b-0"}
-    assert foes(found, arguments(sets=[{"name": "s", "members": app("a")}])) == {"a-1|b-0", "a-0|a-1"}
+    assert conflicts(found, arguments()) == {"a-1|b-0"}
+    assert conflicts(found, arguments(sets=[{"name": "s", "members": app("a")}])) == {"a-1|b-0", "a-0|a-1"}
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_an_end_that_cannot_be_read_ends_nothing_and_is_told(text: str) -> None:
     """Neither a wrong text nor a time without a zone is taken for an end."""
     marked = {"labels": {ANTAGONISTS_LABEL: "x"}}
     found = on_one_node({"name": "a-0", **marked, "annotations": {UNTIL: text}}, {"name": "a-1", **marked})
-    assert foes(found, arguments()) == {"a-0|a-1"}
+    assert conflicts(found, arguments()) == {"a-0|a-1"}
     (warning,) = find_antagonists(columns_of(found), arguments(), NOW).warnings
     assert warning.startswith(f"pod default/a-0: annotation {UNTIL}: found ")
     assert len(warning) < 300
@@ -153,13 +155,13 @@ def test_an_end_without_a_mark_is_no_matter() -> None:
 def test_finished_and_terminating_pods_keep_apart_from_nobody() -> None:
     """They are gone, or go by themselves."""
     found = on_one_node({"name": "a-0"}, {"name": "a-1", "deletion_at": NOW}, {"name": "a-2", "phase": "Succeeded"})
-    assert foes(found, arguments(sets=[{"name": "s", "members": app("a")}])) == set()
+    assert conflicts(found, arguments(sets=[{"name": "s", "members": app("a")}])) == set()
 
 
 def test_no_pods_and_no_labels_are_fine() -> None:
     """Nobody keeps apart."""
-    assert foes(cluster(), arguments()) == set()
-    assert foes(cluster(node("n1"), pod("a", node="n1", labels={})), arguments()) == set()
+    assert conflicts(cluster(), arguments()) == set()
+    assert conflicts(cluster(node("n1"), pod("a", node="n1", labels={})), arguments()) == set()
 
 
 def test_the_cause_names_set_or_label() -> None:
@@ -168,6 +170,6 @@ def test_the_cause_names_set_or_label() -> None:
     found = on_one_node({"name": "a-0", "labels": mark}, {"name": "b-0", "labels": mark}, {"name": "c-0"})
     sets = [{"name": "first", "members": app("c", "d")}, {"name": "second", "members": app("a", "c")}]
     antagonists: Antagonists = find_antagonists(columns_of(found), arguments(sets=sets), NOW)
-    one, two, three = antagonists.foes.class_of.tolist()
+    one, two, three = antagonists.conflicts.class_of.tolist()
     assert antagonists.cause(one, two) == f"label {ANTAGONISTS_LABEL}=x"
     assert antagonists.cause(one, three) == antagonists.cause(three, one) == "set second"

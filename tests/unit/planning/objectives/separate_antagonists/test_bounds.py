@@ -42,7 +42,7 @@ def test_without_the_exact_solver_bounds_hold_and_plans_are_allowed(
     monkeypatch: pytest.MonkeyPatch, found: Cluster, most: int | None, stuck: set[int]
 ) -> None:
     """Large questions are answered by counting and search: bound <= what can be reached <= value."""
-    monkeypatch.setattr(planner, "case_for", lambda *_: None)
+    monkeypatch.setattr(planner, "assignment_for", lambda *_: None)
     fixed = [item.name for number, item in enumerate(found.pods) if number in stuck]
     asked = question(found, fixed=fixed, limits=MoveLimits(most))
     antagonists = find_antagonists(asked.prediction.columns, SETS, NOW)

@@ -19,7 +19,7 @@ from rescheduler.model.plan.plan import Refusal, Status
 from rescheduler.planning.objectives.separate_antagonists.antagonists import find_antagonists
 from rescheduler.planning.objectives.separate_antagonists.objective import plan_separate_antagonists
 from rescheduler.planning.objectives.separate_antagonists.state import SeparationState
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
 from rescheduler.planning.waves.closing import close
 from rescheduler.policy.fields.objectives import ANTAGONISTS_LABEL, SeparateAntagonistsArgs
@@ -30,7 +30,7 @@ from tests.unit.planning.objectives.separate_antagonists.test_against_brute_forc
 ALONE = arguments(sets=[{"name": "alone", "members": [{"matchLabels": {"app": "a"}}]}])
 
 
-def answer_to(asked: Question, args: SeparateAntagonistsArgs = ALONE) -> Answer:
+def answer_to(asked: PlanRequest, args: SeparateAntagonistsArgs = ALONE) -> ObjectivePlan:
     """The planner's answer, after the checker and the recount have agreed with it."""
     answer = plan_separate_antagonists(asked, find_antagonists(asked.prediction.columns, args, NOW))
     plan = plan_of(asked, answer, NAME)
@@ -106,7 +106,7 @@ def test_pods_that_may_not_move_are_told_with_their_rule() -> None:
     """The other one of a pair moves where it may; where neither may, both are named."""
     asked = question(crowd(3, 2), fixed=["a-00", "a-01"])
     barred = {pod: Refusal("OwnerlessPod", f"pod {pod} has no owner") for pod in (0, 1)}
-    asked = Question(**{**vars(asked), "eligibility": with_changes(asked.eligibility, refusals=barred)})
+    asked = PlanRequest(**{**vars(asked), "eligibility": with_changes(asked.eligibility, refusals=barred)})
     answer = answer_to(asked)
     assert (answer.status, answer.value, answer.bound, len(answer.moves)) == (Status.INFEASIBLE, 1, 1, 1)
     assert [refusal.rule for refusal in answer.refusals] == ["OwnerlessPod", "OwnerlessPod"]
@@ -145,7 +145,7 @@ def test_a_closed_node_receives_nothing() -> None:
     asked = question(found)
     closed = Placement(asked.prediction.columns)
     close(closed, [1])
-    answer = answer_to(Question(**{**vars(asked), "placement": closed}))
+    answer = answer_to(PlanRequest(**{**vars(asked), "placement": closed}))
     assert (answer.status, answer.value, answer.moves) == (Status.INFEASIBLE, 1, ())
 
 
@@ -158,7 +158,7 @@ def test_earlier_moves_have_used_their_part_of_the_limit() -> None:
     moved.settle()
     left = with_changes(asked.eligibility, movable=(1, 2))
     answer = plan_separate_antagonists(
-        Question(**{**vars(asked), "placement": moved, "eligibility": left}),
+        PlanRequest(**{**vars(asked), "placement": moved, "eligibility": left}),
         find_antagonists(asked.prediction.columns, ALONE, NOW),
     )
     assert (answer.value, answer.moves) == (1, ())
@@ -231,7 +231,7 @@ def test_pods_placed_by_an_earlier_objective_count() -> None:
     placed = Placement(asked.prediction.columns)
     placed.assume(1, 0)
     antagonists = find_antagonists(asked.prediction.columns, ALONE, NOW)
-    answer = plan_separate_antagonists(Question(**{**vars(asked), "placement": placed}), antagonists)
+    answer = plan_separate_antagonists(PlanRequest(**{**vars(asked), "placement": placed}), antagonists)
     assert (answer.value, [move.pod for move in answer.moves]) == (0, [0])
 
 

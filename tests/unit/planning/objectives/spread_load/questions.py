@@ -11,7 +11,7 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.model.usage.observed_use import ObservedUse
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.unit.planning.tiny import StoppedClock
 
@@ -26,10 +26,10 @@ def question_of(
     move_cost: float = 0.0,
     seed: int = 0,
     deadline_seconds: float = 20.0,
-) -> Question:
+) -> PlanRequest:
     """All running pods may move but those named in ``fixed``."""
     columns = columns_of(cluster)
-    return Question(
+    return PlanRequest(
         prediction=SchedulerModel(columns),
         placement=Placement(columns),
         eligibility=Eligibility(
@@ -48,7 +48,7 @@ def question_of(
     )
 
 
-def use_of(question: Question, cores: Mapping[str, float], *, unknown: Sequence[str] = ()) -> ObservedUse:
+def use_of(question: PlanRequest, cores: Mapping[str, float], *, unknown: Sequence[str] = ()) -> ObservedUse:
     """Cores that pods use, by name (others nothing); nodes named in ``unknown`` have no trusted load."""
     columns = question.prediction.columns
     use = np.array([[1000.0 * cores.get(pod.name, 0.0) for pod in columns.cluster.pods]])
@@ -57,7 +57,7 @@ def use_of(question: Question, cores: Mapping[str, float], *, unknown: Sequence[
     return ObservedUse(("cpu",), columns.allocatable[:1].astype(float), use, nothing, is_known)
 
 
-def requested(question: Question) -> ObservedUse:
+def requested(question: PlanRequest) -> ObservedUse:
     """Cpu and memory as requested."""
     columns = question.prediction.columns
     nothing = np.zeros((2, columns.node_count))
@@ -70,7 +70,7 @@ def requested(question: Question) -> ObservedUse:
     )
 
 
-def moved(question: Question, answer: Answer) -> dict[str, str]:
+def moved(question: PlanRequest, answer: ObjectivePlan) -> dict[str, str]:
     """Destination of each moved pod, by names."""
     cluster = question.prediction.columns.cluster
     return {cluster.pods[move.pod].name: cluster.nodes[move.to_node].name for move in answer.moves}

@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given, settings
 
 from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
-from rescheduler.planning.problem.draft import Schedule
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
 from rescheduler.planning.waves.replay import replay
 from tests.unit.planning.objectives.spread_load.tiny_loads import TinyLoad, least_overload, question_and_use, tiny_loads
 
 
-def answer_of(load: TinyLoad, *, is_guided_by_holds: bool = True) -> tuple[Question, Answer]:
+def answer_of(load: TinyLoad, *, is_guided_by_holds: bool = True) -> tuple[PlanRequest, ObjectivePlan]:
     """The plan for a tiny cluster."""
     question, observed = question_and_use(load, is_guided_by_holds=is_guided_by_holds)
     return question, plan_spread_load(question, observed, {"cpu": load.target / 10})
 
 
-def schedule_of(answer: Answer) -> Schedule:
+def schedule_of(answer: ObjectivePlan) -> WaveSchedule:
     """The moves in their waves."""
     count = max((move.wave for move in answer.moves), default=0)
-    return Schedule(
+    return WaveSchedule(
         tuple(
             tuple((move.pod, move.to_node) for move in answer.moves if move.wave == wave)
             for wave in range(1, count + 1)

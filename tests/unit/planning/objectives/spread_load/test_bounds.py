@@ -9,7 +9,7 @@ from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.spread_load.bounds import least_overload
 from rescheduler.planning.objectives.spread_load.state import LoadState
 from rescheduler.planning.objectives.spread_load.whole_model import MOST_CHOICES, solve_whole
-from rescheduler.planning.problem.plan_request import Question
+from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.local_search import problem_of
 from tests.builders import cluster, node, pod
@@ -17,14 +17,14 @@ from tests.unit.planning.objectives.spread_load.questions import question_of, us
 from tests.unit.planning.planning_requests import endless
 
 
-def bound(question: Question, target: float = 0.5, **cores: float) -> float:
+def bound(question: PlanRequest, target: float = 0.5, **cores: float) -> float:
     """The bound by marginal reliefs."""
     problem = problem_of(question)
     state = LoadState(problem, use_of(question, cores), {"cpu": target})
     return least_overload(problem, state, remaining_limits(question.eligibility.limits, question.placement))
 
 
-def two_hot_nodes(**fields: object) -> Question:
+def two_hot_nodes(**fields: object) -> PlanRequest:
     """n1 and n2 hold two pods each; n3 and n4 are empty."""
     pods = (pod(name, node=f"n{1 + number // 2}") for number, name in enumerate("abcd"))
     return question_of(cluster(node("n1"), node("n2"), node("n3"), node("n4"), *pods), **fields)  # type: ignore[arg-type]

@@ -13,13 +13,13 @@ from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
-from rescheduler.planning.problem.plan_request import Answer, Question
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.waves.closing import close
 from tests.builders import cluster, node, pod, selector
 from tests.unit.planning.objectives.spread_load.questions import moved, question_of, requested, use_of
 
 
-def plan(question: Question, target: float = 0.5, unknown: tuple[str, ...] = (), **cores: float) -> Answer:
+def plan(question: PlanRequest, target: float = 0.5, unknown: tuple[str, ...] = (), **cores: float) -> ObjectivePlan:
     """Plan for the cpu that pods use."""
     return plan_spread_load(question, use_of(question, cores, unknown=unknown), {"cpu": target})
 
@@ -222,7 +222,7 @@ def test_load_spreads_over_newly_added_nodes_by_hardly_more_evictions_than_any_p
     assert len(answer.moves) <= 1.1 * least
 
 
-def _fewest(observed: ObservedUse, question: Question, number: int) -> int:
+def _fewest(observed: ObservedUse, question: PlanRequest, number: int) -> int:
     """Largest pods first until the node is below the target, resource by resource."""
     here = question.placement.node_of == number
     fewest = 0

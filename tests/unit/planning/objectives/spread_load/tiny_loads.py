@@ -11,7 +11,7 @@ from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility, MoveLimits
 from rescheduler.model.usage.observed_use import ObservedUse
-from rescheduler.planning.problem.plan_request import Question
+from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.unit.planning.brute_force import BruteForce, State, TinyCluster, TinyPod
 from tests.unit.planning.tiny import StoppedClock, as_cluster, tiny_clusters
@@ -60,7 +60,9 @@ def least_overload(load: TinyLoad) -> float:
     return best
 
 
-def question_and_use(load: TinyLoad, *, is_guided_by_holds: bool = True, seed: int = 0) -> tuple[Question, ObservedUse]:
+def question_and_use(
+    load: TinyLoad, *, is_guided_by_holds: bool = True, seed: int = 0
+) -> tuple[PlanRequest, ObservedUse]:
     """The planner's question, and what is observed."""
     cluster = as_cluster(load.cluster)
     columns = columns_of(cluster)
@@ -78,7 +80,7 @@ def question_and_use(load: TinyLoad, *, is_guided_by_holds: bool = True, seed: i
     nodes = columns.node_count
     observed = ObservedUse(("cpu",), capacity, use, np.zeros((1, nodes)), np.ones(nodes, dtype=np.bool_))
     limits = MoveLimits(max_evictions=load.cluster.max_evictions)
-    question = Question(
+    question = PlanRequest(
         prediction=SchedulerModel(columns),
         placement=Placement(columns),
         eligibility=Eligibility(tuple(movable), {}, (), {}, (), limits),

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rescheduler.planning.objectives.empty_nodes.draining.compiling import PLAIN, Loops, compilation, compiled_loops
 from rescheduler.planning.objectives.empty_nodes.draining.seats import (
     AWAY,
+    DrainSeats,
     SeatedPods,
-    Seats,
     as_arrays,
     as_lists,
     seats_of,
@@ -22,7 +22,7 @@ from tests.unit.planning.objectives.empty_nodes.small_drainages import drainages
 MANY = settings(max_examples=150, deadline=None)
 
 
-def seats_for(drainage: Drainage, apart: np.ndarray, seed: int, *, is_compiled: bool = False) -> Seats:
+def seats_for(drainage: Drainage, apart: np.ndarray, seed: int, *, is_compiled: bool = False) -> DrainSeats:
     """All pods at home, every node open."""
     free = drainage.capacity.copy()
     np.subtract.at(free, drainage.home, drainage.request)
@@ -34,7 +34,7 @@ def seats_for(drainage: Drainage, apart: np.ndarray, seed: int, *, is_compiled: 
     return seats_of(pods, seed, is_compiled=is_compiled)
 
 
-def check(seats: Seats, drainage: Drainage, apart: np.ndarray) -> None:
+def check(seats: DrainSeats, drainage: Drainage, apart: np.ndarray) -> None:
     """Everybody sits somewhere with room, apart from the like unless at home, and all counts are right."""
     node_of = np.array(seats.node_of)
     free = drainage.capacity.copy()
@@ -51,7 +51,7 @@ def check(seats: Seats, drainage: Drainage, apart: np.ndarray) -> None:
         assert all(sum(apart[other] == number for other in listed) == 1 for number in moved_in)
 
 
-def work(seats: Seats, loops: Loops) -> list[object]:
+def work(seats: DrainSeats, loops: Loops) -> list[object]:
     """Drain two nodes, close the first if that worked, take the second back, then try to bring everybody home."""
     nodes = np.arange(seats.nodes) if loops.is_compiled else list(range(seats.nodes))
     told: list[object] = [bool(loops.drain(seats, 0, nodes, 30, 0.5))]
