@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 from msgspec import UNSET, structs
 
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.plan.plan import API_VERSION, Plan, marked_waves
 from rescheduler.model.plan.what_if import WhatIf
 from rescheduler.model.printable import printable
+from rescheduler.policy.reading.yaml_reader import FAST_LOADER, YamlReader, YamlTextError
 
 # What is raised for a file that is no plan.
 
@@ -74,7 +74,6 @@ def _json(value: bool) -> str:
 
 
 MOST_BYTES = 64 * 1024 * 1024
-DEEPEST = 100
 
 
 def read_plan_file(file: str) -> Plan:
@@ -130,24 +129,27 @@ def _data(raw: bytes) -> Any:
     return _yaml_data(text)
 
 
+class _PlanReader(YamlReader):
+    """What ``plan -o yaml`` writes needs no aliases, and no depth."""
+
+    loader = FAST_LOADER
+    allows_aliases = True
+    too_deep = "nested too deeply; that is no plan"
+
+    def repeated(self, event: Any) -> None:
+        self.refuse(event, "aliases are not allowed in a plan")
+
+
 def _yaml_data(text: str) -> Any:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        _refuse_aliases_and_depth(yaml.parse(text, Loader=loader))
-        return yaml.load(text, Loader=loader)  # noqa: S506 - one of the two safe loaders
-    except (yaml.YAMLError, ValueError) as error:
-        raise PlanFileError(f"not YAML: {' '.join(str(error).split())[:300]}") from None
-
-
-def _refuse_aliases_and_depth(events: Iterable[yaml.Event]) -> None:
-    """Look at the file piece by piece before it is built: a bomb is never expanded, nor a tower climbed."""
-    depth = 0
-    for event in events:
-        if isinstance(event, yaml.AliasEvent):
-            raise PlanFileError("aliases are not allowed in a plan")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST:
-            raise PlanFileError("nested too deeply; that is no plan")
+        documents = [*_PlanReader(text).documents()]
+    except YamlTextError as error:
+        _, line, column, _, told = error.problem
+        where = f"line {line}, column {column}: " if line else ""
+        raise PlanFileError(f"not YAML: {where}{told}" if error.is_syntax else f"{where}{told}") from None
+    if len(documents) > 1:
+        raise PlanFileError("not YAML: several documents; wanted one Plan")
+    return documents[0] if documents else None
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

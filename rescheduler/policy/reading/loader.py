@@ -20,9 +20,9 @@ from rescheduler.policy.reading.errors import PolicyError, Problem
 from rescheduler.policy.reading.known_fields import has_default
 from rescheduler.policy.reading.named_files import anchor_usage_files
 from rescheduler.policy.reading.objective_arguments import doubled_objectives
+from rescheduler.policy.reading.policy_text import MOST_BYTES, read_document
 from rescheduler.policy.reading.trigger_arguments import doubled_triggers
 from rescheduler.policy.reading.wording import text_for
-from rescheduler.policy.reading.yaml_reader import MOST_BYTES, read_document
 
 
 def load_policy(files: Sequence[str | FilePath]) -> Policy:

@@ -1,13 +1,14 @@
-"""Reads one YAML policy strictly: bounded, without aliases, tags or doubled keys, every value with its place.
+"""The one reader of YAML files, and of JSON as YAML: plain data out of the parser's events, each value with its place.
 
-Built on the parser's events, not on its objects, so that hostile files are stopped while they are being read.
+Built on events, not on objects, so that hostile texts are stopped while they are being read. What a kind of file may
+hold is said by a class below ``YamlReader``: policies, schedulers' configurations, recordings and plans have one each.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from typing import Any, NoReturn, cast
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn
 
 import yaml
 
@@ -15,216 +16,230 @@ from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Document, Path, Place, written
 from rescheduler.policy.reading.errors import Problem
 
-MOST_BYTES = 1024 * 1024
-DEEPEST = 20
-MOST_ENTRIES = 10_000
-_PLAIN_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_PLAIN_FLOAT = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+([eE][-+]?[0-9]{1,3})?")
-_BARE = re.compile(r"[:,\[{-]\s+[*@].?$")
-"""The beginning of a line that YAML cannot read because its last text is not in quotes."""
-_TAG = "tag:yaml.org,2002:"
+FAST_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""For large texts that programs write; its messages are poorer."""
+_QUOTED: Final = ("'", '"', "|", ">")
+_WORDS: Final = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NOT_NUMBERS: Final = frozenset({".nan", ".NaN", ".NAN", ".inf", "-.inf", "+.inf", ".Inf", "-.Inf", "+.Inf"})
+_WHOLE: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,30})")
+_DECIMAL: Final = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 
 
-class _StopError(Exception):
-    """Reading cannot go on; the reason is among the document's problems."""
+class YamlTextError(Exception):
+    """A text cannot be read any further. ``is_syntax``: it is no YAML at all, and ``problem`` says what was found."""
+
+    def __init__(self, problem: Problem, *, is_syntax: bool = False) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+        self.is_syntax = is_syntax
 
 
-class _Frame:
-    """A list or a map that is being read."""
+class _Anchored(NamedTuple):
+    """A value that may be repeated, how large it is, and how many levels it has."""
 
-    def __init__(self, container: list[Any] | dict[str, Any], path: Path) -> None:
-        self.container = container
-        self.path = path
-        self.key: str | None = None
-        self.doubled = False
+    value: Any
+    size: int
+    height: int
 
 
-def read_document(file: str, raw: bytes) -> Document:
-    """Read a policy's bytes. What is wrong is in ``problems``; ``data`` is None if nothing could be read."""
-    document = Document(file)
-    try:
-        text = _text(document, raw)
-        _Reader(document, text).read()
-    except _StopError:
-        document.data = None
-    return document
+class YamlReader:
+    """Turns a text's events into data, one after another. Everything raises YamlTextError."""
 
+    deepest: ClassVar[int] = 100
+    """Levels of lists and maps, repeated values included."""
+    most_entries: ClassVar[int | None] = None
+    few_lines: ClassVar[str] = ""
+    """What is told of a text with more."""
+    allows_aliases: ClassVar[bool] = False
+    allows_tags: ClassVar[bool] = False
+    loader: ClassVar[Any] = yaml.SafeLoader
+    no_anchor: ClassVar[str] = "the alias *{} names nothing that stands before it"
+    no_tag: ClassVar[str] = "the tag {} is not allowed; write plain values"
+    no_key: ClassVar[str] = "a list or a map cannot be a key; write a name"
+    too_deep: ClassVar[str] = "nested deeper than {} levels"
 
-def _text(document: Document, raw: bytes) -> str:
-    if len(raw) > MOST_BYTES:
-        _stop(document, 0, 0, f"larger than {MOST_BYTES // 1024} KiB; a policy is a few lines")
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        _stop(document, 0, 0, "not UTF-8 at byte 0 (it looks like UTF-16); save the file as UTF-8")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        _stop(document, 0, 0, f"not UTF-8 at byte {error.start}; save the file as UTF-8")
+    def __init__(self, text: str | bytes, file: str = "") -> None:
+        """Nothing is parsed yet. ``file`` is named in what is raised."""
+        self.text = text
+        self.file = file
+        self.document: Document | None = None
+        """Where places are kept, if they are."""
+        self.size = 0
+        """Of all values so far: their number, or what ``count`` makes of it."""
+        self.expanded = 0
+        """What repetitions have added to it."""
+        self._parser: Any = None
+        self._anchors: dict[str, _Anchored] = {}
+        self._height = 0  # of the last value
 
+    def documents(self) -> Iterator[Any]:
+        """The value of each document of the text; None for an empty one."""
+        while (event := self.next()) is not None:
+            if isinstance(event, yaml.DocumentStartEvent):
+                self.begin(event)
+                yield self.value(self.next())
 
-def _stop(document: Document, line: int, column: int, text: str, path: str = "") -> NoReturn:
-    document.problems.append(Problem(document.file, line, column, path, text))
-    raise _StopError
+    def begin(self, event: Any) -> None:
+        """A document begins."""
 
-
-class _Reader:
-    """Turns events into data, one event after another."""
-
-    def __init__(self, document: Document, text: str) -> None:
-        self._document = document
-        self._text = text
-        self._frames: list[_Frame] = []
-        self._entries = 0
-        self._is_begun = False
-
-    def read(self) -> None:
-        """Read to the end of the one document."""
+    def next(self) -> Any:
+        """The next event; None after the last."""
         try:
-            self._loader = cast(Any, yaml.SafeLoader(self._text))
-            while (event := self._loader.get_event()) is not None:
-                self._take(event)
+            if self._parser is None:
+                self._parser = self.loader(self.text)
+            event = self._parser.get_event()
         except yaml.reader.ReaderError as error:
-            line = self._text.count("\n", 0, error.position) + 1
-            _stop(self._document, line, 1, f"the character {chr(error.character)!a} may not stand in YAML")
+            raise self._unreadable(error) from error
         except yaml.MarkedYAMLError as error:
-            self._fail(error)
-        if not self._is_begun or (self._document.data is None and not self._document.problems):
-            _stop(self._document, 0, 0, "the policy is empty: nothing would ever be moved; write apiVersion and kind")
-
-    def _fail(self, error: yaml.MarkedYAMLError) -> NoReturn:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        lines = self._text.splitlines() or [""]
-        source = lines[min(line, len(lines)) - 1]
-        reason = "a tab stands where YAML wants spaces" if "'\\t'" in str(error.problem) else str(error.problem)
-        if _BARE.search(source[:column]):
-            reason += '; put a text that begins with * or @ in quotes, such as "*/5 * * * *"'
-        start = max(0, column - 41)
-        piece = source[start : start + 80]
-        pointer = " " * len(printable(piece[: column - 1 - start], 80)) + "^"
-        _stop(self._document, line, column, f"not YAML: {reason}\n    {printable(piece, 80)}\n    {pointer}")
-
-    def _take(self, event: yaml.Event) -> None:
+            mark = error.problem_mark or error.context_mark
+            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+            reason = "a tab stands where YAML wants spaces" if "'\\t'" in str(error.problem) else str(error.problem)
+            raise YamlTextError(Problem(self.file, line, column, "", reason), is_syntax=True) from error
+        except UnicodeDecodeError as error:
+            raise YamlTextError(Problem(self.file, 0, 0, "", f"not UTF-8 at byte {error.start}")) from error
+        except (ValueError, OverflowError) as error:  # an escape such as \UFFFFFFFF
+            text = "an escape in a quoted text stands for no character"
+            raise YamlTextError(Problem(self.file, 0, 0, "", text)) from error
         if isinstance(event, yaml.DocumentStartEvent):
-            self._begin(event)
-        elif isinstance(event, yaml.AliasEvent):
-            self._refuse(event, "aliases are not allowed; write the value out")
-        elif isinstance(event, yaml.ScalarEvent):
-            self._scalar(event)
-        elif isinstance(event, yaml.SequenceStartEvent | yaml.MappingStartEvent):
-            self._open(event)
-        elif isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent):
-            self._frames.pop()
+            self._anchors = {}
+        return event
 
-    def _begin(self, event: yaml.Event) -> None:
-        if self._is_begun:
-            _, line, _ = self._place(event)
-            self._refuse(event, f"only one document is allowed; a second one starts at line {line}")
-        self._is_begun = True
-
-    def _refuse(self, event: yaml.Event, text: str) -> NoReturn:
-        path = written(self._next_path()) if self._frames else ""
-        self._tell(event, path, text)
-        raise _StopError
-
-    def _place(self, event: yaml.Event) -> Place:
-        mark = event.start_mark
-        assert mark is not None
-        return self._document.file, mark.line + 1, mark.column + 1
-
-    def _tell(self, event: yaml.Event, path: str, text: str) -> None:
-        self._document.problems.append(Problem(*self._place(event), path, text))
-
-    def _check(self, event: Any) -> None:
-        self._entries += 1
-        if self._entries > MOST_ENTRIES:
-            self._refuse(event, f"more than {MOST_ENTRIES:,} entries; a policy is a few lines")
-        if event.anchor is not None:
-            self._refuse(event, "anchors are not allowed; write the value out where it is used")
-        if event.tag is not None:
-            self._refuse(event, f"the tag {printable(event.tag, 60)} is not allowed; write plain values")
-
-    def _open(self, event: Any) -> None:
-        self._check(event)
-        if len(self._frames) >= DEEPEST:
-            self._refuse(event, f"nested deeper than {DEEPEST} levels")
-        if self._wants_key():
-            self._refuse(event, "a list or a map cannot be a key; write a name")
-        container: list[Any] | dict[str, Any] = [] if isinstance(event, yaml.SequenceStartEvent) else {}
-        path = self._next_path()
-        self._put(event, container)
-        self._frames.append(_Frame(container, path))
-
-    def _wants_key(self) -> bool:
-        return bool(self._frames) and isinstance(self._frames[-1].container, dict) and self._frames[-1].key is None
-
-    def _next_path(self) -> Path:
-        if not self._frames:
-            return ()
-        frame = self._frames[-1]
-        step = len(frame.container) if isinstance(frame.container, list) else frame.key
-        return frame.path if step is None else (*frame.path, step)
-
-    def _scalar(self, event: Any) -> None:
-        self._check(event)
-        if self._wants_key():
-            self._key(event)
-            return
-        path = self._next_path()
-        if event.implicit[0]:
-            self._document.plain_texts[path] = event.value
-        self._put(event, self._value(event, path))
-
-    def _key(self, event: Any) -> None:
-        frame = self._frames[-1]
-        assert isinstance(frame.container, dict)
-        path = (*frame.path, event.value)
-        if event.value == "<<" and event.implicit[0]:
-            self._refuse(event, "merge keys are not allowed; write the fields out")
-        frame.key, frame.doubled = event.value, event.value in frame.container
-        if frame.doubled:
-            first = self._document.keys[path][1]
-            second = self._place(event)[1]
-            self._tell(event, written(path), f"the same field twice, at lines {first} and {second}; keep one")
+    def value(self, event: Any, path: Path = (), depth: int = 1) -> Any:
+        """The value that begins with an event. ``path``: where it stands; ``depth``: the level, from 1."""
+        if self.document is not None:
+            self.document.values.setdefault(path, self.place(event))
+        if isinstance(event, yaml.AliasEvent):
+            return self._repeated(event, path, depth)
+        before = self.size
+        self.count(event, path, 1)
+        if event.anchor is not None or event.tag is not None:
+            self.check(event, path)
+        found: Any
+        if isinstance(event, yaml.ScalarEvent):
+            found, self._height = self.scalar(event, path), 0
         else:
-            self._document.keys.setdefault(path, self._place(event))
+            if depth > self.deepest:
+                self.refuse(event, self.too_deep.format(self.deepest), path)
+            is_list = isinstance(event, yaml.SequenceStartEvent)
+            found = self._list(path, depth) if is_list else self._mapping(path, depth)
+        if event.anchor:
+            self._anchors[event.anchor] = _Anchored(found, self.size - before, self._height)
+        return found
 
-    def _put(self, event: yaml.Event, value: Any) -> None:
-        """Store a value; of a doubled field the first value is kept, the second is only read past."""
-        place = self._place(event)
-        if not self._frames:
-            self._document.data = value
-            self._document.values[()] = place
-            return
-        frame, path = self._frames[-1], self._next_path()
-        if isinstance(frame.container, list):
-            frame.container.append(value)
-        else:
-            if not frame.doubled:
-                frame.container[str(frame.key)] = value
-            frame.key = None
-        self._document.values.setdefault(path, place)
+    def key(self, event: Any, found: dict[str, Any], path: Path = ()) -> str:
+        """A key of the map that stands at a path and holds what was found so far."""
+        if isinstance(event, yaml.AliasEvent):
+            self._anchored(event, path)
+            self.refuse(event, self.no_key.replace("a list or a map", "an alias"), path)
+        if event.anchor is not None or event.tag is not None:
+            self.check(event, path)
+        if not isinstance(event, yaml.ScalarEvent):
+            self.refuse(event, self.no_key, path)
+        name = str(event.value)
+        if name in found:
+            self.doubled(event, (*path, name))
+        elif self.document is not None:
+            self.document.keys.setdefault((*path, name), self.place(event))
+        return name
 
-    def _value(self, event: Any, path: Path) -> Any:
-        kind = str(self._loader.resolve(yaml.ScalarNode, event.value, event.implicit)).removeprefix(_TAG)
-        text: str = event.value
-        if kind == "null":
-            return None
-        if kind == "bool":
-            return text.lower() in ("true", "yes", "on", "y")
-        if kind in ("int", "float"):
-            return self._number(event, path, kind)
+    def count(self, event: Any, path: Path, size: int) -> None:
+        """One more value, or key where they count, of that size."""
+        self.size += size
+        if self.most_entries is not None and self.size > self.most_entries:
+            self.refuse(event, f"more than {self.most_entries:,} entries; {self.few_lines}", path)
+
+    def check(self, event: Any, path: Path) -> None:
+        """Refuse what may not stand before a value or key."""
+        if event.anchor is not None and not self.allows_aliases:
+            self.refuse(event, "anchors are not allowed; write the value out where it is used", path)
+        if not self.allows_tags and getattr(event, "tag", None) is not None:
+            self.refuse(event, self.no_tag.format(printable(event.tag, 60)), path)
+
+    def doubled(self, event: Any, path: Path) -> None:
+        """A key stands twice in one map."""
+        self.refuse(event, f"the field {printable(str(event.value), 60)} stands twice in one place", path[:-1])
+
+    def store(self, found: dict[str, Any], key: str, value: Any) -> None:
+        """Put a value into its map."""
+        found[key] = value
+
+    def whole(self, found: dict[str, Any]) -> None:
+        """A map is complete."""
+
+    def scalar(self, event: Any, path: Path) -> Any:
+        """Plain words as null, booleans and numbers; whatever is quoted, or anything else, as text.
+
+        A number too large for its type stays text, so that the field it stands in can refuse it by name.
+        """
+        text = str(event.value)
+        if event.style in _QUOTED:
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if text in _NOT_NUMBERS:
+            self.refuse(event, f"{text} is no number that can be used here", path)
+        if _WHOLE.fullmatch(text):
+            return int(text)
+        if _DECIMAL.fullmatch(text) and ("." in text or "e" in text.lower()):
+            number = float(text)
+            return number if abs(number) < 1e300 else text
         return text
 
-    def _number(self, event: Any, path: Path, kind: str) -> int | float | None:
-        """A number in its plain form; anything YAML would reinterpret (octal, base 60, 1_000, .nan) is refused."""
-        text: str = event.value
-        if kind == "int" and _PLAIN_INTEGER.fullmatch(text):
-            return int(text)
-        if kind == "float" and _PLAIN_FLOAT.fullmatch(text) and math.isfinite(float(text)):
-            return float(text)
-        advice = "write a plain number such as 20, or put quotes round a text"
-        problem = f"{printable(text, 60)} is no number in its plain form"
-        if "nan" in text.lower() or "inf" in text.lower():
-            problem = f"{printable(text, 60)} is no finite number"
-        self._tell(event, written(path), f"{problem}; {advice}")
-        return None
+    def place(self, event: Any) -> Place:
+        """File, line and column of an event, as editors count."""
+        mark = event.start_mark
+        return self.file, mark.line + 1, mark.column + 1
+
+    def refuse(self, event: Any, text: str, path: Path = ()) -> NoReturn:
+        """Raise YamlTextError at an event."""
+        raise YamlTextError(Problem(*self.place(event), written(path), text))
+
+    def _list(self, path: Path, depth: int) -> list[Any]:
+        found: list[Any] = []
+        height = 0
+        while not isinstance(event := self.next(), yaml.SequenceEndEvent):
+            found.append(self.value(event, (*path, len(found)), depth + 1))
+            height = max(height, self._height)
+        self._height = height + 1
+        return found
+
+    def _mapping(self, path: Path, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        height = 0
+        while not isinstance(event := self.next(), yaml.MappingEndEvent):
+            key = self.key(event, found, path)
+            self.store(found, key, self.value(self.next(), (*path, key), depth + 1))
+            height = max(height, self._height)
+        self._height = height + 1
+        self.whole(found)
+        return found
+
+    def _repeated(self, event: Any, path: Path, depth: int) -> Any:
+        value, size, self._height = self._anchored(event, path)
+        if depth - 1 + self._height > self.deepest:
+            self.refuse(event, self.too_deep.format(self.deepest), path)
+        self.expanded += size
+        self.count(event, path, size)
+        self.repeated(event)
+        return value
+
+    def _anchored(self, event: Any, path: Path) -> _Anchored:
+        if not self.allows_aliases:
+            self.refuse(event, "aliases are not allowed; write the value out", path)
+        if event.anchor not in self._anchors:
+            self.refuse(event, self.no_anchor.format(printable(event.anchor, 60)), path)
+        return self._anchors[event.anchor]
+
+    def repeated(self, event: Any) -> None:
+        """A value is repeated."""
+
+    def _unreadable(self, error: yaml.reader.ReaderError) -> YamlTextError:
+        if not isinstance(self.text, str):
+            return YamlTextError(Problem(self.file, 0, 0, "", str(error.reason)))
+        line = self.text.count("\n", 0, error.position) + 1
+        text = f"the character {chr(error.character)!a} may not stand in YAML"
+        return YamlTextError(Problem(self.file, line, 1, "", text))

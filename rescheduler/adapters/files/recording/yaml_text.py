@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 import yaml
@@ -23,134 +23,39 @@ from rescheduler.adapters.files.recording.documents import (
 )
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError
 from rescheduler.model.printable import shortened
-
-# Values out of YAML events: no tags, no duplicate keys, no deep nesting, aliases only as far as they are harmless.
-
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_WHOLE: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,30})")
-_DECIMAL: Final = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
-_WORDS: Final = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-_QUOTED: Final = ("'", '"', "|", ">")
-_NOT_NUMBERS: Final = frozenset({".nan", ".NaN", ".NAN", ".inf", "-.inf", "+.inf", ".Inf", "-.Inf", "+.Inf"})
+from rescheduler.policy.reading.document import Path
+from rescheduler.policy.reading.yaml_reader import FAST_LOADER, YamlReader, YamlTextError
 
 
-class _Anchored(NamedTuple):
-    """A value that may be repeated, and about how many bytes it is."""
+class _RecordingReader(YamlReader):
+    """An alias repeats a value, as some writers do for equal parts.
 
-    value: Any
-    size: int
-
-
-class YamlValues:
-    """The values of a YAML text, one after the other.
-
-    An alias repeats a value, as some writers do for equal parts; all repetitions together may not grow beyond
-    LARGEST_YAML_EXPANSION_BYTES.
+    All repetitions together may not grow beyond LARGEST_YAML_EXPANSION_BYTES, as JSON, roughly.
     """
 
-    def __init__(self, text: bytes) -> None:
-        """Nothing is parsed yet."""
-        self._events = yaml.parse(text, Loader=_LOADER)
-        self._anchors: dict[str, _Anchored] = {}
-        self._expanded = 0
-        self._size = 0  # of all values so far, as JSON, roughly
+    loader = FAST_LOADER
+    deepest = DEEPEST_NESTING
+    allows_aliases = True
+    no_anchor = "alias *{} repeats nothing that is complete"
+    no_tag = "tag {} is not allowed"
+    no_key = "a key must be a plain text"
 
-    def next(self) -> Any:
-        """The next event. Raises BrokenTextError."""
-        try:
-            event: Any = next(self._events)
-        except yaml.YAMLError as error:
-            raise BrokenTextError(_complaint(error)) from error
-        except UnicodeDecodeError as error:
-            raise BrokenTextError("the text is not UTF-8", error.start) from error
-        if getattr(event, "tag", None):
-            raise BrokenTextError(f"{place(event)}: tag {shortened(str(event.tag))} is not allowed")
-        if isinstance(event, yaml.DocumentStartEvent):
-            self._anchors = {}
-        return event
+    def count(self, event: Any, path: Path, size: int) -> None:  # noqa: ARG002 - no limit but that of repetitions
+        """About the bytes of a value, or of a repeated one, as JSON."""
+        self.size += size if size > 1 else 2 + len(getattr(event, "value", ""))
 
-    def value(self, event: Any, depth: int = 1) -> Any:
-        """The value that begins with an event. Raises BrokenTextError."""
-        if depth > DEEPEST_NESTING:
-            raise BrokenTextError(f"{place(event)}: nested deeper than {DEEPEST_NESTING} levels")
-        if isinstance(event, yaml.AliasEvent):
-            return self._repeated(event)
-        before = self._size
-        self._size += 2
-        found: Any
-        if isinstance(event, yaml.MappingStartEvent):
-            found = {}
-            while not isinstance(inner := self.next(), yaml.MappingEndEvent):
-                key = self.key(inner, found)
-                found[key] = self.value(self.next(), depth + 1)
-        elif isinstance(event, yaml.SequenceStartEvent):
-            found = []
-            while not isinstance(inner := self.next(), yaml.SequenceEndEvent):
-                found.append(self.value(inner, depth + 1))
-        else:
-            found = scalar(event)
-            self._size += len(event.value)
-        if event.anchor:
-            self._anchors[event.anchor] = _Anchored(found, self._size - before)
-        return found
-
-    def key(self, event: Any, mapping: dict[str, Any]) -> str:
-        """A key that the mapping does not have yet. Raises BrokenTextError."""
-        if not isinstance(event, yaml.ScalarEvent):
-            raise BrokenTextError(f"{place(event)}: a key must be a plain text")
-        key = str(event.value)
-        if key in mapping:
-            raise BrokenTextError(f"{place(event)}: key {shortened(key)!r} stands twice in one mapping")
-        self._size += len(key) + 4
+    def key(self, event: Any, found: dict[str, Any], path: Path = ()) -> str:
+        key = super().key(event, found, path)
+        self.size += len(key) + 4
         return key
 
-    def _repeated(self, event: Any) -> Any:
-        anchored = self._anchors.get(event.anchor)
-        if anchored is None:
-            raise BrokenTextError(f"{place(event)}: alias *{shortened(event.anchor)} repeats nothing that is complete")
-        self._size += anchored.size
-        self._expanded += anchored.size
-        if self._expanded > LARGEST_YAML_EXPANSION_BYTES:
+    def doubled(self, event: Any, path: Path) -> None:
+        self.refuse(event, f"key {shortened(event.value)!r} stands twice in one mapping", path)
+
+    def repeated(self, event: Any) -> None:
+        if self.expanded > LARGEST_YAML_EXPANSION_BYTES:
             limit = LARGEST_YAML_EXPANSION_BYTES // 2**20
-            raise BrokenTextError(f"{place(event)}: aliases expand to more than {limit} MiB; write the values out")
-        return anchored.value
-
-
-def scalar(event: Any) -> Any:
-    """Plain words as null, booleans and numbers; whatever is quoted, or anything else, as text.
-
-    A number too large for its type stays text, so that the field it stands in can refuse it by name.
-    """
-    text = str(event.value)
-    if event.style in _QUOTED:
-        return text
-    if text in _WORDS:
-        return _WORDS[text]
-    if text in _NOT_NUMBERS:
-        raise BrokenTextError(f"{place(event)}: {text} is no number that can be used here")
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    if _DECIMAL.fullmatch(text) and ("." in text or "e" in text.lower()):
-        number = float(text)
-        return number if abs(number) < 1e300 else text
-    return text
-
-
-def place(event: Any) -> str:
-    """Line and column, as editors count."""
-    mark = event.start_mark
-    return f"line {mark.line + 1}, column {mark.column + 1}"
-
-
-def _complaint(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "the text is no YAML"
-    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-    return shortened(f"{where}{problem}", 300)
+            self.refuse(event, f"aliases expand to more than {limit} MiB; write the values out")
 
 
 # Finds YAML anchors and aliases in large texts without parsing them, so that a bomb is refused in seconds.
@@ -199,7 +104,7 @@ def _list_entry(text: bytes, position: int) -> tuple[int, int]:
 
 def _line_of_alias(excerpt: bytes) -> int | None:
     try:
-        for event in yaml.parse(excerpt, Loader=_LOADER):
+        for event in yaml.parse(excerpt, Loader=FAST_LOADER):
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 return event.start_mark.line if event.start_mark else 0
     except (yaml.YAMLError, UnicodeDecodeError):
@@ -211,17 +116,27 @@ def yaml_objects(chunks: Iterator[bytes]) -> Iterator[Item | Envelope]:
     """Objects of one or several YAML documents. Raises BrokenTextError, ObjectError."""
     text = _whole(chunks)
     refuse_early(text)
-    values = YamlValues(text)
-    while not isinstance(event := values.next(), yaml.StreamEndEvent):
+    try:
+        yield from _objects(_RecordingReader(text))
+    except YamlTextError as error:
+        _, line, column, _, told = error.problem
+        where = f"line {line}, column {column}: " if line else ""
+        raise BrokenTextError(where + shortened(told, 300)) from error
+
+
+def _objects(values: YamlReader) -> Iterator[Item | Envelope]:
+    while (event := values.next()) is not None:
+        if isinstance(event, yaml.NodeEvent) and not isinstance(event, yaml.AliasEvent):
+            values.check(event, ())
         if isinstance(event, yaml.MappingStartEvent):
             yield from _document(values)
         elif isinstance(event, yaml.SequenceStartEvent):
             yield from _items(values, None, [])
-        elif isinstance(event, yaml.ScalarEvent) and scalar(event) is not None:
+        elif isinstance(event, yaml.ScalarEvent) and values.scalar(event, ()) is not None:
             shown = shortened(str(event.value), 60)
-            raise BrokenTextError(
-                f"{place(event)}: found {shown!r}, which is no API object; write recordings with kubectl get ... "
-                "-o json or -o yaml"
+            values.refuse(
+                event,
+                f"found {shown!r}, which is no API object; write recordings with kubectl get ... -o json or -o yaml",
             )
 
 
@@ -236,7 +151,7 @@ def _whole(chunks: Iterator[bytes]) -> bytes:
     return b"".join(parts)
 
 
-def _document(values: YamlValues) -> Iterator[Item | Envelope]:
+def _document(values: YamlReader) -> Iterator[Item | Envelope]:
     members: dict[str, Any] = {}
     waiting: list[tuple[bytes, str]] = []
     is_list = False
@@ -259,14 +174,14 @@ def _document(values: YamlValues) -> Iterator[Item | Envelope]:
     yield Envelope(kind, whole) if is_list or kind.endswith("List") else Item(kind, api_version, whole, "the document")
 
 
-def _items(values: YamlValues, kind: str | None, waiting: list[tuple[bytes, str]]) -> Iterator[Item]:
+def _items(values: YamlReader, kind: str | None, waiting: list[tuple[bytes, str]]) -> Iterator[Item]:
     number = held = 0
     while not isinstance(event := values.next(), yaml.SequenceEndEvent):
         where = f"items[{number}]"
         number += 1
-        found = values.value(event, 2)
+        found = values.value(event, depth=2)
         if not isinstance(found, dict):
-            raise BrokenTextError(f"{place(event)}: {where} is no object")
+            values.refuse(event, f"{where} is no object")
         raw = msgspec.json.encode(found)
         item = item_of(raw, kind, where)
         if item is not None:
@@ -275,4 +190,4 @@ def _items(values: YamlValues, kind: str | None, waiting: list[tuple[bytes, str]
         waiting.append((raw, where))
         held += len(raw)
         if held > LARGEST_OBJECT_BYTES:
-            raise BrokenTextError(f"{place(event)}: the list names its kind after its items; it must come first")
+            values.refuse(event, "the list names its kind after its items; it must come first")

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from rescheduler.policy.fields.schedulers import SchedulerSource, anchor_files
-from rescheduler.policy.reading.yaml_reader import read_document
+from rescheduler.policy.reading.policy_text import read_document
 
 
 def source(**fields: object) -> SchedulerSource:
