@@ -27,7 +27,9 @@ class CallNames:
         """Raise RefusedError for a request that a page of another site may have made."""
         names = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(names) != 1 or not self._is_ours(names[0]):
-            raise RefusedError(403, "called by a host name that is not ours; the policy's api.hosts may name it")
+            raise RefusedError(
+                403, "called by a host name that is not the server's; the policy's api.hosts may name it"
+            )
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
         if any(origin.lower() != f"{scope['scheme']}://{names[0]}".lower() for origin in origins):
             raise RefusedError(403, "pages of other sites may not ask here")

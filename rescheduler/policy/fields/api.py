@@ -40,10 +40,10 @@ Audience: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[!-~]+$", min_
 
 
 class ServerTls(PolicyModel):
-    """Our certificate; TLS 1.2 or newer is spoken."""
+    """The server's certificate; TLS 1.2 or newer is spoken."""
 
     cert_file: FileName
-    """Our certificate and those between it and its authority, PEM."""
+    """The server's certificate and those between it and its authority, PEM."""
     key_file: FileName
     """Its key, PEM, without a password."""
     ca_file: FileName | None = None
@@ -60,7 +60,7 @@ class ApiPolicy(PolicyModel):
     audience: Audience = "rescheduler"
     """Tokens must be made for this audience."""
     hosts: Annotated[tuple[HostName, ...], Field(max_length=32)] = ()
-    """Names by which clients may call us, besides localhost, addresses, and the names of Services (``*.svc``)."""
+    """Names by which clients may call the API, besides localhost, addresses, and the names of Services (``*.svc``)."""
 
     @model_validator(mode="after")
     def _protected(self) -> ApiPolicy:

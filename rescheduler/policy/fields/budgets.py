@@ -94,7 +94,7 @@ class Budget(PolicyModel):
     max_unavailable: CountOrShare | None = None
     """Pods that may be unready at once, whoever made them so: a number, or a share of the pods (rounded down)."""
     max_moving: CountOrShare | None = None
-    """Pods that may be on the move at once on our account: a number, or a share of the pods (rounded down)."""
+    """Pods that may be on the move at once by its own evictions: a number, or a share of the pods (rounded down)."""
     rate: Rate | None = None
     """Evictions in a sliding window."""
     windows: Annotated[tuple[Window, ...], Field(min_length=1, max_length=32)] | None = None

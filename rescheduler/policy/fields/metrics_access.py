@@ -122,9 +122,9 @@ class Tls(PolicyModel):
     ca_file: FileName | None = None
     """Certificate authorities to trust, PEM. Default: the system's."""
     cert_file: FileName | None = None
-    """Our client certificate, PEM."""
+    """The client certificate, PEM."""
     key_file: FileName | None = None
-    """The key of our client certificate, PEM."""
+    """The key of the client certificate, PEM."""
     insecure_skip_verify: bool = False
     """Trust any certificate. Loudly warned of: anybody on the way can then steer evictions by false load."""
 

@@ -183,7 +183,7 @@ class Disruption(PolicyModel):
 
 
 class Hold(PolicyModel):
-    """Placeholders: how long one may outlive us, and in which namespace they are made."""
+    """Placeholders: how long one may outlive the process, and in which namespace they are made."""
 
     deadline: PositiveDurationSeconds = 60.0
     """A placeholder outlives a killed process by at most this and five seconds."""
@@ -219,8 +219,8 @@ class Policy(PolicyModel):
     """How much may be disturbed in one wave, and which kinds of pods may be moved."""
     guidance: Guidance = Guidance.HOLD
     """Hold: placeholders keep the hole and close the origin. Guide: besides, replacements are created at a gate and led
-    to their nodes, so that pods on full nodes can change places (Kubernetes 1.36, deploy/guide.yaml). Taint: our own
-    taint, which expires, closes the nodes that pods leave, and placeholders keep the holes. Predict: nothing is written
+    to their nodes, so that pods on full nodes can change places (Kubernetes 1.36, deploy/guide.yaml). Taint: a taint
+    that expires closes the nodes that pods leave, and placeholders keep the holes. Predict: nothing is written
     but evictions."""
     hold: Hold = Hold()
     """Placeholders of ``guidance: Hold``; its ``deadline`` holds for the taints of ``guidance: Taint`` too."""

@@ -89,7 +89,7 @@ class Health(PolicyModel):
     watch_age: DurationSeconds = 60.0
     """Wait when the API server has told nothing new for so long."""
     clock_offset: DurationSeconds = 30.0
-    """Wait when the API server's clock is so far from ours."""
+    """Wait when the API server's clock is so far from the local one."""
     scheduler_silent: DurationSeconds = 60.0
     """Wait when a pending pod was not tried by its scheduler for so long."""
     replaced_within: DurationSeconds = 60.0

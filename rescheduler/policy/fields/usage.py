@@ -56,7 +56,7 @@ class UsageTrust(PolicyModel):
     frozen_samples: Annotated[int, Field(ge=2, le=1000)] = 3
     """A node whose value has not changed for so many samples is frozen."""
     clock_skew: PositiveDurationSeconds = 30.0
-    """A source whose clock differs by more than this from ours is not believed."""
+    """A source whose clock differs by more than this from the local one is not believed."""
 
 
 def _possible_port(text: str) -> str:
@@ -82,7 +82,7 @@ class WatcherApi(PolicyModel):
     bearer_token: Credential | None = None
     """Clients must send this token."""
     tls: Tls | None = None
-    """Our certificate (certFile, keyFile); with caFile clients must show one too."""
+    """The API's certificate (certFile, keyFile); with caFile clients must show one too."""
 
 
 class UsagePolicy(PolicyModel):

@@ -45,7 +45,7 @@ def autoscaler_sentences(rules: AutoscalerPolicy) -> Iterator[str]:
         )
     if rules.scale_down is not ScaleDown.LEAVE:
         how = "an annotation" if rules.scale_down is ScaleDown.ANNOTATE else "a taint"
-        yield f"marks nodes that it has emptied by {how} of our own, for {format_duration(rules.offer)} at most"
+        yield f"marks nodes that it has emptied by {how} of its own, for {format_duration(rules.offer)} at most"
 
 
 def policy_sentences(policy: Policy) -> Iterator[str]:
@@ -68,10 +68,10 @@ def policy_sentences(policy: Policy) -> Iterator[str]:
             f"which outlive a killed process by at most {format_duration(policy.hold.deadline + 5)}"
         )
         if policy.guidance is Guidance.GUIDE:
-            yield "holds replacements at a gate of our own, where the cluster has it, and leads them to their nodes"
+            yield "holds replacements at a gate of its own, where the cluster has it, and leads them to their nodes"
     elif policy.guidance is Guidance.TAINT:
         yield (
-            "closes nodes that pods leave with our own taint, which runs out after "
+            "closes nodes that pods leave with a taint of its own, which runs out after "
             f"{format_duration(policy.hold.deadline)} unless it is renewed, "
             f"and keeps holes with placeholders in namespace {policy.hold.namespace}"
         )

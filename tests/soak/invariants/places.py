@@ -29,7 +29,7 @@ class JointProof(Checker):
     interests = (Request,)
 
     def on_event(self, event: Event, truth: Truth) -> Sequence[Violation]:
-        """Each eviction as it is sent; what changed at its destination in the last 10 s is no reproach.
+        """Each eviction as it is sent; what changed at its destination in the last 10 s is not a violation.
 
         Nor is what an API server that answers with an older state did not show.
         """

@@ -13,7 +13,7 @@ from tests.soak.truth import Truth
 
 
 class PrefixSafety(Checker):
-    """I29, as far as requests, readiness, taints and selectors go. What others took or broke since is no reproach."""
+    """I29, as far as requests, readiness, taints and selectors go. What others took or broke since is no violation."""
 
     name = "I29"
     sentence = (

@@ -12,7 +12,7 @@ from tests.soak.trace import Effect, Event, Request, Violation
 from tests.soak.truth import Truth
 
 UNSEEN_SECONDS = 5.0
-"""What was lost so shortly before a send is no reproach."""
+"""A loss so shortly before a send is not a violation."""
 SNAPSHOT_SECONDS = 10.0
 """A snapshot may be so old; wanted replicas are known from it."""
 

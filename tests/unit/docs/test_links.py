@@ -56,5 +56,5 @@ def test_the_test_would_notice() -> None:
         "docs/nowhere.md",
         "deploy/x.yaml",
     ]
-    assert "what-the-eviction-api-answers-and-what-we-make-of-it" in anchors(DOCS / "safety.md")
+    assert "what-the-eviction-api-answers-and-what-follows" in anchors(DOCS / "safety.md")
     assert "what-we-write.md" in links(DOCS / "rights.md")

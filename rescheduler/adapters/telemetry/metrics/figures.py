@@ -34,7 +34,7 @@ COUNTERS: Final = (
     Figure("nodes_offered_total", "counter", "Emptied nodes that were left to an autoscaler.", ("how",)),
     Figure("leadership_changes_total", "counter", "Times that this process began or ceased to lead."),
     Figure("policy_loads_total", "counter", "Policies that came in force."),
-    Figure("faults_total", "counter", "Failures of our own that were survived, by the part.", ("part",)),
+    Figure("faults_total", "counter", "Failures of the rescheduler itself that were survived, by the part.", ("part",)),
 )  # fmt: skip
 """Counted as they are heard of."""
 HISTOGRAMS: Final = (

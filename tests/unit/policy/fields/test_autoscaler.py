@@ -75,6 +75,6 @@ def test_what_is_written_is_said(tmp_path: Path) -> None:
     rules = loaded(tmp_path, "autoscaler: {scaleUp: Placeholders, scaleDown: Taint, wait: 5m}")
     assert list(autoscaler_sentences(rules)) == [
         "asks the autoscaler for room by Placeholders where no rearrangement helps a pending pod, and waits 5m for it",
-        "marks nodes that it has emptied by a taint of our own, for 1h at most",
+        "marks nodes that it has emptied by a taint of its own, for 1h at most",
     ]
     assert list(autoscaler_sentences(AutoscalerPolicy())) == []

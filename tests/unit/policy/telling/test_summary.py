@@ -52,7 +52,7 @@ def test_what_is_narrowed_and_allowed_is_told() -> None:
 def test_taints_are_told_with_their_time_and_what_stands_beside_them() -> None:
     """Whoever chooses them sees that nodes are written and that placeholders are made too."""
     text = told("guidance: Taint\nhold: {deadline: 45s, namespace: holds}")
-    assert "our own taint, which runs out after 45s" in text
+    assert "a taint of its own, which runs out after 45s" in text
     assert "placeholders in namespace holds" in text
 
 
