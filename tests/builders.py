@@ -22,6 +22,8 @@ from rescheduler.model.objects.resources import (
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
 
 NOW = 1_800_000_000.0
+PLENTY = 1000.0
+"""Seconds of planning that no test uses up: solvers go by the real clock."""
 
 
 def selector(**labels: str) -> LabelSelector:

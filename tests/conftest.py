@@ -1,4 +1,4 @@
-"""Settings for all tests: no test depends on how fast the machine is, and what failed in CI fails again."""
+"""Settings for all tests: no test depends on how fast the machine is, and each run tries the same."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tests.second_attempts import pytest_configure
 
 __all__ = ["pytest_configure"]
 
-settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# People who run the tests look for new examples each time; in CI a failure has to come from the change.
-settings.register_profile("repeatable", settings.get_profile("project"), derandomize=True, database=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
+# `make test` tries the same examples each time; continuous integration looks for new ones (CONTRIBUTING.md, Checks).
+settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("repeatable", settings.get_profile("random"), derandomize=True, database=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # A shell that starts this in the background has it ignore Ctrl-C, and so would all processes that tests send it to.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

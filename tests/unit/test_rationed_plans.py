@@ -13,6 +13,7 @@ from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, Status
 from rescheduler.policy.fields.policy import Policy
+from tests.builders import PLENTY
 from tests.unit.disruption.cases import policy
 from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod
 from tests.unit.planning.tiny import StoppedClock, as_cluster
@@ -30,6 +31,7 @@ OBJECTIVES = [
     ["SeparateAntagonists"],
     ["Defragment"],
 ]
+ENDLESS = f"{PLENTY:.0f}s"
 OPEN = {"singleReplicas": "Allow", "workloads": {"maxUnavailable": 9}}
 
 
@@ -70,7 +72,7 @@ def rationed(draw: st.DrawFn) -> Policy:
     return policy(
         objectives=[{"name": name, "args": ARGUMENTS.get(name, {}), "weight": weight} for name in names],
         disruption={**OPEN, "budgets": draw(st.lists(budgets(), min_size=1, max_size=2))},
-        limits={"deadline": "3s"},
+        limits={"deadline": ENDLESS},
         guidance=draw(st.sampled_from(["Hold", "Hold", "Predict"])),
     )
 
@@ -101,10 +103,12 @@ def test_a_rate_over_all_pods_is_a_limit_of_the_plan(tiny: TinyCluster, name: st
     """It reaches and proves just what ``limits.maxEvictions`` of the same number does."""
     cluster = as_cluster(tiny)
     objectives = [{"name": name}]
-    by_limit = policy(objectives=objectives, disruption=OPEN, limits={"maxEvictions": most, "deadline": "3s"})
+    by_limit = policy(objectives=objectives, disruption=OPEN, limits={"maxEvictions": most, "deadline": ENDLESS})
     rate = {"rate": {"maxEvictions": most, "window": "1h"}}
     by_rate = policy(
-        objectives=objectives, disruption={**OPEN, "budgets": [rate]}, limits={"maxEvictions": 20, "deadline": "3s"}
+        objectives=objectives,
+        disruption={**OPEN, "budgets": [rate]},
+        limits={"maxEvictions": 20, "deadline": ENDLESS},
     )
     (limited,), (rated,) = planned(cluster, by_limit).objectives, planned(cluster, by_rate).objectives
     assert (rated.status, rated.value, rated.bound, rated.helped) == (
@@ -123,7 +127,9 @@ def test_what_is_called_optimal_under_a_ration_is_no_worse_than_with_fewer_pods(
     def emptied(number: int) -> Any:
         budget = {"labelSelector": {"matchLabels": {"app": app}}, "rate": {"maxEvictions": number, "window": "1h"}}
         wanted = policy(
-            objectives=[{"name": "EmptyNodes"}], disruption={**OPEN, "budgets": [budget]}, limits={"deadline": "3s"}
+            objectives=[{"name": "EmptyNodes"}],
+            disruption={**OPEN, "budgets": [budget]},
+            limits={"deadline": ENDLESS},
         )
         (objective,) = planned(cluster, wanted).objectives
         return objective

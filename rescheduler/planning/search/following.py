@@ -138,13 +138,17 @@ def choose_again(current: SearchState, groups: GroupsOfPods, plan: Followed, dea
 
 
 def _as_good(current: SearchState, row: int, planned: int, liked: list[int]) -> int:
-    """A node that the scheduler likes and that is as good for a pod in the end, where the search state then has it."""
+    """A node that the scheduler likes and that is as good for a pod in the end, where the search state then has it.
+
+    Costs are compared, not changes: one to the planned node may be infinite where pods changed places.
+    """
     if not liked:
         return planned
+    enough = current.cost + SAME
     current.undo(row)
-    change = current.change(row)
+    cost = current.cost + current.change(row)
     open_to = current.open_to(row)
-    good = [node for node in liked if open_to[node] and change[node] <= change[planned] + SAME]
+    good = [node for node in liked if open_to[node] and cost[node] <= enough]
     node = good[0] if good else planned
     current.move(row, node)
     return node

@@ -16,14 +16,14 @@ from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.plan.what_if import NodeShape, WhatIf
 from rescheduler.policy.fields.policy import Objective, Policy
-from tests.builders import budget, cluster, node, pod, taint, workload
+from tests.builders import PLENTY, budget, cluster, node, pod, taint, workload
 
 SHAPE = NodeShape(resources=resources({"cpu": 4000, "memory": 16 * 2**30}.items()))
 
 
 def answer(world: Cluster, change: Change, selection: Selection | None = None, **policy: Any) -> Plan:
     """The plan of a question, under a policy that lets much move."""
-    given = {"disruption": {"workloads": {"max_unavailable": 5}}, "limits": {"deadline": "6s"}, **policy}
+    given = {"disruption": {"workloads": {"max_unavailable": 5}}, "limits": {"deadline": f"{PLENTY:.0f}s"}, **policy}
     rules = Policy.model_validate(given, strict=False)
     plan, _ = plan_what_if(world, rules, change, selection=selection or Selection(), earlier=NOTHING_EARLIER)
     assert not [text for text in plan.warnings if "checker" in text]
@@ -90,7 +90,7 @@ def test_a_node_that_could_not_go_says_which_pods_keep_it(more: tuple[Any, ...],
 
 def test_a_limit_may_keep_a_node() -> None:
     """Its pods might leave, but not within the limits; the message names what binds."""
-    plan = answer(three_nodes(), Change(removed=("b",)), limits={"max_evictions": 1, "deadline": "6s"})
+    plan = answer(three_nodes(), Change(removed=("b",)), limits={"max_evictions": 1, "deadline": f"{PLENTY:.0f}s"})
     assert plan.objectives[0].status.value == "INFEASIBLE"
     assert plan.objectives[0].message.startswith("b could not go: its pods do not all leave within room and limits; ")
     assert "limits.maxEvictions" in plan.objectives[0].message

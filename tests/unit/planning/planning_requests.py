@@ -12,6 +12,7 @@ from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRe
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from tests.builders import PLENTY
 from tests.unit.planning.tiny import StoppedClock
 
 
@@ -23,7 +24,7 @@ def request_of(
     limits: MoveLimits | None = None,
     is_guided_by_holds: bool = True,
     seed: int = 0,
-    deadline_seconds: float = 20.0,
+    deadline_seconds: float = PLENTY,
 ) -> MakeRoomRequest:
     """All running pods may move but those named in ``fixed``; all pending ones are to be helped."""
     columns = columns_of(cluster)
@@ -52,7 +53,7 @@ def problem_of(request: MakeRoomRequest) -> Problem:
 
 def endless() -> Deadline:
     """A deadline that is never reached."""
-    return Deadline(StoppedClock(), 20.0)
+    return Deadline(StoppedClock(), PLENTY)
 
 
 def index(cluster: Cluster, name: str) -> int:

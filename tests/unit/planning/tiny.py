@@ -65,7 +65,7 @@ def as_cluster(tiny: TinyCluster) -> Cluster:
     return builders.cluster(*nodes, *pods)
 
 
-def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = 20.0) -> MakeRoomRequest:
+def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = builders.PLENTY) -> MakeRoomRequest:
     """The planner's question for a tiny cluster."""
     cluster = as_cluster(tiny)
     columns = columns_of(cluster)

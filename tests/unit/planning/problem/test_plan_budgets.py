@@ -18,7 +18,7 @@ from rescheduler.planning.lexicographic.goal import Goal
 from rescheduler.planning.problem.plan_budgets import PlanBudget, left_of, plan_budgets_of
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
-from tests.builders import cluster, node, pod
+from tests.builders import PLENTY, cluster, node, pod
 from tests.unit.planning.tiny import StoppedClock
 
 PODS = 6
@@ -136,7 +136,7 @@ def asked() -> PlanRequest:
         Placement(columns),
         eligibility(),
         is_guided_by_holds=True,
-        deadline_seconds=5.0,
+        deadline_seconds=PLENTY,
         seed=0,
         clock=StoppedClock(),
     )

@@ -16,6 +16,7 @@ from rescheduler.planning.lexicographic.document import reference_to, summary_of
 from rescheduler.planning.objectives.defragment.wanted_shapes import WeightedShape
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from tests.builders import PLENTY
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.tiny import StoppedClock, request_for
 
@@ -43,7 +44,7 @@ def question(
         placement=fields.pop("placement", None) or Placement(columns),
         eligibility=Eligibility(movable, {}, (), {}, tuple(groups), limits or MoveLimits()),
         is_guided_by_holds=fields.pop("is_guided_by_holds", True),
-        deadline_seconds=fields.pop("deadline_seconds", 20.0),
+        deadline_seconds=fields.pop("deadline_seconds", PLENTY),
         seed=fields.pop("seed", 0),
         clock=StoppedClock(),
         **fields,
@@ -58,7 +59,7 @@ def question_for(tiny: TinyCluster, **fields: Any) -> PlanRequest:
         placement=request.placement,
         eligibility=request.eligibility,
         is_guided_by_holds=fields.pop("is_guided_by_holds", True),
-        deadline_seconds=20.0,
+        deadline_seconds=PLENTY,
         seed=fields.pop("seed", 0),
         clock=StoppedClock(),
         **fields,

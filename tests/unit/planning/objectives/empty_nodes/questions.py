@@ -15,6 +15,7 @@ from rescheduler.planning.lexicographic.document import reference_to, summary_of
 from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
 from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from tests.builders import PLENTY
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.tiny import StoppedClock, request_for
 
@@ -25,7 +26,7 @@ def question(
     fixed: Sequence[str] = (),
     groups: Sequence[DisruptionGroup] = (),
     limits: MoveLimits | None = None,
-    deadline_seconds: float = 20.0,
+    deadline_seconds: float = PLENTY,
     **fields: Any,
 ) -> EmptyNodesRequest:
     """All running pods may move but those named in ``fixed``."""
@@ -51,7 +52,7 @@ def question_for(tiny: TinyCluster, **fields: Any) -> EmptyNodesRequest:
         placement=request.placement,
         eligibility=request.eligibility,
         is_guided_by_holds=fields.pop("is_guided_by_holds", True),
-        deadline_seconds=20.0,
+        deadline_seconds=PLENTY,
         seed=fields.pop("seed", 0),
         clock=StoppedClock(),
         **fields,

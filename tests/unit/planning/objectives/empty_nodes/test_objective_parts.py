@@ -86,7 +86,7 @@ def test_a_half_empty_cluster_is_halved_without_guidance() -> None:
         for number in range(24)
         for replica in range(3)
     ]
-    request = question(builders.cluster(*nodes, *pods), deadline_seconds=5.0)
+    request = question(builders.cluster(*nodes, *pods))
     names, answer = emptied_names(request)
     assert len(names) == answer.value == answer.bound == 16
     assert len(answer.moves) == 48

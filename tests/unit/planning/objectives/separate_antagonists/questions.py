@@ -14,6 +14,7 @@ from rescheduler.model.plan.plan import Move, ObjectiveResult, Plan
 from rescheduler.planning.lexicographic.document import reference_to, summary_of
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from tests.builders import PLENTY
 from tests.unit.planning.tiny import StoppedClock
 
 
@@ -36,7 +37,7 @@ def question(
         "prediction": SchedulerModel(columns),
         "placement": Placement(columns),
         "is_guided_by_holds": True,
-        "deadline_seconds": 10.0,
+        "deadline_seconds": PLENTY,
         "seed": 0,
         "clock": StoppedClock(),
     }

@@ -13,6 +13,7 @@ from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, Move
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from tests.builders import PLENTY
 from tests.unit.planning.tiny import StoppedClock
 
 
@@ -25,7 +26,7 @@ def question_of(
     is_guided_by_holds: bool = True,
     move_cost: float = 0.0,
     seed: int = 0,
-    deadline_seconds: float = 20.0,
+    deadline_seconds: float = PLENTY,
 ) -> PlanRequest:
     """All running pods may move but those named in ``fixed``."""
     columns = columns_of(cluster)

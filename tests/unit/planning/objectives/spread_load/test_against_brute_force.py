@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
 from rescheduler.planning.waves.replay import replay
+from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod
 from tests.unit.planning.objectives.spread_load.tiny_loads import TinyLoad, least_overload, question_and_use, tiny_loads
+
+SAME = 2e-5
+# The best plans have pods change places: for each alone its destination would be above the target.
+TWO_CHANGE_PLACES = TinyLoad(
+    TinyCluster(
+        (TinyNode(2, "a"), TinyNode(5, "a"), TinyNode(4, "a")),
+        (TinyPod(2, "p", 2), TinyPod(1, "r", 0), TinyPod(3, "q", 1, is_movable=False, keeps_apart=True)),
+    ),
+    uses=(16, 17, 21),
+    target=5,
+)
+OF_FOUR = TinyLoad(
+    TinyCluster(
+        (TinyNode(5, "a"), TinyNode(3, "b"), TinyNode(5, "b", is_tainted=True)),
+        (
+            TinyPod(2, "q", 0, tolerates=True),
+            TinyPod(3, "p", 2, tolerates=True),
+            TinyPod(1, "p", 2, tolerates=True),
+            TinyPod(2, "p", 0, tolerates=True),
+        ),
+    ),
+    uses=(21, 32, 12, 13),
+    target=5,
+)
 
 
 def answer_of(load: TinyLoad, *, is_guided_by_holds: bool = True) -> tuple[PlanRequest, ObjectivePlan]:
@@ -33,19 +59,23 @@ def schedule_of(answer: ObjectivePlan) -> WaveSchedule:
 
 
 @settings(max_examples=40)
+@example(TWO_CHANGE_PLACES)
+@example(OF_FOUR)
 @given(tiny_loads())
 def test_the_value_is_the_least_that_any_plan_reaches(load: TinyLoad) -> None:
     """And the bound is never above it; OPTIMAL is claimed only where both meet."""
     _, answer = answer_of(load)
     best = least_overload(load)
-    assert answer.value == pytest.approx(best, abs=2e-5)
+    assert answer.value == pytest.approx(best, abs=SAME)
     assert answer.bound is not None
-    assert answer.bound <= best + 2e-5
+    assert answer.bound <= best + SAME
     if answer.status.value == "OPTIMAL":
         assert answer.bound == pytest.approx(answer.value)
 
 
 @settings(max_examples=40)
+@example(TWO_CHANGE_PLACES)
+@example(OF_FOUR)
 @given(tiny_loads(most_running=8))
 def test_every_plan_passes_all_filters_in_every_wave(load: TinyLoad) -> None:
     """With holds and without; no node ends above its target that began below it."""
@@ -69,14 +99,15 @@ def test_every_plan_passes_all_filters_in_every_wave(load: TinyLoad) -> None:
 
 
 @settings(max_examples=40)
+@example(TWO_CHANGE_PLACES)
+@example(OF_FOUR)
 @given(tiny_loads(most_running=5))
 def test_more_evictions_never_leave_more_overload(load: TinyLoad) -> None:
     """From none to as many as there are pods."""
     values = [
-        round(answer_of(replace(load, cluster=replace(load.cluster, max_evictions=limit)))[1].value, 9)
-        for limit in (0, 1, 2, 5)
+        answer_of(replace(load, cluster=replace(load.cluster, max_evictions=limit)))[1].value for limit in (0, 1, 2, 5)
     ]
-    assert values == sorted(values, reverse=True)
+    assert all(more <= fewer + SAME for fewer, more in pairwise(values)), values
 
 
 @settings(max_examples=40)
@@ -86,4 +117,4 @@ def test_turning_the_nodes_round_changes_no_value(load: TinyLoad) -> None:
     last = len(load.cluster.nodes) - 1
     pods = tuple(replace(pod, node=last - pod.node) for pod in load.cluster.pods if pod.node is not None)
     turned = replace(load, cluster=replace(load.cluster, nodes=load.cluster.nodes[::-1], pods=pods))
-    assert answer_of(load)[1].value == pytest.approx(answer_of(turned)[1].value, abs=2e-5)
+    assert answer_of(load)[1].value == pytest.approx(answer_of(turned)[1].value, abs=SAME)

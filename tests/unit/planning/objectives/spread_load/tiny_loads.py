@@ -13,6 +13,7 @@ from rescheduler.model.plan.disruption import Eligibility, MoveLimits
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
+from tests.builders import PLENTY
 from tests.unit.planning.brute_force import BruteForce, State, TinyCluster, TinyPod
 from tests.unit.planning.tiny import StoppedClock, as_cluster, tiny_clusters
 
@@ -85,7 +86,7 @@ def question_and_use(
         placement=Placement(columns),
         eligibility=Eligibility(tuple(movable), {}, (), {}, (), limits),
         is_guided_by_holds=is_guided_by_holds,
-        deadline_seconds=20.0,
+        deadline_seconds=PLENTY,
         seed=seed,
         clock=StoppedClock(),
     )
