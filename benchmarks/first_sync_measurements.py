@@ -18,8 +18,8 @@ from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.mirror import MIRROR_SETTINGS, Mirror
 from rescheduler.adapters.kubernetes.watch.watch_lines import Marked
 from rescheduler.cycle import CycleOptions, make_plan
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.policy.reading.loader import load_policy
 
 CHANGED_PODS = 10
 ROUNDS = 5

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 from rescheduler.adapters.metrics.reference import providers_reference
-from rescheduler.policy.telling.reference import policy_reference
-from rescheduler.policy.telling.schema import policy_schema
+from rescheduler.daemon.plugins import policy_reference, policy_schema
 from rescheduler.report.documents import plan_schema
 
 FOLDER = Path(__file__).parent

@@ -5,8 +5,10 @@ One file on purpose, however long: a newcomer learns on one page what may be swa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+from pydantic import BaseModel
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
@@ -92,10 +94,16 @@ class ClusterReader(Protocol):
 
 
 class MetricsProvider(Protocol):
-    """Where measured use comes from; one file each in ``adapters/metrics_providers``."""
+    """Where measured use comes from; one class each, ours in ``adapters/metrics``."""
 
     name: str
     """As the policy names it."""
+    arguments: ClassVar[type[BaseModel]]
+    """What may stand under its ``args``: a ``PolicyModel``, whose texts say what the provider and each argument do."""
+
+    @classmethod
+    def made(cls, arguments: Any, context: Any) -> Self:
+        """The provider of its arguments and a ``ProviderContext``; sends nothing yet. Raises MetricsError."""
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
         """The newest sample of these nodes, and of all pods if asked for. Raises MetricsError, never anything else.
@@ -353,10 +361,36 @@ class CapacityTarget(Protocol):
 
 
 class Trigger(Protocol):
-    """Is it time for a round? Triggers only ask: the gate decides what may be done. One file each, pure."""
+    """Is it time for a round? Triggers only ask: the gate decides what may be done. One class each, pure.
+
+    Made from its arguments and a ``Setting`` (policy, time of the start, a seeded source of chance).
+    """
 
     name: str
     """As the policy names it."""
+    arguments: ClassVar[type[BaseModel]]
+    """What may stand under its ``args``: a ``PolicyModel``, whose texts say what the trigger and each argument do."""
+
+    def __init__(self, args: Any, setting: Any) -> None:
+        """As it is when the process starts."""
+
+    @classmethod
+    def sentence(cls, args: Any) -> str:
+        """When it asks, for ``check``, which says: runs a round ..."""
+
+    @classmethod
+    def warnings(cls, args: Any, policy: Any) -> Iterable[str]:  # noqa: ARG003
+        """For ``check``: why nothing may come of it under a policy."""
+        return ()
+
+    @classmethod
+    def forecast(cls, args: Any, now: float) -> Iterable[str]:  # noqa: ARG003
+        """For ``check``: when it will ask next after a moment, as far as arguments tell."""
+        return ()
+
+    def watched(self) -> Collection[str]:
+        """Objectives whose values it looks at."""
+        return ()
 
     def look(self, sight: Sight) -> Occasion | None:
         """Whether a round is wanted now; asked whenever the cluster has changed, and at ``wake_at``."""

@@ -77,6 +77,8 @@ class PluginList(Generic[Plugin]):
         lacking = [wanted for wanted in self.wanted if not hasattr(found, wanted)]
         if lacking:
             raise PluginError(f"{whose}: {found.__qualname__} has no {', no '.join(lacking)}")
+        if foreign and (own_name := getattr(found, "name", name)) != name:
+            raise PluginError(f'{whose}: {found.__qualname__} is named {shortened(repr(own_name))}; wanted "{name}"')
         return cast("type[Plugin]", found)
 
     def _unknown(self, name: str) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def policy_from(options: SelectionFlags) -> Policy:
     """The policy files in order, with what the command line sets instead. Raises PolicyError or UsageError."""
-    from rescheduler.policy.reading.loader import load_policy
+    from rescheduler.daemon.plugins import load_policy
     from rescheduler.policy.reading.overrides import overridden
 
     policy = load_policy(options.policy or [])

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.scheduler_file import UnreadableFileError, read_text
 from rescheduler.composition.metrics import check_providers
 from rescheduler.composition.scheduler_sources import NamedConfiguration, named_configurations
-from rescheduler.disruption.budgets.windows import opening_sentences, told
+from rescheduler.disruption.budgets.windows import opening_sentences
 from rescheduler.extension_points import Clock
 from rescheduler.model.printable import printable
-from rescheduler.policy.fields.cron import openings, zone_of
 from rescheduler.policy.fields.policy import API_VERSION, Policy
-from rescheduler.policy.fields.triggers import ScheduleArgs
+from rescheduler.policy.plugins import Plugins
 from rescheduler.policy.reading.errors import PolicyError, Problem, named
-from rescheduler.policy.reading.loader import load_policy
-from rescheduler.policy.reading.trigger_arguments import trigger_arguments
+from rescheduler.policy.reading.loader import loaded
+from rescheduler.policy.telling.trigger_sentences import round_times
 from rescheduler.scheduling.configuration import combined, configures_scheduler, read_configuration
-
-# When a policy's cron schedules ask for a round next, in sentences.
-
-TIMES_TOLD: Final = 3
-
-
-def round_times(policy: Policy, now: float) -> Iterator[str]:
-    """The next three times of each schedule after a moment, in UTC and in its own time zone."""
-    for trigger in policy.triggers:
-        args = trigger_arguments(trigger)
-        if not isinstance(args, ScheduleArgs) or args.cron is None or args.time_zone is None:
-            continue
-        zone = args.time_zone
-        times = [told(at, zone) for at in islice(openings(args.cron, zone_of(zone), now), TIMES_TOLD)]
-        what = f"the schedule {args.cron} ({zone})"
-        yield f"{what} asks for rounds next at {', '.join(times)}" if times else f"{what} asks for no more rounds"
 
 
 class Checked(NamedTuple):
@@ -50,8 +32,8 @@ class Checked(NamedTuple):
     openings: tuple[str, ...] = ()
 
 
-def check_files(files: Sequence[str], clock: Clock | None = None) -> Checked:
-    """Read files of both sorts. Raises PolicyError with everything that is wrong in any of them."""
+def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = None) -> Checked:
+    """Read files of both sorts. Raises PolicyError with everything that is wrong in any of them, and PluginError."""
     problems: list[Problem] = []
     policies: list[str] = []
     configurations: list[NamedConfiguration] = []
@@ -68,14 +50,16 @@ def check_files(files: Sequence[str], clock: Clock | None = None) -> Checked:
     policy = None
     if policies:
         try:
-            policy = load_policy(policies)
+            policy = loaded(policies, plugins)
             configurations += _named_by(policy, policies)
         except PolicyError as error:
             problems += error.problems
     if problems:
         raise PolicyError(problems)
     now = (clock or SystemClock()).now()
-    times = () if policy is None else (*opening_sentences(policy.disruption.budgets, now), *round_times(policy, now))
+    times: tuple[str, ...] = ()
+    if policy is not None:
+        times = (*opening_sentences(policy.disruption.budgets, now), *round_times(policy, plugins.triggers, now))
     return Checked(policy, tuple(policies), tuple(configurations), times)
 
 

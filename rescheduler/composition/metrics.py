@@ -18,7 +18,7 @@ from rescheduler.policy.reading.errors import PolicyError, Problem
 
 if TYPE_CHECKING:
     from rescheduler.adapters.kubernetes.client.connection import Connection
-    from rescheduler.adapters.metrics import ProviderContext
+    from rescheduler.adapters.metrics.provider_context import ProviderContext
 
 
 Tell = Callable[[str], None]
@@ -29,7 +29,7 @@ def make_providers(policy: Policy, options: ClusterOptions, tell: Tell) -> tuple
 
     ``tell`` hears of that, and of what makes the load easy to forge. Raises PolicyError with every wrong argument.
     """
-    from rescheduler.adapters.metrics import provider_of
+    from rescheduler.adapters.metrics.registration import provider_of
 
     check_providers(policy)
     context = provider_context(options, tell)
@@ -44,18 +44,12 @@ def make_providers(policy: Policy, options: ClusterOptions, tell: Tell) -> tuple
 
 def check_providers(policy: Policy) -> None:
     """Raise PolicyError with every wrong argument of every provider."""
-    from rescheduler.adapters.metrics import PROVIDERS
-    from rescheduler.adapters.metrics.registration import checked_arguments
+    from rescheduler.adapters.metrics.registration import check_provider
 
     problems: list[Problem] = []
     for at, entry in enumerate(policy.usage.providers):
-        kind = PROVIDERS.get(entry.name)
-        if kind is None:
-            text = f"{entry.name} is not supported yet in this version; there are {', '.join(sorted(PROVIDERS))}"
-            problems.append(Problem("", 0, 0, f"usage.providers[{at}].name", text))
-            continue
         try:
-            checked_arguments(kind.arguments, entry, at)
+            check_provider(entry, at)
         except PolicyError as error:
             problems += error.problems
     if problems:
@@ -64,7 +58,7 @@ def check_providers(policy: Policy) -> None:
 
 def provider_context(options: ClusterOptions, tell: Tell) -> ProviderContext:
     """What providers need of their surroundings; the cluster is connected to when one of them asks for it."""
-    from rescheduler.adapters.metrics import ProviderContext
+    from rescheduler.adapters.metrics.provider_context import ProviderContext
 
     if options.filenames:
         return ProviderContext(warn=tell)

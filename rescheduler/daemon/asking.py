@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Final
 
 from rescheduler.extension_points import Trigger
@@ -36,7 +37,7 @@ class Asking:
         found = []
         for number, trigger in self._awake(now):
             try:
-                occasion = trigger.look(sight)
+                occasion = _checked(trigger.look(sight))
             except Exception as error:  # noqa: BLE001 - a trigger, ours or somebody's, never ends the daemon
                 self._failed(number, now, error)
                 continue
@@ -50,7 +51,7 @@ class Asking:
         now += self._ahead
         for number, trigger in self._awake(now):
             try:
-                at = trigger.wake_at(now)
+                at = _finite(trigger.wake_at(now))
             except Exception as error:  # noqa: BLE001
                 self._failed(number, now, error)
                 continue
@@ -78,3 +79,15 @@ class Asking:
         self._rests[number] = (now, now + REST_SECONDS)
         text = printable(f"{type(error).__name__}: {error}; it is asked again after {REST_SECONDS:.0f}s", 500)
         self._tell(Fault(now, f"trigger {self._triggers[number].name}", text))
+
+
+def _checked(answer: object) -> Occasion | None:
+    if answer is None or isinstance(answer, Occasion):
+        return answer
+    raise TypeError(f"look answered {answer!r}; wanted an Occasion or None")
+
+
+def _finite(answer: float | None) -> float | None:
+    if answer is None or isfinite(answer):
+        return answer
+    raise ValueError(f"wake_at answered {answer!r}; wanted seconds since the epoch or None")

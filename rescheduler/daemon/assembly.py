@@ -17,6 +17,7 @@ from rescheduler.daemon.leadership.leading import Leading
 from rescheduler.daemon.live_world import Ground
 from rescheduler.daemon.loop import Loop, Parts
 from rescheduler.daemon.once import Once
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.daemon.policies.policy_files import PolicyFiles
 from rescheduler.daemon.policies.policy_in_force import PolicyInForce
 from rescheduler.daemon.policy_runtime import Engine, EngineParts, make_engine
@@ -31,7 +32,6 @@ from rescheduler.model.daemon.rounds import Occasion, RoundRequest
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
-from rescheduler.policy.reading.loader import load_policy
 
 SYNC_SECONDS: Final = 2.0
 """How often it is asked, at the start, whether the cluster is known yet."""

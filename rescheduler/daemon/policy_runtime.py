@@ -15,7 +15,7 @@ from rescheduler.daemon.autoscaler.handing_over import HandOver
 from rescheduler.daemon.live_world import Ground, live_world
 from rescheduler.daemon.rounds import MakePlan, Rounds
 from rescheduler.daemon.scheduler_watch import SchedulerWatch
-from rescheduler.daemon.triggers import make_triggers
+from rescheduler.daemon.triggers import make_triggers, watched_objectives
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import CapacityTarget
 from rescheduler.model.daemon.ledger import Ledger
@@ -25,7 +25,6 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.usage import UsageWindows
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.trigger_arguments import watched_objectives
 from rescheduler.scheduling.schedulers import NothingMeasured, Schedulers
 
 
@@ -137,6 +136,7 @@ def make_engine(parts: EngineParts, policy: Policy, policy_id: str, before: Engi
         before=None if before is None else before.rounds,
     )
     triggers = make_triggers(policy, parts.seed, cluster.taken_at, schedulers.names)
+    watched = watched_objectives(triggers)
     if before is not None:
         before.load.stop()
     load.start()  # when nothing can fail any more: nobody would stop it
@@ -150,7 +150,7 @@ def make_engine(parts: EngineParts, policy: Policy, policy_id: str, before: Engi
         Asking(triggers, parts.tell),
         hand_over,
         load,
-        lambda seen: objective_values(seen, policy, schedulers, load.windows(seen), watched_objectives(policy)),
+        lambda seen: objective_values(seen, policy, schedulers, load.windows(seen), watched),
     )
 
 

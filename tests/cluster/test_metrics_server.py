@@ -10,7 +10,8 @@ import pytest
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.metrics import ProviderContext, provider_of
+from rescheduler.adapters.metrics.provider_context import ProviderContext
+from rescheduler.adapters.metrics.registration import provider_of
 from rescheduler.extension_points import MetricsError, MetricsProvider
 from rescheduler.model.objects.cluster import Cluster as Snapshot
 from rescheduler.model.objects.resources import CPU, MEMORY

@@ -12,9 +12,9 @@ from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.eviction.evictor import evict
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.telemetry.cluster_events import ClusterEvents
+from rescheduler.daemon.plugins import parse_policy
 from rescheduler.model.daemon.notices import ApprovalWanted, CapacityRequested, NodesOffered, PolicyHeld, RoundEnded
 from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary, Status
-from rescheduler.policy.reading.loader import parse_policy
 from tests.cluster.cluster import Cluster
 from tests.cluster.scenes import add_node, add_pending
 from tests.cluster.shapes import pod, replica_set

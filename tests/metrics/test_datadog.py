@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rescheduler.adapters.metrics.datadog import DatadogProvider, datadog_headers
-from rescheduler.adapters.metrics.datadog_arguments import DatadogArguments
+from rescheduler.adapters.metrics.datadog import DatadogArguments, DatadogProvider, datadog_headers
 from rescheduler.adapters.metrics.http.http_session import http_session
 from rescheduler.model.objects.node import Node
 from tests.builders import NOW

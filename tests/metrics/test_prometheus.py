@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.adapters.metrics.arguments import PrometheusArguments
 from rescheduler.adapters.metrics.http.http_session import http_session
 from rescheduler.adapters.metrics.prometheus.prometheus import PrometheusProvider
+from rescheduler.adapters.metrics.prometheus.prometheus_arguments import PrometheusArguments
 from rescheduler.model.objects.node import Node
 from tests.metrics.contract import ProviderContract
 from tests.metrics.exporters import Exporter, cadvisor, containers, kubelet, new_rules, node_exporter, old_rules

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from rescheduler.adapters.metrics.arguments import PrometheusArguments
 from rescheduler.adapters.metrics.http.http_session import http_session
 from rescheduler.adapters.metrics.prometheus.prometheus import PrometheusProvider
+from rescheduler.adapters.metrics.prometheus.prometheus_arguments import PrometheusArguments
 from rescheduler.model.objects.node import Node
 from rescheduler.model.usage.trust import Assessment, TrustState
 from rescheduler.policy.fields.usage import UsagePolicy

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from rescheduler.adapters.metrics.http.http_session import http_session
-from rescheduler.adapters.metrics.signalfx import SignalFxProvider, signalfx_headers
-from rescheduler.adapters.metrics.signalfx_arguments import SignalFxArguments
+from rescheduler.adapters.metrics.signalfx import SignalFxArguments, SignalFxProvider, signalfx_headers
 from rescheduler.model.objects.node import Node
 from tests.builders import NOW
 from tests.loopback_server import Answer, Request, json_answer, loopback_server

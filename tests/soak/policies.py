@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from rescheduler.daemon.plugins import parse_policy
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.loader import parse_policy
 
 HEALTH = (
     "{settle: 5m, headRoom: 5%}",

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import structs
 
+from rescheduler.daemon.plugins import parse_policy
 from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.execution.ledger.ledger_session import check_fence
 from rescheduler.execution.ledger.open_evictions import settled
@@ -25,7 +26,6 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PodReference
-from rescheduler.policy.reading.loader import parse_policy
 from tests.builders import NOW, cluster, node, pod, workload
 
 POLICY = parse_policy(

@@ -10,7 +10,7 @@ PROGRAM = """
 import msgspec, sys
 from msgspec import structs
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.policy.reading.loader import parse_policy
+from rescheduler.daemon.plugins import parse_policy
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.adapters.simulated.scenarios import fragmented
 text = "apiVersion: rescheduler/v1alpha1\\nkind: ReschedulerPolicy\\nlimits: {deadline: 200s}\\n"

@@ -7,30 +7,31 @@ from typing import Any
 
 import pytest
 
-from rescheduler import plugin_list
 from rescheduler.plugin_list import PluginError, PluginList
+from tests.plugins import installed
 
 SCORES: PluginList[Any] = PluginList(
     "rescheduler.scores", {"Ours": "collections:OrderedDict", "Broken": "collections:namedtuple"}, ("popitem",)
 )
 
 
-def installed(monkeypatch: pytest.MonkeyPatch, *points: tuple[str, str]) -> None:
-    """Entry points of other packages, by name and value."""
-    found = [EntryPoint(name, value, "rescheduler.scores") for name, value in points]
-    monkeypatch.setattr(plugin_list, "entry_points", lambda group: [one for one in found if one.group == group])
+class Misnamed(dict[str, int]):
+    """A plugin whose entry point has another name than itself."""
+
+    name = "Y"
+    popitem = dict.popitem
 
 
 def test_own_plugins_come_first_and_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader finds ours as their face lists them, then those of others by name."""
-    installed(monkeypatch, ("Zebra", "collections:OrderedDict"), ("Ant", "collections:OrderedDict"))
+    installed(monkeypatch, SCORES.group, ("Zebra", "collections:OrderedDict"), ("Ant", "collections:OrderedDict"))
     assert SCORES.names() == ("Ours", "Broken", "Ant", "Zebra")
     assert SCORES.get("Ours").__name__ == SCORES.get("Ant").__name__ == "OrderedDict"
 
 
 def test_nothing_is_loaded_before_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Listing names loads no code of others, so that a broken package harms only who names it."""
-    installed(monkeypatch, ("Bad", "no_such_module:Nothing"))
+    installed(monkeypatch, SCORES.group, ("Bad", "no_such_module:Nothing"))
     assert "Bad" in SCORES.names()
     with pytest.raises(PluginError, match=r'score "Bad" of package no_such_module:Nothing cannot be loaded: ModuleNot'):
         SCORES.get("Bad")
@@ -45,13 +46,14 @@ def test_nothing_is_loaded_before_somebody_asks(monkeypatch: pytest.MonkeyPatch)
         ((("X", "collections:namedtuple"),), "X", "wanted a class"),
         ((("X", "collections:deque"),), "X", 'score "X" of package collections:deque: deque has no popitem'),
         ((("X", "collections:Missing"),), "X", "cannot be loaded: AttributeError"),
+        ((("X", f"{__name__}:Misnamed"),), "X", "Misnamed is named 'Y'; wanted \"X\""),
     ],
 )
 def test_what_cannot_be_used_is_named(
     points: tuple[tuple[str, str], ...], name: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error says which plugin, of which package, and what is wrong with it."""
-    installed(monkeypatch, *points)
+    installed(monkeypatch, SCORES.group, *points)
     with pytest.raises(PluginError) as caught:
         SCORES.get(name)
     assert message in str(caught.value)
@@ -63,7 +65,7 @@ def test_a_plugin_that_cannot_even_be_imported_is_no_traceback(monkeypatch: pyte
     def raising(_: EntryPoint) -> None:
         raise RuntimeError("no licence\x1b[2J")
 
-    installed(monkeypatch, ("X", "collections:deque"))
+    installed(monkeypatch, SCORES.group, ("X", "collections:deque"))
     monkeypatch.setattr(EntryPoint, "load", raising)
     with pytest.raises(PluginError, match=r"cannot be loaded: RuntimeError: no licence\\x1b"):
         SCORES.get("X")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, StringConstraints
 from pydantic_core import PydanticCustomError
 
 
@@ -36,3 +37,21 @@ def python_pattern(text: str) -> str:
     except (re.error, RecursionError, OverflowError) as error:
         raise PydanticCustomError("pattern", "no regular expression: {why}", {"why": str(error)}) from None
     return text
+
+
+def _host_pattern(text: str) -> str:
+    try:
+        groups = re.compile(text).groups
+    except (re.error, RecursionError, OverflowError) as error:
+        raise PydanticCustomError("pattern", "no regular expression: {why}", {"why": str(error)}) from None
+    if groups > 1:
+        raise PydanticCustomError("pattern", "more than one group; keep the one around the host's name")
+    return text
+
+
+HostPattern: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_host_pattern)]
+"""A regular expression with at most one group; the group, else the whole match, is the host."""
+PlainName: TypeAlias = Annotated[str, form(r"[-_.a-zA-Z0-9]+", "letters, digits, dots, dashes and underscores")]
+"""Letters, digits, dots, dashes and underscores: nothing that means more in a query."""
+PlainSuffix: TypeAlias = Annotated[str, form(r"[-_.a-zA-Z0-9]*", "letters, digits, dots, dashes and underscores")]
+"""The same, or nothing."""

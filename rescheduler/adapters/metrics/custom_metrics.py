@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Annotated, Final, Self, TypeAlias
 
 import msgspec
+from pydantic import StringConstraints
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.metrics.arguments import CustomMetricsArguments
 from rescheduler.adapters.metrics.cluster_metrics import (
     ClusterMetrics,
     NotServedMetricsError,
     measured_amount,
     measured_time,
 )
+from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.node_columns import NodePoint, sample_of_points
+from rescheduler.extension_points import MetricsProvider
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import MetricsSample, NodeSamples
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import PositiveDurationSeconds
 
 VERSIONS: Final = ("v1beta1", "v1beta2")
 
@@ -39,15 +43,36 @@ class _Values(msgspec.Struct):
     items: list[_Value]
 
 
-class CustomMetricsProvider:
+MetricName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_:][-a-zA-Z0-9_:.]*$", max_length=253)]
+"""A metric of the custom metrics API."""
+
+
+class CustomMetricsArguments(PolicyModel):
+    """The custom metrics API (custom.metrics.k8s.io), as prometheus-adapter serves it: nodes only, without history."""
+
+    node_cpu: MetricName = "node_cpu_usage_avg"
+    """Metric of nodes: use as a fraction of the node's cpu."""
+    node_memory: MetricName = "node_memory_usage_avg"
+    """Metric of nodes: use as a fraction of the node's memory."""
+    timeout: PositiveDurationSeconds = 10.0
+    """The longest wait for one answer."""
+
+
+class CustomMetricsProvider(MetricsProvider):
     """Fractions of capacity by two metrics whose names are configurable; nodes only, without history."""
 
     name = "CustomMetrics"
+    arguments = CustomMetricsArguments
 
     def __init__(self, arguments: CustomMetricsArguments, connection: Connection) -> None:
         self._cluster = ClusterMetrics(connection, self.name, arguments.timeout)
         self._metrics = {CPU: arguments.node_cpu, MEMORY: arguments.node_memory}
         self._version = VERSIONS[0]
+
+    @classmethod
+    def made(cls, arguments: CustomMetricsArguments, context: ProviderContext) -> Self:
+        """With the connection to the cluster."""
+        return cls(arguments, context.connected(cls.name))
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:  # noqa: ARG002
         """As MetricsProvider. One metric that is not served is a warning, both an error."""

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 import msgspec
 import numpy as np
 
-from rescheduler.adapters.metrics.datadog_arguments import DatadogArguments, DatadogMetric
+from rescheduler.adapters.metrics.argument_text import HostPattern, PlainName, PlainSuffix, form
 from rescheduler.adapters.metrics.http.credentials import SecretHeader
 from rescheduler.adapters.metrics.http.http_session import HttpSession
+from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.hosts import Hosts
 from rescheduler.adapters.metrics.samples.node_readings import NodeReadings, history_times, number
+from rescheduler.extension_points import MetricsProvider
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.printable import printable
 from rescheduler.model.usage.samples import MetricsSample, NodeSamples
+from rescheduler.policy.fields.metrics_access import Credential, HttpAccess, HttpAddress
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import PositiveDurationSeconds
 
 _LEAST_INTERVAL_SECONDS: Final = 60.0
 _METRICS: Final = (CPU, MEMORY)
@@ -49,6 +54,49 @@ class _HostSeries(NamedTuple):
     points: list[tuple[float, object]]
 
 
+class DatadogMetric(PolicyModel):
+    """A metric that is a share of the node."""
+
+    metric: PlainName
+    """Its name."""
+    unit: Literal["Percent", "Fraction"] = "Percent"
+    """Whether 0 to 100 or 0 to 1."""
+    is_free: bool = False
+    """The metric says what is free, not what is used."""
+
+
+class DatadogArguments(HttpAccess):
+    """Datadog."""
+
+    site: Annotated[str, form(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", "a site such as datadoghq.eu")] = "datadoghq.com"
+    """The site, such as datadoghq.eu; its API is at https://api.SITE."""
+    address: HttpAddress | None = None
+    """Its API where that is elsewhere, behind a proxy for instance."""
+    api_key: Credential
+    """The API key, sent as DD-API-KEY."""
+    application_key: Credential
+    """The application key, sent as DD-APPLICATION-KEY."""
+    host_name_suffix: PlainSuffix = ""
+    """What the names of this cluster's hosts end with, such as .example.com."""
+    cluster_name: PlainName | None = None
+    """The value of the tag cluster_name. Default: hosts of all clusters are read, and unknown ones left out."""
+    cpu: DatadogMetric = DatadogMetric(metric="cpu.utilization")
+    """Use of cpu; the agent itself gives system.cpu.idle (isFree: true)."""
+    memory: DatadogMetric = DatadogMetric(metric="memory.utilization")
+    """Use of memory; the agent itself gives system.mem.pct_usable (unit: Fraction, isFree: true)."""
+    rollup: Literal["max", "avg", "min"] = "max"
+    """What stands for a minute; min is the prudent one for metrics of what is free."""
+    host_pattern: HostPattern | None = None
+    """What of the tag host is the host. Default: all of it."""
+    lookback: PositiveDurationSeconds = 300.0
+    """Points older than this are not looked for."""
+
+    @property
+    def api_address(self) -> str:
+        """Where the API is."""
+        return self.address or f"https://api.{self.site}"
+
+
 def datadog_headers(arguments: DatadogArguments) -> dict[str, SecretHeader]:
     """Headers of the session that carry credentials."""
     return {
@@ -57,19 +105,25 @@ def datadog_headers(arguments: DatadogArguments) -> dict[str, SecretHeader]:
     }
 
 
-class DatadogProvider:
+class DatadogProvider(MetricsProvider):
     """Samples by the newest minute of each host, history by its points. Cpu and memory of nodes; no pods.
 
     ``measured_at`` is the minute's own time.
     """
 
     name = "Datadog"
+    arguments = DatadogArguments
 
     def __init__(self, arguments: DatadogArguments, http: HttpSession) -> None:
         """``http``: a session to ``arguments.api_address``, with the headers of ``datadog_headers``."""
         self._arguments = arguments
         self._http = http
         self._by_metric = {CPU: arguments.cpu, MEMORY: arguments.memory}
+
+    @classmethod
+    def made(cls, arguments: DatadogArguments, context: ProviderContext) -> Self:
+        """With a session that sends its credentials."""
+        return cls(arguments, context.session(cls.name, arguments, arguments.api_address, datadog_headers(arguments)))
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:  # noqa: ARG002
         """As MetricsProvider."""

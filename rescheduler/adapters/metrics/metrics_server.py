@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum, isnan, nan
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import numpy as np
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.metrics.arguments import MetricsServerArguments
 from rescheduler.adapters.metrics.cluster_metrics import ClusterMetrics, measured_amount, measured_time
+from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.node_columns import NodePoint, capacities, sample_of_points
-from rescheduler.extension_points import MetricsError
+from rescheduler.extension_points import MetricsError, MetricsProvider
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import MetricsSample, NodeSamples, PodKey, PodSamples
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import PositiveDurationSeconds
 
 NODES_PATH = "/apis/metrics.k8s.io/v1beta1/nodes"
 PODS_PATH = "/apis/metrics.k8s.io/v1beta1/pods"
@@ -52,13 +54,26 @@ class _PodList(msgspec.Struct):
     items: list[_PodMetrics]
 
 
-class MetricsServerProvider:
+class MetricsServerArguments(PolicyModel):
+    """The resource metrics API (metrics.k8s.io) of the cluster itself; it has no history."""
+
+    timeout: PositiveDurationSeconds = 10.0
+    """The longest wait for one answer."""
+
+
+class MetricsServerProvider(MetricsProvider):
     """Use over metrics-server's own short window, as a share of the node's capacity, at the time that it gives."""
 
     name = "MetricsServer"
+    arguments = MetricsServerArguments
 
     def __init__(self, arguments: MetricsServerArguments, connection: Connection) -> None:
         self._cluster = ClusterMetrics(connection, self.name, arguments.timeout)
+
+    @classmethod
+    def made(cls, arguments: MetricsServerArguments, context: ProviderContext) -> Self:
+        """With the connection to the cluster."""
+        return cls(arguments, context.connected(cls.name))
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
         """As MetricsProvider. Pods that cannot be read are a warning."""

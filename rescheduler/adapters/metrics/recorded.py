@@ -7,34 +7,50 @@ import stat
 from collections.abc import Sequence
 from math import nan
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 import numpy as np
 
+from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.hosts import Hosts
 from rescheduler.adapters.metrics.samples.node_columns import NodePoint, sample_of_points, samples_of
 from rescheduler.adapters.metrics.samples.range_times import range_times
-from rescheduler.extension_points import MetricsError
+from rescheduler.extension_points import MetricsError, MetricsProvider
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.printable import printable
 from rescheduler.model.usage.load_report import LoadReport, LoadReportError, read_load_report
 from rescheduler.model.usage.samples import MetricsSample, NodeSamples
 from rescheduler.model.usage.usage_readings import Reading, statistics_of
+from rescheduler.policy.fields.metrics_access import FileName
+from rescheduler.policy.fields.policy_model import PolicyModel
 
 MOST_BYTES: Final = 64 * 2**20
 _MOST_REPORTS: Final = 10_000
 
 
-class RecordedProvider:
+class RecordedArguments(PolicyModel):
+    """A file in the JSON that GET /watcher returns, or a list of such answers, oldest first; read anew when changed."""
+
+    file: FileName
+    """The file; a relative one is relative to the policy's own folder."""
+
+
+class RecordedProvider(MetricsProvider):
     """Averages (or the latest values) of each recorded window, at the window's end; read anew when the file changes."""
 
     name = "Recorded"
+    arguments = RecordedArguments
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._kept: tuple[tuple[int, ...], Sequence[LoadReport], bool] | None = None
+
+    @classmethod
+    def made(cls, arguments: RecordedArguments, context: ProviderContext) -> Self:
+        """Of its file."""
+        return cls(context.folder / arguments.file)
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:  # noqa: ARG002
         """As MetricsProvider: the newest answer not after ``now``; where all are later, the newest of all."""

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from rescheduler.adapters.metrics import PROVIDERS
 from rescheduler.policy.fields.metrics_access import HttpAccess
 from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.plugins import arguments_model
 from rescheduler.policy.reading.document import Path
 from rescheduler.policy.reading.known_fields import fields_of
 from rescheduler.policy.telling.schema import default_of
@@ -15,7 +16,7 @@ from rescheduler.policy.telling.schema import default_of
 _INTRODUCTION = """\
 # Arguments of metrics providers
 
-Generated from the models in `rescheduler/adapters/metrics_providers/`; `python docs/generate.py` writes it anew.
+Generated from the models in `rescheduler/adapters/metrics/`; `python docs/generate.py` writes it anew.
 
 What `args` of an entry of `usage.providers` may hold; docs/load-watcher.md tells the rest. Relative files are relative
 to the policy's own folder. Secrets are named, never written into a policy.
@@ -26,11 +27,11 @@ _OVER_HTTP = "\n## All providers over HTTP\n\nThat is, all but MetricsServer, Cu
 
 def providers_reference() -> str:
     """The page in Markdown."""
-    return _INTRODUCTION + _OVER_HTTP + _HEAD + "".join(_rows(HttpAccess)) + "".join(map(_section, PROVIDERS))
+    return _INTRODUCTION + _OVER_HTTP + _HEAD + "".join(_rows(HttpAccess)) + "".join(map(_section, PROVIDERS.own))
 
 
 def _section(name: str) -> str:
-    model = PROVIDERS[name].arguments
+    model = arguments_model(PROVIDERS, name)
     shared = [path for path, _ in fields_of(HttpAccess)] if issubclass(model, HttpAccess) else []
     more = "\n\nAnd those of all providers over HTTP." if shared else ""
     return f"\n## {name}\n\n{_line(model.__doc__)}{more}\n{_HEAD}{''.join(_rows(model, shared))}"

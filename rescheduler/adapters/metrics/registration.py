@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.metrics.http.credentials import ReadSecret
-from rescheduler.adapters.metrics.http.http_session import Warn, no_warning
-from rescheduler.extension_points import MetricsError, MetricsProvider
+from rescheduler.adapters.metrics import PROVIDERS
+from rescheduler.adapters.metrics.guarded_provider import GuardedProvider
+from rescheduler.adapters.metrics.provider_context import ProviderContext
+from rescheduler.extension_points import MetricsProvider
+from rescheduler.plugin_list import PluginError
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.usage import Provider
+from rescheduler.policy.plugins import arguments_model
 from rescheduler.policy.reading.document import Document, written
 from rescheduler.policy.reading.errors import PolicyError, Problem
 from rescheduler.policy.reading.known_fields import fields_of, generic
@@ -26,41 +26,30 @@ _NOWHERE: Final = Document("", {})
 """The entry has left its file: problems name the path alone."""
 
 
-class ProviderContext(NamedTuple):
-    """What providers need of their surroundings."""
-
-    read_secret: ReadSecret | None = None
-    """Gives the text behind NAMESPACE/NAME/KEY; None where there is no cluster."""
-    connection: Callable[[], Connection] | None = None
-    """Opens the connection to the cluster; None where there is none (a recording is looked at, say)."""
-    folder: Path = Path()
-    """Where relative files stand: the policy's own folder."""
-    warn: Warn = no_warning
-    """Told, once, of what makes the load easy to forge."""
-
-    def connected(self, provider: str) -> Connection:
-        """The connection to the cluster. Raises MetricsError where there is none, ClusterError where it fails."""
-        if self.connection is None:
-            raise MetricsError(f"{provider} asks the cluster itself, and there is none here; use another provider")
-        return self.connection()
+def check_provider(entry: Provider, at: int) -> None:
+    """Raise PolicyError for a provider that there is not, or with every argument that is wrong."""
+    _arguments(entry, at)
 
 
-class ProviderKind(NamedTuple):
-    """One kind of provider: the model of its arguments, and what makes it of them."""
+def provider_of(entry: Provider, context: ProviderContext, *, at: int = 0) -> MetricsProvider:
+    """The provider that an entry of ``usage.providers`` asks for; sends nothing yet.
 
-    arguments: type[PolicyModel]
-    make: Callable[[Any, ProviderContext], MetricsProvider]
+    ``at``: the entry's place in the list. Raises PolicyError with every argument that is wrong, and MetricsError where
+    the provider needs a cluster and there is none.
+    """
+    arguments, kind = _arguments(entry, at), PROVIDERS.get(entry.name)
+    if entry.name in PROVIDERS.own:
+        return kind.made(arguments, context)
+    guarded = GuardedProvider(entry.name, lambda: kind.made(arguments, context))
+    return cast("MetricsProvider", guarded)  # all that is asked of one that is made
 
 
-def made_provider(
-    kinds: Mapping[str, ProviderKind], entry: Provider, context: ProviderContext, at: int
-) -> MetricsProvider:
-    """The provider of one entry. Raises PolicyError or MetricsError."""
-    kind = kinds.get(entry.name)
-    if kind is None:
-        text = f"found '{entry.name}'; there are {', '.join(sorted(kinds))}"
-        raise PolicyError([Problem("", 0, 0, f"usage.providers[{at}].name", text)])
-    return kind.make(checked_arguments(kind.arguments, entry, at), context)
+def _arguments(entry: Provider, at: int) -> PolicyModel:
+    try:
+        model = arguments_model(PROVIDERS, entry.name)
+    except PluginError as error:
+        raise PolicyError([Problem("", 0, 0, f"usage.providers[{at}].name", str(error))]) from None
+    return checked_arguments(model, entry, at)
 
 
 def checked_arguments(model: type[PolicyModel], entry: Provider, at: int) -> PolicyModel:

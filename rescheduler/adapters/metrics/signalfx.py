@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import msgspec
 import numpy as np
 
+from rescheduler.adapters.metrics.argument_text import HostPattern, PlainName, PlainSuffix
 from rescheduler.adapters.metrics.http.credentials import SecretHeader
 from rescheduler.adapters.metrics.http.http_session import HttpSession
+from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.hosts import Hosts
 from rescheduler.adapters.metrics.samples.node_readings import NodeReadings, history_times, number
-from rescheduler.adapters.metrics.signalfx_arguments import SignalFxArguments
+from rescheduler.extension_points import MetricsProvider
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.printable import printable
 from rescheduler.model.usage.samples import MetricsSample, NodeSamples
+from rescheduler.policy.fields.metrics_access import Credential, HttpAccess, HttpAddress
+from rescheduler.policy.fields.values import PositiveDurationSeconds
 
 _RESOLUTIONS_MS: Final = (60_000, 300_000, 3_600_000)
 _PAGE: Final = 10_000
@@ -45,23 +49,52 @@ class _Span(NamedTuple):
     resolution_ms: int
 
 
+class SignalFxArguments(HttpAccess):
+    """SignalFx, now Splunk Observability Cloud."""
+
+    address: HttpAddress = "https://api.signalfx.com"
+    """Its API, with the realm in it, such as https://api.us1.signalfx.com."""
+    token: Credential
+    """An access token, sent as X-SF-Token."""
+    host_name_suffix: PlainSuffix = ""
+    """What the names of this cluster's hosts end with, such as .example.com."""
+    cluster_name: PlainName | None = None
+    """The value of the dimension ``cluster``. Default: hosts of all clusters are read, and unknown ones left out."""
+    cpu_metric: PlainName = "cpu.utilization"
+    """Use of cpu in percent."""
+    memory_metric: PlainName = "memory.utilization"
+    """Use of memory in percent."""
+    host_dimension: PlainName = "host"
+    """The dimension that names the host."""
+    host_pattern: HostPattern | None = None
+    """What of the dimension's value is the host. Default: all of it."""
+    lookback: PositiveDurationSeconds = 300.0
+    """Points older than this are not looked for."""
+
+
 def signalfx_headers(arguments: SignalFxArguments) -> dict[str, SecretHeader]:
     """Headers of the session that carry credentials."""
     return {"X-SF-Token": SecretHeader(arguments.token)}
 
 
-class SignalFxProvider:
+class SignalFxProvider(MetricsProvider):
     """Samples by the newest point of each host, history by its points. Cpu and memory of nodes; no pods.
 
     ``measured_at`` is the point's own time.
     """
 
     name = "SignalFx"
+    arguments = SignalFxArguments
 
     def __init__(self, arguments: SignalFxArguments, http: HttpSession) -> None:
         """``http``: a session to ``arguments.address``, with the headers of ``signalfx_headers``."""
         self._arguments = arguments
         self._http = http
+
+    @classmethod
+    def made(cls, arguments: SignalFxArguments, context: ProviderContext) -> Self:
+        """With a session that sends its credentials."""
+        return cls(arguments, context.session(cls.name, arguments, arguments.address, signalfx_headers(arguments)))
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:  # noqa: ARG002
         """As MetricsProvider."""

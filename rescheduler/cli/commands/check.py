@@ -33,8 +33,9 @@ def check(
     and with what to write instead: exit 2.
     """
     from rescheduler.composition.checking import check_files
+    from rescheduler.daemon.plugins import PLUGINS
 
-    found = check_files(files)
+    found = check_files(files, PLUGINS)
     for configuration in found.configurations:
         for warning in configuration.read.warnings:
             say(f"warning: {_printable(warning)}")
@@ -46,7 +47,7 @@ def check(
 
 
 def _about_policy(policy: Policy, files: Sequence[str], openings: Sequence[str]) -> Iterator[RenderableType]:
-    from rescheduler.policy.telling.summary import policy_sentences
+    from rescheduler.daemon.plugins import policy_sentences
     from rescheduler.report.cells import cell
 
     checked = f"{files[0]} is valid" if len(files) == 1 else f"the {len(files)} policies are valid together"

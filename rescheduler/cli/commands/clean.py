@@ -47,7 +47,7 @@ def clean(options: CleanFlags) -> int:
     --stale that is everything, also of a plan that runs at this moment.
     """
     from rescheduler.composition import cluster_source
-    from rescheduler.policy.reading.loader import load_policy
+    from rescheduler.daemon.plugins import load_policy
     from rescheduler.report.cells import plural
 
     if not options.yes and not options.stale and not is_terminal(sys.stdin):

@@ -54,7 +54,7 @@ def history(options: HistoryFlags) -> int:
     cluster). Refused evictions are listed too.
     """
     from rescheduler.composition import cluster_source, history
-    from rescheduler.policy.reading.loader import load_policy
+    from rescheduler.daemon.plugins import load_policy
     from rescheduler.report.history import history_of, history_report
 
     refuse_formats(options.output, "history", OutputFormat.HTML)

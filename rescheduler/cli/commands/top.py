@@ -111,8 +111,8 @@ def _top(options: TopFlags, *, with_pods: bool) -> int:
 
 def _policy(options: TopFlags) -> Policy:
     """The policy. Raises PolicyError, and UsageError for a window that cannot be kept."""
+    from rescheduler.daemon.plugins import load_policy
     from rescheduler.policy.fields.values import format_duration
-    from rescheduler.policy.reading.loader import load_policy
 
     policy = load_policy(options.policy or [])
     if options.usage == "":

@@ -46,8 +46,8 @@ def watcher(
 
     Listens on this machine only, unless usage.api of the policy asks clients for a token or a certificate.
     """
+    from rescheduler.daemon.plugins import load_policy
     from rescheduler.policy.reading.errors import named
-    from rescheduler.policy.reading.loader import load_policy
 
     found, files = load_policy(policy or []), policy or []
     _refuse_impossible(address)

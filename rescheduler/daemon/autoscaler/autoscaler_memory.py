@@ -11,12 +11,11 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from rescheduler.model.daemon.rounds import AutoscalerNotice
+from rescheduler.model.daemon.rounds import NO_NODE_COMES, NODE_COMES, AutoscalerNotice
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node import is_leaving
 from rescheduler.model.objects.pod import Pod
-from rescheduler.policy.fields.triggers import NO_NODE_COMES, NODE_COMES
 
 SCALE_UP: Final = frozenset(
     {"TriggeredScaleUp", "ScaledUpGroup", "ScaleUpInProgress", "Launched", "Registered", "Initialized"}

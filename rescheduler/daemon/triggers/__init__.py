@@ -1,36 +1,33 @@
-"""Triggers, one a file: they tell when it is time for a round. Listed by hand."""
+"""Triggers, one class a file: they tell when it is time for a round. Ours are listed by hand, in the order of pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from random import Random
-from typing import Any, Final
+from typing import Final
 
-from rescheduler.daemon.triggers.antagonist_report import AntagonistReport
-from rescheduler.daemon.triggers.autoscaler_events import AutoscalerEvents
-from rescheduler.daemon.triggers.hot_node import HotNode
-from rescheduler.daemon.triggers.nodes_added import NodesAdded
-from rescheduler.daemon.triggers.objective_drift import ObjectiveDrift
-from rescheduler.daemon.triggers.on_demand import OnDemand
-from rescheduler.daemon.triggers.pending_pods import PendingPods
-from rescheduler.daemon.triggers.schedule import Schedule
 from rescheduler.daemon.triggers.setting import Setting
 from rescheduler.extension_points import Trigger
+from rescheduler.plugin_list import PluginList
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.trigger_arguments import trigger_arguments
+from rescheduler.policy.plugins import arguments_in, asked
 
 DEFAULT_SCHEDULERS: Final = frozenset({"default-scheduler"})
-TRIGGERS: Final[Mapping[str, Callable[[Any, Setting], Trigger]]] = {
-    "Schedule": Schedule,
-    "PendingPods": PendingPods,
-    "NodesAdded": NodesAdded,
-    "HotNode": HotNode,
-    "AutoscalerEvents": AutoscalerEvents,
-    "OnDemand": OnDemand,
-    "AntagonistReport": AntagonistReport,
-    "ObjectiveDrift": ObjectiveDrift,
-}
-"""By the name that a policy gives them; each is called with its arguments and the setting."""
+TRIGGERS: Final[PluginList[Trigger]] = PluginList(
+    "rescheduler.triggers",
+    {
+        "Schedule": f"{__name__}.schedule:Schedule",
+        "PendingPods": f"{__name__}.pending_pods:PendingPods",
+        "NodesAdded": f"{__name__}.nodes_added:NodesAdded",
+        "HotNode": f"{__name__}.hot_node:HotNode",
+        "AutoscalerEvents": f"{__name__}.autoscaler_events:AutoscalerEvents",
+        "OnDemand": f"{__name__}.on_demand:OnDemand",
+        "AntagonistReport": f"{__name__}.antagonist_report:AntagonistReport",
+        "ObjectiveDrift": f"{__name__}.objective_drift:ObjectiveDrift",
+    },
+    wanted=("name", "arguments", "sentence", "warnings", "forecast", "look", "wake_at", "answered", "watched"),
+)
+"""By the name that a policy gives them; those of other packages by the entry points ``rescheduler.triggers``."""
 
 
 def make_triggers(
@@ -39,11 +36,17 @@ def make_triggers(
     """The policy's triggers in its order, as they are when the process starts at ``now``.
 
     ``schedulers``: names of those that can be predicted; pods of others cannot be helped, and ask for nothing.
+    Raises PluginError.
     """
-    return tuple(
-        TRIGGERS[trigger.name](
-            trigger_arguments(trigger),
-            Setting(policy, now, schedulers, Random(f"{seed} {number}")),  # noqa: S311
-        )
-        for number, trigger in enumerate(policy.triggers)
-    )
+
+    def made(number: int, name: str, args: dict[str, object]) -> Trigger:
+        setting = Setting(policy, now, schedulers, Random(f"{seed} {number}"))  # noqa: S311
+        arguments = arguments_in(TRIGGERS, name, args)
+        return asked(TRIGGERS, name, "making it", lambda: TRIGGERS.get(name)(arguments, setting))
+
+    return tuple(made(number, entry.name, entry.args) for number, entry in enumerate(policy.triggers))
+
+
+def watched_objectives(triggers: Sequence[Trigger]) -> frozenset[str]:
+    """Objectives whose values some of these triggers look at."""
+    return frozenset(name for trigger in triggers for name in trigger.watched())

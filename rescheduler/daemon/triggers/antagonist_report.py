@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from rescheduler.daemon.triggers.causes import Causes
-from rescheduler.daemon.triggers.setting import Setting, listed
+from rescheduler.daemon.triggers.causes import Causes, TriggerBackOff
+from rescheduler.daemon.triggers.setting import Setting, listed, without_objective
+from rescheduler.extension_points import Trigger
 from rescheduler.model.columns.selectors import read_selector, selects
 from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
 from rescheduler.model.objects.annotations import ANTAGONISTS_UNTIL
@@ -18,7 +19,8 @@ from rescheduler.model.plan.plan import PodReference
 from rescheduler.model.times import read_time
 from rescheduler.policy.fields.objectives import SeparateAntagonistsArgs
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.fields.triggers import AntagonistReportArgs
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import DurationSeconds
 from rescheduler.policy.reading.objective_arguments import arguments_of
 
 # Which pods share a node with an antagonist, by the sets of a policy and the label of the pods.
@@ -118,10 +120,20 @@ LOOK_SECONDS: Final = 10.0
 """All pods are looked at, so not more often than this."""
 
 
-class AntagonistReport:
+class AntagonistReportArgs(PolicyModel):
+    """When antagonists (of SeparateAntagonists) have come to share a node."""
+
+    debounce: DurationSeconds = 5.0
+    """Pairs that are found within this ask for one round."""
+    back_off: TriggerBackOff = TriggerBackOff()
+    """How long a pair that a round did not separate does not ask again."""
+
+
+class AntagonistReport(Trigger):
     """Asks for each pod that comes to share a node with an antagonist, by the arguments of SeparateAntagonists."""
 
     name = "AntagonistReport"
+    arguments = AntagonistReportArgs
 
     def __init__(self, args: AntagonistReportArgs, setting: Setting) -> None:
         self._antagonists = _antagonists_of(setting.policy)
@@ -129,6 +141,16 @@ class AntagonistReport:
         self._found_at: dict[tuple[str, ...], float] = {}
         self._seen_at: float | None = None
         self._has_passed_over = False
+
+    @classmethod
+    def sentence(cls, args: AntagonistReportArgs) -> str:  # noqa: ARG003
+        """What has happened."""
+        return "when antagonists have come to share a node"
+
+    @classmethod
+    def warnings(cls, args: AntagonistReportArgs, policy: Policy) -> Iterator[str]:  # noqa: ARG003
+        """A policy that separates nobody."""
+        return without_objective("SeparateAntagonists", cls.name, policy)
 
     def look(self, sight: Sight) -> Occasion | None:
         """Whether there are pods that were not known to share a node with an antagonist."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import Final
+from typing import Annotated, Final, Literal, TypeAlias
 
-from rescheduler.daemon.triggers.causes import Causes
-from rescheduler.daemon.triggers.setting import Setting, listed
-from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, Sight
+from pydantic import Field
+
+from rescheduler.daemon.triggers.causes import Causes, TriggerBackOff
+from rescheduler.daemon.triggers.setting import MOST_NAMED, Setting, listed
+from rescheduler.extension_points import Trigger
+from rescheduler.model.daemon.rounds import NO_NODE_COMES, AutoscalerNotice, Occasion, RoundReport, Sight
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import PodReference
 from rescheduler.model.printable import printable
-from rescheduler.policy.fields.triggers import NO_NODE_COMES, AutoscalerEventsArgs
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import DurationSeconds
 
 REMEMBERED: Final = 2.0
 """What was said is remembered for so many times the longest back-off."""
@@ -29,16 +33,52 @@ class _Said:
     asks_from: float
 
 
-class AutoscalerEvents:
+AutoscalerReason: TypeAlias = Literal[
+    # cluster-autoscaler
+    "NotTriggerScaleUp", "ScaleUpTimedOut", "FailedToScaleUpGroup", "FailedScaleUp", "ScaleDown", "ScaleDownEmpty",
+    "ScaleDownFailed",
+    # karpenter
+    "FailedScheduling", "NoCompatibleInstanceTypes", "InsufficientCapacityError", "LaunchFailed", "NodeClassNotReady",
+    "DisruptionTerminating", "DisruptionBlocked", "Unconsolidatable", "InstanceTerminating", "Deleting",
+]  # fmt: skip
+"""Reasons that may ask for a round."""
+
+HELP_NEEDED: Final[tuple[AutoscalerReason, ...]] = (
+    "NotTriggerScaleUp", "ScaleUpTimedOut", "FailedToScaleUpGroup", "FailedScaleUp", "ScaleDown", "ScaleDownEmpty",
+    "FailedScheduling", "NoCompatibleInstanceTypes", "InsufficientCapacityError", "LaunchFailed",
+    "DisruptionTerminating",
+)  # fmt: skip
+"""No node comes for a pod, or nodes have gone."""
+
+
+class AutoscalerEventsArgs(PolicyModel):
+    """When an autoscaler says that it adds no node for a pod, or that it has taken nodes away."""
+
+    on: Annotated[tuple[AutoscalerReason, ...], Field(min_length=1, max_length=32)] = HELP_NEEDED
+    """Reasons of its events and conditions that ask for a round; what announces a node never does."""
+    debounce: DurationSeconds = 5.0
+    """Events that follow each other within this ask for one round."""
+    back_off: TriggerBackOff = TriggerBackOff()
+    """How long the same reason at the same object does not ask again."""
+
+
+class AutoscalerEvents(Trigger):
     """Asks once for what is said once; what is said again and again, more and more seldom."""
 
     name = "AutoscalerEvents"
+    arguments = AutoscalerEventsArgs
 
     def __init__(self, args: AutoscalerEventsArgs, setting: Setting) -> None:  # noqa: ARG002 - one signature for all
         self._reasons = frozenset(args.on)
         self._remembered_seconds = REMEMBERED * args.back_off.longest
         self._causes: Causes[tuple[str, ...]] = Causes(args.back_off, args.debounce)
         self._said: dict[tuple[str, ...], _Said] = {}
+
+    @classmethod
+    def sentence(cls, args: AutoscalerEventsArgs) -> str:
+        """What it must say."""
+        named, more = args.on[:MOST_NAMED], len(args.on) - MOST_NAMED
+        return f"when an autoscaler says {', '.join(named)}{f' or one of {more} more' if more > 0 else ''}"
 
     def look(self, sight: Sight) -> Occasion | None:
         """What was said since the last look, as far as it still matters."""

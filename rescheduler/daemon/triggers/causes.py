@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
 
 from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import PositiveDurationSeconds, format_duration
 
 K = TypeVar("K", str, tuple[str, ...])
 LONGEST_BURST: Final = 6
@@ -15,16 +20,20 @@ LONGEST_BURST: Final = 6
 _MOST_DOUBLINGS: Final = 60
 
 
-class BackOff(Protocol):
-    """Seconds to wait after a round that did not help: ``first``, doubled each time, ``longest`` at most."""
+class TriggerBackOff(PolicyModel):
+    """How long the same cause does not ask again after a round that did not help."""
 
-    @property
-    def first(self) -> float:
-        """After the first such round."""
+    first: PositiveDurationSeconds = 60.0
+    """After the first such round; doubled with each further one."""
+    longest: PositiveDurationSeconds = 1800.0
+    """The wait is never longer than this."""
 
-    @property
-    def longest(self) -> float:
-        """At most."""
+    @model_validator(mode="after")
+    def _grows(self) -> TriggerBackOff:
+        if self.first > self.longest:
+            found = {"first": format_duration(self.first), "longest": format_duration(self.longest)}
+            raise PydanticCustomError("back_off", "first {first} is longer than longest {longest}", found)
+        return self
 
 
 @dataclass
@@ -44,7 +53,7 @@ class _Cause:
 class Causes(Generic[K]):
     """Causes by key. Times are seconds since the epoch; nothing is asked for twice within ``back_off.first``."""
 
-    def __init__(self, back_off: BackOff, debounce: float) -> None:
+    def __init__(self, back_off: TriggerBackOff, debounce: float) -> None:
         """``debounce``: causes that become ripe within so many seconds of each other ask together."""
         self._back_off = back_off
         self._debounce = debounce

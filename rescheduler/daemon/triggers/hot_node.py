@@ -2,29 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Annotated, Final
 
 import numpy as np
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
-from rescheduler.daemon.triggers.causes import Causes
+from rescheduler.daemon.triggers.causes import Causes, TriggerBackOff
 from rescheduler.daemon.triggers.node_arrivals import identity
 from rescheduler.daemon.triggers.setting import Setting, listed
+from rescheduler.extension_points import Trigger
 from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.printable import printable
 from rescheduler.model.usage.load_statistic import LoadStatistic
 from rescheduler.model.usage.usage import FloatArray, Usage
-from rescheduler.policy.fields.triggers import HotNodeArgs
-from rescheduler.policy.fields.values import format_duration
+from rescheduler.policy.fields.objectives import Statistic
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import DurationSeconds, Fraction, Share, format_duration
 
 LOOK_SECONDS: Final = 30.0
 """Use changes without any change of the cluster, so it is looked at as often as this."""
 
 
-class HotNode:
+MEASURED: Final = ("cpu", "memory", "disk", "cpuPressure")
+"""What of a node is measured as a share of what it has, or of the time."""
+
+
+def _measured(above: dict[str, float]) -> dict[str, float]:
+    for name in above:
+        if name not in MEASURED:
+            near = get_close_matches(name, MEASURED, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            found = {"found": repr(printable(name, 60)), "known": ", ".join(MEASURED), "hint": hint}
+            raise PydanticCustomError("above", "{found} is not measured; there are {known}{hint}", found)
+    return above
+
+
+class HotNodeArgs(PolicyModel):
+    """When the measured use of a node has been high for a while."""
+
+    above: Annotated[dict[str, Fraction], Field(min_length=1, max_length=16), AfterValidator(_measured)] = Field(
+        default_factory=lambda: {"cpu": 0.85, "memory": 0.9},
+        json_schema_extra={"default": {"cpu": 0.85, "memory": 0.9}},
+    )
+    """Above which share it is hot, one being enough: of its capacity of cpu and memory, of the time for disk (busiest
+    device at work) and cpuPressure (some task waiting for a cpu: pressure stall information, from Prometheus alone)."""
+    lasting: DurationSeconds = Field(default=300.0, alias="for")
+    """For how long."""
+    margin: Share = 0.05
+    """It is hot until its use is this much lower again."""
+    statistic: Statistic = "mean"
+    """How use over the shortest window is judged: mean, mean+K*std, p50, p90, p95 or p99."""
+    back_off: TriggerBackOff = TriggerBackOff()
+    """How long a node that a round did not cool does not ask again."""
+
+
+class HotNode(Trigger):
     """Asks for nodes that stay hot; only use that may steer a move counts, and a gap in it begins the time anew."""
 
     name = "HotNode"
+    arguments = HotNodeArgs
 
     def __init__(self, args: HotNodeArgs, setting: Setting) -> None:  # noqa: ARG002 - one signature for all
         self._args = args
@@ -32,6 +74,23 @@ class HotNode:
         self._causes: Causes[str] = Causes(args.back_off, debounce=0.0)
         self._hot_since: dict[str, float] = {}
         self._seen_at: float | None = None
+
+    @classmethod
+    def sentence(cls, args: HotNodeArgs) -> str:
+        """Above which shares, and for how long."""
+        what = {
+            "cpuPressure": "waited for a cpu in more than {}% of the time",
+            "disk": "used its disk in more than {}% of it",
+        }
+        used = "used more than {}% of its "
+        said = [what.get(name, used + name).format(f"{100 * share:g}") for name, share in args.above.items()]
+        return f"when a node has {' or '.join(said)} for {format_duration(args.lasting)}"
+
+    @classmethod
+    def warnings(cls, args: HotNodeArgs, policy: Policy) -> Iterator[str]:  # noqa: ARG003
+        """A policy that measures nothing."""
+        if not policy.usage.providers:
+            yield "HotNode never asks for a round, since usage.providers names no source of load"
 
     def look(self, sight: Sight) -> Occasion | None:
         """Whether nodes have been hot for long enough."""

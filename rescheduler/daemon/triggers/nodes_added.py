@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from rescheduler.daemon.triggers.node_arrivals import identity, is_usable
 from rescheduler.daemon.triggers.setting import Setting, listed
+from rescheduler.extension_points import Trigger
 from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
 from rescheduler.model.objects.node import STARTING_PREFIXES, STARTING_TAINTS, Node
-from rescheduler.policy.fields.triggers import NodesAddedArgs
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import DurationSeconds, format_duration
 
 LONGEST_ARRIVAL: Final = 6
 """Nodes that come one after the other without end are waited for so many times ``settle``."""
 
 
-class NodesAdded:
+class NodesAddedArgs(PolicyModel):
+    """When new nodes have come."""
+
+    settle: DurationSeconds = 60.0
+    """How long the last of them has been ready."""
+    at_least: Annotated[int, Field(ge=1, le=100_000)] = 1
+    """Fewer new nodes than this ask for nothing."""
+
+
+class NodesAdded(Trigger):
     """Asks once for each node that was not there at the start, for all that come at about the same time together."""
 
     name = "NodesAdded"
+    arguments = NodesAddedArgs
 
     def __init__(self, args: NodesAddedArgs, setting: Setting) -> None:  # noqa: ARG002 - one signature for all
         self._settle = args.settle
         self._at_least = args.at_least
         self._known: set[str] | None = None
         self._usable_since: dict[str, float] = {}
+
+    @classmethod
+    def sentence(cls, args: NodesAddedArgs) -> str:
+        """How many, and after how long."""
+        what = "new nodes" if args.at_least == 1 else f"{args.at_least} new nodes or more"
+        return f"when {what} have been ready for {format_duration(args.settle)}"
 
     def look(self, sight: Sight) -> Occasion | None:
         """Whether new nodes have been usable for long enough."""

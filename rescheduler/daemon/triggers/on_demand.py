@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from rescheduler.daemon.triggers.setting import Setting, listed
+from rescheduler.extension_points import Trigger
 from rescheduler.model.daemon.rounds import Occasion, RoundReport, RoundRequest, Sight
 from rescheduler.model.objects.annotations import RESCHEDULE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.printable import printable
-from rescheduler.policy.fields.triggers import OnDemandArgs
+from rescheduler.policy.fields.policy_model import PolicyModel
 
 MOST_VALUES: Final = 16
 """Values of one object that are remembered."""
@@ -26,17 +27,27 @@ class _Mark(NamedTuple):
     value: str
 
 
-class OnDemand:
+class OnDemandArgs(PolicyModel):
+    """When somebody asks: over the REST API, by the signal USR1, or by an annotation."""
+
+
+class OnDemand(Trigger):
     """Asks once for each request, and once for each value of the annotation that was not there before.
 
     Values that are there at the start are taken as known, but for times (RFC 3339) after it.
     """
 
     name = "OnDemand"
+    arguments = OnDemandArgs
 
     def __init__(self, args: OnDemandArgs, setting: Setting) -> None:  # noqa: ARG002 - one signature for all
         self._started_at = setting.started_at
         self._known: dict[str, tuple[str, ...]] | None = None
+
+    @classmethod
+    def sentence(cls, args: OnDemandArgs) -> str:  # noqa: ARG003
+        """In which ways."""
+        return f"when somebody asks: over the REST API, by SIGUSR1, or by the annotation {RESCHEDULE}"
 
     def look(self, sight: Sight) -> Occasion | None:
         """Requests and new annotations, all of them for one round."""

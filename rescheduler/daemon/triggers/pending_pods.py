@@ -6,24 +6,40 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import Final
 
-from rescheduler.daemon.triggers.causes import Causes
+from rescheduler.daemon.triggers.causes import Causes, TriggerBackOff
 from rescheduler.daemon.triggers.node_arrivals import NodeArrivals
-from rescheduler.daemon.triggers.setting import Setting, listed
-from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, Sight
+from rescheduler.daemon.triggers.setting import Setting, listed, without_objective
+from rescheduler.extension_points import Trigger
+from rescheduler.model.daemon.rounds import NO_NODE_COMES, NODE_COMES, AutoscalerNotice, Occasion, RoundReport, Sight
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import PodReference
-from rescheduler.policy.fields.triggers import NO_NODE_COMES, NODE_COMES, PendingPodsArgs
-from rescheduler.policy.fields.values import format_duration
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import DurationSeconds, format_duration
 
 PREEMPTION_SECONDS: Final = 300.0
 """A pod that its scheduler makes room for by preemption is left alone for so long."""
 
 
-class PendingPods:
+class PendingPodsArgs(PolicyModel):
+    """When pods have been unschedulable for a while."""
+
+    older_than: DurationSeconds = 30.0
+    """For how long a pod must have been unschedulable."""
+    debounce: DurationSeconds = 5.0
+    """Pods that follow each other within this ask for one round."""
+    back_off: TriggerBackOff = TriggerBackOff()
+    """How long a pod that a round did not help does not ask again; forgotten when a node comes or grows."""
+    scale_up_wait: DurationSeconds | None = None
+    """How long a pod is left to an autoscaler that has said it adds a node for it; left out: ``autoscaler.wait``."""
+
+
+class PendingPods(Trigger):
     """Asks for pods that their scheduler finds no place for; whether they can be helped, a round finds out."""
 
     name = "PendingPods"
+    arguments = PendingPodsArgs
 
     def __init__(self, args: PendingPodsArgs, setting: Setting) -> None:
         self._args = args
@@ -35,6 +51,16 @@ class PendingPods:
         self._since: dict[str, float] = {}
         self._nominated_since: dict[str, float] = {}
         self._left_until: dict[str, float] = {}
+
+    @classmethod
+    def sentence(cls, args: PendingPodsArgs) -> str:
+        """For how long."""
+        return f"when pods have been unschedulable for {format_duration(args.older_than)}"
+
+    @classmethod
+    def warnings(cls, args: PendingPodsArgs, policy: Policy) -> Iterator[str]:  # noqa: ARG003
+        """A policy that makes no room."""
+        return without_objective("MakeRoom", cls.name, policy)
 
     def look(self, sight: Sight) -> Occasion | None:
         """Pods that have been unschedulable for long enough, once no further ones come."""

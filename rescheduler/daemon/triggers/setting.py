@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
@@ -32,3 +32,9 @@ class Setting(NamedTuple):
     started_at: float
     schedulers: frozenset[str]
     random: Random
+
+
+def without_objective(wanted: str, name: str, policy: Policy) -> Iterator[str]:
+    """The warning that nothing comes of a trigger's rounds, where the policy lacks the objective that it serves."""
+    if all(objective.name != wanted for objective in policy.objectives):
+        yield f"rounds that {name} asks for do nothing about it without the objective {wanted}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult, PodReference
@@ -32,6 +32,17 @@ class RoundRequest(NamedTuple):
     how: str
     who: str = ""
     reason: str = ""
+
+
+NODE_COMES: Final = frozenset({"TriggeredScaleUp", "Nominated"})
+"""A node is on its way for a pod, or has room for it: the pod is left to it."""
+NO_NODE_COMES: Final = frozenset(
+    {
+        "NotTriggerScaleUp", "ScaleUpTimedOut", "FailedToScaleUpGroup", "FailedScaleUp", "FailedScheduling",
+        "NoCompatibleInstanceTypes", "InsufficientCapacityError", "LaunchFailed",
+    }
+)  # fmt: skip
+"""It does not come after all."""
 
 
 class AutoscalerNotice(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -10,12 +10,10 @@ from pydantic_core import PydanticCustomError
 from rescheduler.policy.fields.metrics_access import Credential, FileName, Tls
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import PositiveDurationSeconds, format_duration
+from rescheduler.policy.plugins import known_in
 
 MOST_SAMPLES = 8000
 """Of one node in one window; samples are held in memory."""
-ProviderName: TypeAlias = Literal[
-    "Prometheus", "MetricsServer", "CustomMetrics", "Elasticsearch", "InfluxDB", "SignalFx", "Datadog", "Recorded"
-]
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 """A fraction, 0 to 1."""
 
@@ -23,7 +21,7 @@ Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 class Provider(PolicyModel):
     """One metrics provider."""
 
-    name: ProviderName
+    name: Annotated[str, known_in("providers")]
     """Which one."""
     args: dict[str, Any] = Field(default_factory=dict)
     """Its arguments, such as ``address``; docs/load-watcher.md has them all."""

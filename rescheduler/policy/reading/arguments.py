@@ -10,52 +10,48 @@ from typing import Any
 from pydantic import ValidationError
 
 from rescheduler.model.printable import printable
+from rescheduler.plugin_list import PluginError
 from rescheduler.policy.reading.document import Path
-from rescheduler.policy.reading.known_fields import ARGUMENT_FORMS, fields_of, generic
+from rescheduler.policy.reading.known_fields import KnownFields, fields_of, generic, named_entries
 
 
-def argument_errors(data: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+def argument_errors(data: Mapping[str, Any], known: KnownFields) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """Place and error, as pydantic tells it, of every argument that is wrong in a policy as read."""
-    for field, form in ARGUMENT_FORMS.items():
-        entries = data.get(field)
-        for number, found in enumerate(entries if isinstance(entries, list) else ()):
-            entry = found if isinstance(found, dict) else {}
-            name, args = entry.get("name", form.default), entry.get("args", {})
-            model = form.models.get(name) if isinstance(name, str) else None
-            if model is None or not isinstance(args, dict):
+    for field, form in known.forms.items():
+        for number, name, args in named_entries(data, field, form):
+            if (name not in form.own and name not in form.names()) or not isinstance(args, dict):
                 continue
             try:
-                model.model_validate_json(json.dumps(args), by_alias=True, by_name=False)
+                form.model(name).model_validate_json(json.dumps(args), by_alias=True, by_name=False)
+            except PluginError as error:
+                yield (field, number, "name"), {"type": "plugin", "msg": str(error)}
             except ValidationError as error:
                 for one in error.errors(include_url=False):
                     yield (field, number, "args", *one["loc"]), one
 
 
-def is_below_arguments(path: Path) -> bool:
-    """Whether something stands among the arguments of an objective or trigger."""
-    return len(path) > 3 and path[0] in ARGUMENT_FORMS and path[2] == "args"
+def advice_on_unknown(data: Any, path: Path, known: KnownFields) -> str:
+    """What to write in place of an unknown field or argument; ``data``: the policy as read."""
+    is_argument = len(path) > 3 and path[0] in known.forms and path[2] == "args"
+    return _advice_on_argument(data, path, known) if is_argument else known.advice_on(path)
 
 
-def advice_on_argument(data: Any, path: Path) -> str:
-    """What to write in place of an argument that an objective or trigger does not have; ``data``: the policy as read.
-
-    ``path`` is below its arguments.
-    """
-    form = ARGUMENT_FORMS[str(path[0])]
+def _advice_on_argument(data: Any, path: Path, known: KnownFields) -> str:
+    form = known.forms[str(path[0])]
     owner = data[path[0]][path[1]].get("name", form.default)
     name, level = str(path[-1]), generic(path[3:-1])
-    known = [str(field[-1]) for field, _ in fields_of(form.models[owner]) if field[:-1] == level]
+    there = [str(field[-1]) for field, _ in fields_of(form.model(owner)) if field[:-1] == level]
     what = "unknown field" if level else "unknown argument"
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name, there, n=1)
     if near:
         return f"{what}; did you mean {near[0]}?"
     if level:
-        return f"{what}; there are {', '.join(known)}"
+        return f"{what}; there are {', '.join(there)}"
     if name in {field.alias for field in form.entry.model_fields.values()}:
         return f"unknown argument; {name} stands beside name, not under args"
-    if not known:
+    if not there:
         return f"{owner} takes no arguments; leave args out"
-    owners = [other for other, of in form.models.items() if name in {each.alias for each in of.model_fields.values()}]
+    owners = [other for other in form.own if name in {each.alias for each in form.model(other).model_fields.values()}]
     if owners:
-        return f"{printable(name, 60)} is an argument of {' and '.join(owners)}; {owner} takes {', '.join(known)}"
-    return f"unknown argument; {owner} takes {', '.join(known)}"
+        return f"{printable(name, 60)} is an argument of {' and '.join(owners)}; {owner} takes {', '.join(there)}"
+    return f"unknown argument; {owner} takes {', '.join(there)}"

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cached_property
 from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel
 
 from rescheduler.model.printable import printable
-from rescheduler.policy.fields import objectives, triggers
+from rescheduler.plugin_list import PluginError
+from rescheduler.policy.fields import objectives
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.triggers import TriggerEntry
+from rescheduler.policy.plugins import Plugins, arguments_model
 from rescheduler.policy.reading.document import Path, written
 
 # The lists of a policy whose entries have a name and arguments of their own: objectives and triggers.
@@ -23,25 +26,32 @@ from rescheduler.policy.reading.document import Path, written
 
 @dataclass(frozen=True)
 class ArgumentForm:
-    """One such list. ``entry``: the form of its entries; ``models``: of the arguments, by the entry's name.
+    """One such list. ``entry``: the form of its entries; ``own``: names of ours; ``names``: of all that may stand.
 
+    ``model``: the model of the arguments by the entry's name, whose plugin is loaded for it; raises PluginError.
     ``default``: the name of an entry that has none; None: every entry needs one.
     """
 
     entry: type[PolicyModel]
-    models: Mapping[str, type[PolicyModel]]
+    own: tuple[str, ...]
+    names: Callable[[], tuple[str, ...]]
+    model: Callable[[str], type[PolicyModel]]
     default: str | None
 
 
-ARGUMENT_FORMS: Final[Mapping[str, ArgumentForm]] = {
-    "objectives": ArgumentForm(Objective, objectives.ARGUMENTS, "MakeRoom"),
-    "triggers": ArgumentForm(TriggerEntry, triggers.ARGUMENTS, None),
-}
-"""By the policy's field."""
+def argument_forms(plugins: Plugins) -> Mapping[str, ArgumentForm]:
+    """All of them, by the policy's field."""
+    triggers, ours = plugins.triggers, tuple(objectives.ARGUMENTS)
+    return {
+        "objectives": ArgumentForm(Objective, ours, lambda: ours, objectives.ARGUMENTS.__getitem__, "MakeRoom"),
+        "triggers": ArgumentForm(
+            TriggerEntry, tuple(triggers.own), triggers.names, lambda name: arguments_model(triggers, name), None
+        ),
+    }
 
 
 _PROVIDER_ARGUMENTS: Path = ("usage", "providers", 0, "args")
-_FREE_KEYS = ("headers", "matchers")
+_FREE_KEYS: Final = ("headers", "matchers")
 
 
 def fields_of(model: type[PolicyModel], path: Path = ()) -> Iterator[tuple[Path, type[PolicyModel] | None]]:
@@ -69,45 +79,62 @@ def _model_in(annotation: Any) -> tuple[type[PolicyModel] | None, bool]:
     return None, False
 
 
-@cache
-def _names() -> Mapping[str, tuple[Path, ...]]:
-    """Where each name may stand."""
-    found: dict[str, list[Path]] = defaultdict(list)
-    for path in [*(path for path, _ in fields_of(Policy)), *_argument_paths()]:
-        found[str(path[-1])].append(path[:-1])
-    return {name: tuple(places) for name, places in found.items()}
+class KnownFields:
+    """Where names may stand in one policy: fields, and arguments of our own plugins and of others that it names."""
+
+    def __init__(self, plugins: Plugins, data: Mapping[str, Any]) -> None:
+        """``data``: the policy as read."""
+        self.forms = argument_forms(plugins)
+        self._data = data
+
+    @cached_property
+    def _names(self) -> Mapping[str, tuple[Path, ...]]:
+        """Where each name may stand."""
+        found: dict[str, list[Path]] = defaultdict(list)
+        for path in [*(path for path, _ in fields_of(Policy)), *self._argument_paths()]:
+            found[str(path[-1])].append(path[:-1])
+        return {name: tuple(places) for name, places in found.items()}
+
+    def _argument_paths(self) -> Iterator[Path]:
+        for field, form in self.forms.items():
+            named = (name for _, name, _ in named_entries(self._data, field, form) if name in form.names())
+            for name in dict.fromkeys((*form.own, *named)):
+                with suppress(PluginError):  # told of where the policy names it
+                    for path, _ in fields_of(form.model(name)):
+                        yield field, 0, "args", *path
+
+    def has_default(self, path: Path) -> bool:
+        """Whether a field may be set to nothing: a known one, and not a key that the operator chose (a label, say)."""
+        level, name = generic(path[:-1]), str(path[-1])
+        if level[: len(_PROVIDER_ARGUMENTS)] == _PROVIDER_ARGUMENTS:  # only the providers know theirs
+            return level[-1] not in _FREE_KEYS
+        return level in self._names.get(name, ())
+
+    def advice_on(self, path: Path) -> str:
+        """What to write instead of an unknown field."""
+        level, name = generic(path[:-1]), str(path[-1])
+        places = self._names
+        here = sorted(known for known, above in places.items() if level in above)
+        near_here = get_close_matches(name, here, n=1)
+        if near_here:
+            return f"unknown field; did you mean {near_here[0]}?"
+        if name in places:
+            return f"unknown field here; it belongs under {_place(_nearest(places[name], level))}"
+        near = get_close_matches(name, places, n=1, cutoff=0.75)
+        if near:
+            return f"unknown field; did you mean {near[0]}, which belongs under {_place(places[near[0]][0])}?"
+        choices = f"there are {', '.join(here)}" if here else "nothing more may stand here"
+        return f"unknown field; {choices}"
 
 
-def _argument_paths() -> Iterator[Path]:
-    for field, form in ARGUMENT_FORMS.items():
-        for model in form.models.values():
-            for path, _ in fields_of(model):
-                yield field, 0, "args", *path
-
-
-def has_default(path: Path) -> bool:
-    """Whether a field may be set to nothing: a known one, and not a key that the operator chose (a label, say)."""
-    level, name = generic(path[:-1]), str(path[-1])
-    if level[: len(_PROVIDER_ARGUMENTS)] == _PROVIDER_ARGUMENTS:  # only the providers know theirs
-        return level[-1] not in _FREE_KEYS
-    return level in _names().get(name, ())
-
-
-def advice_on(path: Path) -> str:
-    """What to write instead of an unknown field."""
-    level, name = generic(path[:-1]), str(path[-1])
-    places = _names()
-    here = sorted(known for known, above in places.items() if level in above)
-    near_here = get_close_matches(name, here, n=1)
-    if near_here:
-        return f"unknown field; did you mean {near_here[0]}?"
-    if name in places:
-        return f"unknown field here; it belongs under {_place(_nearest(places[name], level))}"
-    near = get_close_matches(name, places, n=1, cutoff=0.75)
-    if near:
-        return f"unknown field; did you mean {near[0]}, which belongs under {_place(places[near[0]][0])}?"
-    choices = f"there are {', '.join(here)}" if here else "nothing more may stand here"
-    return f"unknown field; {choices}"
+def named_entries(data: Mapping[str, Any], field: str, form: ArgumentForm) -> Iterator[tuple[int, str, Any]]:
+    """Place, name and arguments, as read, of every entry of such a list that has a name, or needs none."""
+    entries = data.get(field)
+    for number, found in enumerate(entries if isinstance(entries, list) else ()):
+        entry = found if isinstance(found, dict) else {}
+        name = entry.get("name", form.default)
+        if isinstance(name, str):
+            yield number, name, entry.get("args", {})
 
 
 def _nearest(places: tuple[Path, ...], level: Path) -> Path:

@@ -14,18 +14,18 @@ from pydantic import ValidationError
 
 from rescheduler.policy.fields.policy import API_VERSION, KIND, Policy
 from rescheduler.policy.fields.schedulers import anchor_files
-from rescheduler.policy.reading.arguments import argument_errors
+from rescheduler.policy.plugins import Plugins
+from rescheduler.policy.reading.arguments import advice_on_unknown, argument_errors
 from rescheduler.policy.reading.document import Document, Path, merged, written
 from rescheduler.policy.reading.errors import PolicyError, Problem
-from rescheduler.policy.reading.known_fields import has_default
+from rescheduler.policy.reading.known_fields import KnownFields
 from rescheduler.policy.reading.named_files import anchor_usage_files
 from rescheduler.policy.reading.objective_arguments import doubled_objectives
 from rescheduler.policy.reading.policy_text import MOST_BYTES, read_document
-from rescheduler.policy.reading.trigger_arguments import doubled_triggers
 from rescheduler.policy.reading.wording import text_for
 
 
-def load_policy(files: Sequence[str | FilePath]) -> Policy:
+def loaded(files: Sequence[str | FilePath], plugins: Plugins) -> Policy:
     """Read policies of which a later one wins field by field; none given: the defaults.
 
     Raises PolicyError with everything that is wrong in any of them.
@@ -33,25 +33,25 @@ def load_policy(files: Sequence[str | FilePath]) -> Policy:
     documents = [read_document(str(file), _bytes(str(file))) for file in files]
     for document in documents:
         anchor_files(document)
-    return policy_of(documents)
+    return policy_of(documents, plugins)
 
 
-def parse_policy(text: str, file: str = "policy") -> Policy:
+def parsed(text: str, file: str, plugins: Plugins) -> Policy:
     """Read one policy from text. Raises PolicyError."""
-    return policy_of([read_document(file, text.encode())])
+    return policy_of([read_document(file, text.encode())], plugins)
 
 
-def policy_of(documents: Sequence[Document]) -> Policy:
+def policy_of(documents: Sequence[Document], plugins: Plugins) -> Policy:
     """The policy that documents make together. Raises PolicyError."""
     if not documents:
         return Policy()
     problems: list[Problem] = []
     policy = Policy()
     for document in documents:
-        policy, found = _checked(document)
+        policy, found = _checked(document, plugins)
         problems += found
     if not problems and len(documents) > 1:
-        policy, problems = _validated(reduce(merged, documents))
+        policy, problems = _validated(reduce(merged, documents), plugins)
     if problems:
         raise PolicyError(problems)
     return policy
@@ -78,7 +78,7 @@ def _unusable(file: str, text: str) -> PolicyError:
     return PolicyError([Problem(file, 0, 0, "", text)])
 
 
-def _checked(document: Document) -> tuple[Policy, list[Problem]]:
+def _checked(document: Document, plugins: Plugins) -> tuple[Policy, list[Problem]]:
     """One file by itself: what it says wrongly, and the policy it makes alone."""
     problems = list(document.problems)
     if not isinstance(document.data, dict):
@@ -87,7 +87,7 @@ def _checked(document: Document) -> tuple[Policy, list[Problem]]:
         return Policy(), problems
     problems += _missing_identity(document)
     anchor_usage_files(document)
-    policy, found = _validated(document)
+    policy, found = _validated(document, plugins)
     return policy, sorted(problems + found, key=lambda problem: (problem.line, problem.column))
 
 
@@ -97,27 +97,36 @@ def _missing_identity(document: Document) -> Iterator[Problem]:
             yield document.problem((field,), f"missing; write {field}: {wanted}")
 
 
-def _validated(document: Document) -> tuple[Policy, list[Problem]]:
+def _validated(document: Document, plugins: Plugins) -> tuple[Policy, list[Problem]]:
     # JSON is the door: pydantic's strict mode takes lists and texts from it, and nothing that only resembles them.
-    data, policy = _without_nulls(document.data, ()), Policy()
+    known = KnownFields(plugins, document.data)
+    data, policy = _without_nulls(document.data, (), known), Policy()
     found: list[tuple[Path, Mapping[str, Any]]] = []
     try:
-        policy = Policy.model_validate_json(json.dumps(data), by_alias=True, by_name=False)
+        policy = Policy.model_validate_json(json.dumps(data), by_alias=True, by_name=False, context=plugins)
     except ValidationError as error:
         found = [(one["loc"], one) for one in error.errors(include_url=False)]
-    found += argument_errors(data)
-    problems = _told(document, [(_real_path(document, path), one) for path, one in found])
-    doubled = (*doubled_objectives(policy), *doubled_triggers(policy))
+    found += argument_errors(data, known)
+    problems = _told(document, known, [(_real_path(document, path), one) for path, one in found])
+    doubled = (*doubled_objectives(policy), *_doubled_triggers(policy))
     problems += [document.problem(path, f"{name} stands in the list already; write it once") for path, name in doubled]
     return (Policy(), problems) if problems else (policy, [])
 
 
-def _told(document: Document, found: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[Problem]:
+def _doubled_triggers(policy: Policy) -> Iterator[tuple[Path, str]]:
+    """Place and name of every trigger that stood in the list before, with the same arguments."""
+    for number, trigger in enumerate(policy.triggers):
+        if trigger in policy.triggers[:number]:
+            yield ("triggers", number), trigger.name
+
+
+def _told(document: Document, known: KnownFields, found: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[Problem]:
     problems = []
     for path, one in found:
-        text = text_for(document, path, one)
+        is_unknown = one["type"] == "extra_forbidden"
+        text = advice_on_unknown(document.data, path, known) if is_unknown else text_for(document, path, one)
         if text is not None and not _is_told(document, path):
-            problems.append(document.problem(path, text, at_key=one["type"] == "extra_forbidden"))
+            problems.append(document.problem(path, text, at_key=is_unknown))
     return problems
 
 
@@ -139,10 +148,10 @@ def _real_path(document: Document, location: Sequence[str | int]) -> Path:
     return shorter if shorter in document.values or shorter[:-1] in document.values else path
 
 
-def _without_nulls(data: Any, path: Path) -> Any:
+def _without_nulls(data: Any, path: Path, known: KnownFields) -> Any:
     """A field set to nothing means its default; a label, a resource or an unknown field has none, and stays."""
     if isinstance(data, dict):
         here = {key: (*path, key) for key in data}
-        kept = {key: value for key, value in data.items() if value is not None or not has_default(here[key])}
-        return {key: _without_nulls(value, here[key]) for key, value in kept.items()}
-    return [_without_nulls(item, (*path, 0)) for item in data] if isinstance(data, list) else data
+        kept = {key: value for key, value in data.items() if value is not None or not known.has_default(here[key])}
+        return {key: _without_nulls(value, here[key], known) for key, value in kept.items()}
+    return [_without_nulls(item, (*path, 0), known) for item in data] if isinstance(data, list) else data

@@ -8,16 +8,13 @@ from typing import Any
 
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.values import shown
-from rescheduler.policy.reading.arguments import advice_on_argument, is_below_arguments
 from rescheduler.policy.reading.document import Document, Path
-from rescheduler.policy.reading.known_fields import advice_on, advice_on_choice
+from rescheduler.policy.reading.known_fields import advice_on_choice
 
 
 def text_for(document: Document, path: Path, error: Mapping[str, Any]) -> str | None:
     """The problem behind one validation error; None if another error says it already."""
     kind, found, context = error["type"], error.get("input"), error.get("ctx", {})
-    if kind == "extra_forbidden":
-        return advice_on_argument(document.data, path) if is_below_arguments(path) else advice_on(path)
     if kind in ("enum", "literal_error"):
         advice = advice_on_choice(path, found, re.findall(r"'([^']*)'", context["expected"]))
         return _in_place_of_boolean(document, path, found, advice.partition("; ")[2]) or advice

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rescheduler.policy.reading.known_fields import ARGUMENT_FORMS
-from rescheduler.policy.telling.schema import policy_schema
+from rescheduler.policy.plugins import Plugins
+from rescheduler.policy.reading.known_fields import ArgumentForm, argument_forms
+from rescheduler.policy.telling.schema import schema_with
 
 _INTRODUCTION = """\
 # Policy reference
@@ -30,17 +31,18 @@ The JSON Schema is `docs/policy.schema.json`; put this line first in a policy an
 """
 
 
-def policy_reference() -> str:
-    """The page in Markdown."""
-    schema = policy_schema()
-    arguments = "".join(_arguments(schema, field) for field in ARGUMENT_FORMS)
+def reference_with(plugins: Plugins) -> str:
+    """The page in Markdown, with the arguments of our own plugins."""
+    schema = schema_with(plugins)
+    arguments = "".join(_arguments(schema, field, form) for field, form in argument_forms(plugins).items())
     return _INTRODUCTION + "".join(_rows(schema, schema, "")) + arguments
 
 
-def _arguments(schema: Mapping[str, Any], field: str) -> str:
+def _arguments(schema: Mapping[str, Any], field: str, form: ArgumentForm) -> str:
     """A table of arguments for each objective, or each trigger."""
     text = f"\n## Arguments of the {field}\n"
-    for name, arguments in ARGUMENT_FORMS[field].models.items():
+    for name in form.own:
+        arguments = form.model(name)
         level = schema["$defs"][arguments.__name__]
         purpose = " ".join((arguments.__doc__ or "").split())
         text += f"\n### {name}\n\n{purpose}\n"

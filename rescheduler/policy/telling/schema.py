@@ -7,15 +7,25 @@ from typing import Any
 
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.policy.reading.known_fields import ARGUMENT_FORMS, ArgumentForm
+from rescheduler.policy.fields.triggers import TriggerEntry
+from rescheduler.policy.fields.usage import Provider
+from rescheduler.policy.plugins import Plugins
+from rescheduler.policy.reading.known_fields import ArgumentForm, argument_forms
 
 
-def policy_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of a policy file."""
+def schema_with(plugins: Plugins) -> dict[str, Any]:
+    """JSON Schema (2020-12) of a policy file that names our own plugins."""
     schema = Policy.model_json_schema()
-    for form in ARGUMENT_FORMS.values():
-        for name, arguments in form.models.items():
-            _add_arguments(schema, form, name, arguments)
+    for entry, own in ((TriggerEntry, plugins.triggers.own), (Provider, plugins.providers.own)):
+        name = schema["$defs"][entry.__name__]["properties"]["name"]
+        schema["$defs"][entry.__name__]["properties"]["name"] = {
+            "description": name["description"],
+            "enum": list(own),
+            "type": "string",
+        }
+    for form in argument_forms(plugins).values():
+        for own_name in form.own:
+            _add_arguments(schema, form, own_name, form.model(own_name))
     for model in _below(PolicyModel):
         place = schema if model is Policy else schema["$defs"].get(model.__name__)
         if place is not None and "properties" in place:

@@ -18,6 +18,7 @@ from rescheduler.policy.fields.policy import (
 )
 from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.policy.fields.values import format_duration
+from rescheduler.policy.plugins import Plugins
 from rescheduler.policy.telling.budget_sentences import budget_sentences
 from rescheduler.policy.telling.trigger_sentences import trigger_sentences
 
@@ -48,8 +49,8 @@ def autoscaler_sentences(rules: AutoscalerPolicy) -> Iterator[str]:
         yield f"marks nodes that it has emptied by {how} of its own, for {format_duration(rules.offer)} at most"
 
 
-def policy_sentences(policy: Policy) -> Iterator[str]:
-    """One sentence for each thing that an operator decides, defaults included."""
+def told(policy: Policy, plugins: Plugins) -> Iterator[str]:
+    """One sentence for each thing that an operator decides, defaults included. Raises PluginError."""
     yield from _objectives(policy.objectives)
     if policy.usage.providers:
         yield _load(policy.usage)
@@ -77,7 +78,7 @@ def policy_sentences(policy: Policy) -> Iterator[str]:
         )
     else:
         yield "writes nothing but evictions (Predict)"
-    yield from trigger_sentences(policy)
+    yield from trigger_sentences(policy, plugins.triggers)
     yield from steering_sentences(policy)
     yield from autoscaler_sentences(policy.autoscaler)
     yield from _stops(policy)

@@ -102,9 +102,9 @@ def test_signals_end_a_command_quietly(number: signal.Signals) -> None:
 def test_a_watcher_that_is_terminated_before_it_listens_has_not_failed() -> None:
     """A cluster that stops what it has just started wants no failure told, however early it does."""
     code = (
-        "from rescheduler.policy.reading import loader\n"
+        "from rescheduler.daemon import plugins\n"
         "def read(files):\n    print('ready', flush=True)\n    time.sleep(60)\n"
-        "loader.load_policy = read\nsys.exit(main(['watcher']))"
+        "plugins.load_policy = read\nsys.exit(main(['watcher']))"
     )
     process = run(code)
     assert process.stdout is not None

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rescheduler.composition.cluster_source import ClusterOptions
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.loader import load_policy
 from tests.builders import NOW
 
 HEAD = "apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n"

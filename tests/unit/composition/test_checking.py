@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rescheduler.composition.checking import check_files
+from rescheduler.daemon.plugins import PLUGINS
 from tests.unit.planning.tiny import StoppedClock
 from tests.unit.policy.policies import HEAD
 
@@ -24,7 +25,7 @@ def test_the_next_openings_of_each_window_are_found(tmp_path: Path) -> None:
     file.write_text(
         HEAD + "disruption: {budgets: [{name: a, schedule: '0 22 * * *', duration: 8h, timeZone: Europe/Berlin}]}"
     )
-    (sentence,) = check_files([str(file)], NoonClock()).openings
+    (sentence,) = check_files([str(file)], PLUGINS, NoonClock()).openings
     assert sentence.endswith(
         "opens next at 2026-06-01 20:00 UTC (22:00 Europe/Berlin), 2026-06-02 20:00 UTC (22:00 Europe/Berlin), "
         "2026-06-03 20:00 UTC (22:00 Europe/Berlin)"
@@ -35,7 +36,7 @@ def test_policies_without_windows_have_no_openings(tmp_path: Path) -> None:
     """Nothing is said where there is nothing to say."""
     file = tmp_path / "p.yaml"
     file.write_text(HEAD)
-    assert check_files([str(file)], NoonClock()).openings == ()
+    assert check_files([str(file)], PLUGINS, NoonClock()).openings == ()
 
 
 def test_the_next_times_of_cron_schedules_are_told(tmp_path: Path) -> None:
@@ -43,7 +44,7 @@ def test_the_next_times_of_cron_schedules_are_told(tmp_path: Path) -> None:
     file = tmp_path / "p.yaml"
     cron = "{name: Schedule, args: {cron: '30 22 * * 0', timeZone: Europe/Berlin}}"
     file.write_text(HEAD + f"triggers: [{cron}, {{name: Schedule}}]")
-    (sentence,) = check_files([str(file)], NoonClock()).openings
+    (sentence,) = check_files([str(file)], PLUGINS, NoonClock()).openings
     assert sentence == (
         "the schedule 30 22 * * 0 (Europe/Berlin) asks for rounds next at 2026-06-07 20:30 UTC (22:30 Europe/Berlin), "
         "2026-06-14 20:30 UTC (22:30 Europe/Berlin), 2026-06-21 20:30 UTC (22:30 Europe/Berlin)"

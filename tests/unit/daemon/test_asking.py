@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 import pytest
 
 from rescheduler.daemon.asking import REST_SECONDS, Asking
@@ -26,12 +28,16 @@ class Scripted:
         """Always."""
         if self.fails == "look":
             raise KeyError("gone\x1b")
+        if self.fails == "answer":
+            return "now"  # type: ignore[return-value]
         return Occasion(self.name, "because", sight.cluster.taken_at)
 
     def wake_at(self, now: float) -> float | None:
         """As it was told."""
         if self.fails == "wake_at":
             raise RecursionError("deep")
+        if self.fails == "time":
+            return nan
         return self.wakes
 
     def answered(self, report: RoundReport) -> None:
@@ -113,6 +119,17 @@ def test_our_clock_and_the_servers_may_differ(ahead: float) -> None:
     assert asking.wake_at(NOW + 40 - ahead) == NOW + 40 + 60 + 5 - ahead
     assert look(104) == ()
     assert len(look(105)) == 1
+
+
+@pytest.mark.parametrize(("fails", "text"), [("answer", "look answered 'now'"), ("time", "wake_at answered nan")])
+def test_a_wrong_answer_is_a_failure(fails: str, text: str) -> None:
+    """The trigger is named and skipped; the others ask."""
+    told: list[Fault] = []
+    asking = Asking([Scripted("odd", fails=fails), Scripted("good", wakes=NOW + 5)], told.append)
+    assert "good" in [occasion.trigger for occasion in asking.look(at(0))]
+    assert asking.wake_at(NOW) == NOW + 5
+    assert [fault.where for fault in told] == ["trigger odd"]
+    assert text in told[0].message
 
 
 def test_a_clock_that_is_set_back_ends_the_rest() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.policy.reading.loader import load_policy
+from rescheduler.daemon.plugins import load_policy
 from tests.chart import Manifest, Values, of_kind, pod_of, render, rendered_files
 from tests.chart_matrix import matrix
 from tests.kubernetes_schemas import check_by_schema

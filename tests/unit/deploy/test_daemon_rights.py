@@ -9,9 +9,9 @@ import yaml
 
 from rescheduler.adapters.kubernetes.rights.daemon_rights import daemon_rights
 from rescheduler.composition.standing_rights import checked_daemon_rights
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.extension_points import ClusterError
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.loader import load_policy
 from tests.chart import CHART, Manifest, Values, of_kind, pod_of, render
 from tests.chart_matrix import matrix
 from tests.unit.deploy.rbac import RbacServer

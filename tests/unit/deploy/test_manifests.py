@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rescheduler.policy.reading.loader import load_policy
+from rescheduler.daemon.plugins import load_policy
 from tests.chart import Manifest, of_kind, pod_of, render
 from tests.kubernetes_schemas import check_by_schema
 from tests.paths import DEPLOY

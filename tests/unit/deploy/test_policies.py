@@ -81,8 +81,8 @@ def test_a_policy_that_names_a_configuration_says_when_it_is_not_there(tmp_path:
 
 def test_the_policy_that_only_looks_may_write_nothing() -> None:
     """Neither placeholders nor a lease: mode DryRun and guidance Predict."""
+    from rescheduler.daemon.plugins import load_policy
     from rescheduler.policy.fields.policy import elects_leader
-    from rescheduler.policy.reading.loader import load_policy
 
     found = load_policy([ROOT / "policies" / "observe-only.yaml"])
     assert (found.mode.value, found.guidance.value, elects_leader(found)) == ("DryRun", "Predict", False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rescheduler.cli.main import main
-from rescheduler.policy.reading.loader import load_policy
+from rescheduler.daemon.plugins import load_policy
 from tests.unit.docs.pages import DOCS, PAGES, ROOT, blocks
 
 POLICIES = [

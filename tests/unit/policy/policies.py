@@ -6,9 +6,9 @@ from textwrap import dedent
 
 import pytest
 
+from rescheduler.daemon.plugins import parse_policy
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
-from rescheduler.policy.reading.loader import parse_policy
 
 HEAD = "apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n"
 

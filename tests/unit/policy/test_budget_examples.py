@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from rescheduler.daemon.plugins import load_policy, parse_policy
 from rescheduler.disruption.budgets.windows import closure_at
 from rescheduler.policy.fields.policy import Permission, Policy
-from rescheduler.policy.reading.loader import load_policy, parse_policy
 from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "disruption-budgets.md").read_text(encoding="utf-8")

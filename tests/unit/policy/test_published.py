@@ -11,9 +11,8 @@ import jsonschema
 import pytest
 import yaml
 
+from rescheduler.daemon.plugins import load_policy, policy_schema
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.loader import load_policy
-from rescheduler.policy.telling.schema import policy_schema
 from tests.paths import ROOT
 from tests.unit.policy.policies import HEAD
 

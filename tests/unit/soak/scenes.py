@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from rescheduler.daemon.plugins import parse_policy
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.loader import parse_policy
 from tests.builders import cluster, node, pod, workload
 
 EXECUTE = "apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\nmode: Execute\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -13,9 +13,11 @@ from rescheduler.adapters.metrics.elasticsearch.reading import add_means, add_ne
 from rescheduler.adapters.metrics.elasticsearch.search import Search
 from rescheduler.adapters.metrics.http.credentials import SecretHeader
 from rescheduler.adapters.metrics.http.http_session import HttpSession
+from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.hosts import Hosts
 from rescheduler.adapters.metrics.samples.node_readings import NodeReadings, history_times
 from rescheduler.adapters.metrics.samples.range_times import pieces, unless_refused
+from rescheduler.extension_points import MetricsProvider
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import DISK, NETWORK, MetricsSample, NodeSamples
@@ -30,7 +32,7 @@ def elasticsearch_headers(arguments: ElasticsearchArguments) -> dict[str, Secret
     return {} if arguments.api_key is None else {"Authorization": SecretHeader(arguments.api_key, "ApiKey ")}
 
 
-class ElasticsearchProvider:
+class ElasticsearchProvider(MetricsProvider):
     """Samples by the newest document of each host, history by means over each step (cpu and memory).
 
     ``measured_at`` is the document's own time; of history, the end of the step. Which product and version answers is
@@ -38,12 +40,18 @@ class ElasticsearchProvider:
     """
 
     name = "Elasticsearch"
+    arguments = ElasticsearchArguments
 
     def __init__(self, arguments: ElasticsearchArguments, http: HttpSession) -> None:
         """``http``: a session to ``arguments.address``, with the headers of ``elasticsearch_headers``."""
         self._arguments = arguments
         self._http = http
         self._fields = ((CPU, arguments.cpu_fields), (MEMORY, arguments.memory_fields))
+
+    @classmethod
+    def made(cls, arguments: ElasticsearchArguments, context: ProviderContext) -> Self:
+        """With a session that sends its credentials."""
+        return cls(arguments, context.session(cls.name, arguments, arguments.address, elasticsearch_headers(arguments)))
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
         """As MetricsProvider."""

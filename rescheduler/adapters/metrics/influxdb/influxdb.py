@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -22,9 +22,11 @@ from rescheduler.adapters.metrics.influxdb.reading import (
     share_selection,
 )
 from rescheduler.adapters.metrics.influxdb.series import CUT_SHORT, Answer, InfluxLanguage, Said, Selection, Span
+from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.hosts import Hosts
 from rescheduler.adapters.metrics.samples.node_readings import NodeReadings, history_times
 from rescheduler.adapters.metrics.samples.range_times import pieces, unless_refused
+from rescheduler.extension_points import MetricsProvider
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import DISK, NETWORK, MetricsSample, NodeSamples
@@ -41,7 +43,7 @@ def influxdb_headers(arguments: InfluxDBArguments) -> dict[str, SecretHeader]:
     return {} if arguments.token is None else {"Authorization": SecretHeader(arguments.token, "Token ")}
 
 
-class InfluxDBProvider:
+class InfluxDBProvider(MetricsProvider):
     """Samples by the newest point of each series, history by means (of counters: rates) over each step.
 
     ``measured_at`` is the point's own time; of history, the end of the step. Network and disk are rates between the
@@ -49,6 +51,7 @@ class InfluxDBProvider:
     """
 
     name = "InfluxDB"
+    arguments = InfluxDBArguments
 
     def __init__(self, arguments: InfluxDBArguments, http: HttpSession) -> None:
         """``http``: a session to ``arguments.address``, with the headers of ``influxdb_headers``."""
@@ -57,6 +60,11 @@ class InfluxDBProvider:
         self._language: InfluxLanguage = InfluxQL(http, arguments.database, arguments.retention_policy)
         if arguments.asks_flux:
             self._language = Flux(http, arguments.org or "", arguments.bucket or "")
+
+    @classmethod
+    def made(cls, arguments: InfluxDBArguments, context: ProviderContext) -> Self:
+        """With a session that sends its credentials."""
+        return cls(arguments, context.session(cls.name, arguments, arguments.address, influxdb_headers(arguments)))
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
         """As MetricsProvider."""

@@ -7,8 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from rescheduler.adapters.metrics.argument_text import form, not_empty
-from rescheduler.adapters.metrics.arguments import HostPattern
+from rescheduler.adapters.metrics.argument_text import HostPattern, form, not_empty
 from rescheduler.policy.fields.metrics_access import Credential, HttpAccess, HttpAddress
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import PositiveDurationSeconds

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from rescheduler.adapters.metrics.arguments import PrometheusArguments
 from rescheduler.adapters.metrics.http.http_failures import HttpStatusError, NoAnswerInTimeError
 from rescheduler.adapters.metrics.prometheus.client import PrometheusClient, Row
+from rescheduler.adapters.metrics.prometheus.prometheus_arguments import PrometheusArguments
 from rescheduler.adapters.metrics.samples.hosts import HOST_LABELS
 from rescheduler.adapters.metrics.samples.series_join import Series, instant_series, range_series
 from rescheduler.extension_points import MetricsError

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
-from rescheduler.adapters.metrics.arguments import PrometheusArguments
 from rescheduler.adapters.metrics.http.http_session import HttpSession
 from rescheduler.adapters.metrics.prometheus.asking import OwnQueries, Round
 from rescheduler.adapters.metrics.prometheus.client import PrometheusClient
 from rescheduler.adapters.metrics.prometheus.nodes import NodeReading, read_nodes
 from rescheduler.adapters.metrics.prometheus.pods import PodReading, pod_samples, read_pods
 from rescheduler.adapters.metrics.prometheus.probing import ENOUGH, PROBE_SECONDS, Choice, Probing
+from rescheduler.adapters.metrics.prometheus.prometheus_arguments import PrometheusArguments
 from rescheduler.adapters.metrics.prometheus.queries import Query, node_queries, pod_queries, uname_query
+from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.hosts import Hosts
 from rescheduler.adapters.metrics.samples.node_columns import samples_of
 from rescheduler.adapters.metrics.samples.range_times import range_times
-from rescheduler.extension_points import MetricsError
+from rescheduler.extension_points import MetricsError, MetricsProvider
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import NODE_METRICS, MetricsSample, NodeSamples, PodSamples, no_samples
@@ -30,7 +31,7 @@ _STEPS_PER_ANSWER: Final = 5_000
 Readings = Mapping[str, Choice[Query, NodeReading]]
 
 
-class PrometheusProvider:
+class PrometheusProvider(MetricsProvider):
     """Samples by instant queries, history by range queries; which metrics there are is found by probing.
 
     Cpu is a rate over ``rateWindow`` or, where recording rules give it, over theirs (mostly 5m); memory is the newest
@@ -38,6 +39,7 @@ class PrometheusProvider:
     """
 
     name = "Prometheus"
+    arguments = PrometheusArguments
 
     def __init__(self, arguments: PrometheusArguments, http: HttpSession) -> None:
         """``http``: a session to ``arguments.address``."""
@@ -48,6 +50,11 @@ class PrometheusProvider:
         self._pods: Probing[Query, PodReading] = Probing(pod_queries(arguments))
         self._asks_uname = False
         self._sought_at: float | None = None
+
+    @classmethod
+    def made(cls, arguments: PrometheusArguments, context: ProviderContext) -> Self:
+        """With a session to its address."""
+        return cls(arguments, context.session(cls.name, arguments, arguments.address))
 
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
         """As MetricsProvider; rates end at the server's own now."""

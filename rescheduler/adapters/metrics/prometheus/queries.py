@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from rescheduler.adapters.metrics.arguments import OwnQuery, PrometheusArguments
+from rescheduler.adapters.metrics.prometheus.prometheus_arguments import OwnQuery, PrometheusArguments
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import CPU_PRESSURE, DISK, NETWORK
 from rescheduler.policy.fields.values import format_duration

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rescheduler.adapters.metrics.arguments import PrometheusArguments
 from rescheduler.adapters.metrics.http.http_session import http_session
 from rescheduler.adapters.metrics.prometheus.prometheus import PrometheusProvider
+from rescheduler.adapters.metrics.prometheus.prometheus_arguments import PrometheusArguments
 from tests.builders import NOW, node
 from tests.loopback_server import Answer, Request, json_answer, loopback_server
 

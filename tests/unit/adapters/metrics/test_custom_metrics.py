@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rescheduler.adapters.metrics.arguments import CustomMetricsArguments
-from rescheduler.adapters.metrics.custom_metrics import CustomMetricsProvider
+from rescheduler.adapters.metrics.custom_metrics import CustomMetricsArguments, CustomMetricsProvider
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.objects.resources import CPU, MEMORY
 from tests.builders import NOW, node

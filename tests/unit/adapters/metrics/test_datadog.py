@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from rescheduler.adapters.metrics.datadog import DatadogProvider, datadog_headers
-from rescheduler.adapters.metrics.datadog_arguments import DatadogArguments
+from rescheduler.adapters.metrics.datadog import DatadogArguments, DatadogProvider, datadog_headers
 from rescheduler.adapters.metrics.http.http_session import http_session
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.objects.resources import CPU, MEMORY

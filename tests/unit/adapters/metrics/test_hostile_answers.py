@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rescheduler.adapters.kubernetes.client.connection import Response
-from rescheduler.adapters.metrics.arguments import CustomMetricsArguments, MetricsServerArguments, PrometheusArguments
-from rescheduler.adapters.metrics.custom_metrics import CustomMetricsProvider
-from rescheduler.adapters.metrics.metrics_server import MetricsServerProvider
+from rescheduler.adapters.metrics.custom_metrics import CustomMetricsArguments, CustomMetricsProvider
+from rescheduler.adapters.metrics.metrics_server import MetricsServerArguments, MetricsServerProvider
 from rescheduler.adapters.metrics.prometheus.prometheus import PrometheusProvider
+from rescheduler.adapters.metrics.prometheus.prometheus_arguments import PrometheusArguments
 from rescheduler.adapters.metrics.recorded import RecordedProvider
 from rescheduler.extension_points import MetricsError, MetricsProvider
 from tests.builders import NOW, node

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rescheduler.adapters.metrics.arguments import MetricsServerArguments
-from rescheduler.adapters.metrics.metrics_server import MetricsServerProvider
+from rescheduler.adapters.metrics.metrics_server import MetricsServerArguments, MetricsServerProvider
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import MetricsSample, PodKey

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from rescheduler.adapters.metrics.http.http_session import http_session
-from rescheduler.adapters.metrics.signalfx import SignalFxProvider, signalfx_headers
-from rescheduler.adapters.metrics.signalfx_arguments import SignalFxArguments
+from rescheduler.adapters.metrics.signalfx import SignalFxArguments, SignalFxProvider, signalfx_headers
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.objects.resources import CPU, MEMORY
 from tests.builders import NOW, node

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.daemon.policies.policy_files import SETTLE_SECONDS, PolicyFiles, PolicyReading, Problem
 from rescheduler.extension_points import ClusterError
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
-from rescheduler.policy.reading.loader import load_policy
 
 HEAD = "apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n"
 

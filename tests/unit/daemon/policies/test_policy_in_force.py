@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.daemon.policies.policy_files import SETTLE_SECONDS, PolicyFiles
 from rescheduler.daemon.policies.policy_in_force import PolicyInForce
 from rescheduler.daemon.steering.steering_errors import UnknownHeldPolicyError
 from rescheduler.model.daemon.notices import Notice, PolicyHeld, PolicyKept, PolicyLoaded
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.loader import load_policy
 from tests.builders import cluster, node, pod, workload
 
 HEAD = "apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\nmode: Execute\n"

@@ -9,13 +9,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rescheduler.daemon.plugins import parse_policy
 from rescheduler.daemon.policies.directions import DIRECTIONS
 from rescheduler.daemon.policies.widening import more_movable, widenings
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.known_fields import fields_of
-from rescheduler.policy.reading.loader import parse_policy
 from tests.builders import cluster, node, pod, workload
 
 HEAD = {"apiVersion": "rescheduler/v1alpha1", "kind": "ReschedulerPolicy", "mode": "Execute"}

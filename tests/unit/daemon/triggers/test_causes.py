@@ -9,8 +9,7 @@ from math import inf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.daemon.triggers.causes import LONGEST_BURST, Causes
-from rescheduler.policy.fields.triggers import TriggerBackOff
+from rescheduler.daemon.triggers.causes import LONGEST_BURST, Causes, TriggerBackOff
 from tests.builders import NOW
 from tests.unit.daemon.triggers.sights import report
 

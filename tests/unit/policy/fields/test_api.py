@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.policy.fields.api import ApiPolicy, ServerTls
-from rescheduler.policy.reading.loader import load_policy
 from rescheduler.policy.telling.summary import steering_sentences
 from tests.unit.policy.policies import HEAD, policy, problem
 

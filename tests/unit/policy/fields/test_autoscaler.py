@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, ScaleDown, ScaleUp
 from rescheduler.policy.reading.errors import PolicyError
-from rescheduler.policy.reading.loader import load_policy
 from rescheduler.policy.telling.summary import autoscaler_sentences
 
 

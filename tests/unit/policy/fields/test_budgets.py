@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rescheduler.daemon.plugins import policy_sentences
 from rescheduler.policy.fields.budgets import Budget, names_of
-from rescheduler.policy.telling.summary import policy_sentences
 from tests.unit.policy.policies import policy, problem
 
 

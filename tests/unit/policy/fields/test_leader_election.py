@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rescheduler.daemon.plugins import parse_policy
 from rescheduler.policy.fields.policy import Policy, elects_leader
 from rescheduler.policy.reading.errors import PolicyError
-from rescheduler.policy.reading.loader import parse_policy
 from rescheduler.policy.reading.named_files import named_files, policy_id
 
 HEAD = "apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.policy.fields.policy import Permission, with_unrest
 from rescheduler.policy.fields.safety import BackOffPolicy, BreakerPolicy, RampUpPolicy, remembered_seconds
-from rescheduler.policy.reading.loader import load_policy
 from tests.unit.policy.policies import policy, problem
 
 

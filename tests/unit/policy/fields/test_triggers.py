@@ -9,12 +9,12 @@ import jsonschema
 import pytest
 import yaml
 
-from rescheduler.daemon.triggers import TRIGGERS, make_triggers
+from rescheduler.daemon.plugins import policy_schema, policy_sentences
+from rescheduler.daemon.triggers import TRIGGERS, make_triggers, watched_objectives
+from rescheduler.daemon.triggers.hot_node import HotNodeArgs
+from rescheduler.daemon.triggers.schedule import ScheduleArgs
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.fields.triggers import ARGUMENTS, HotNodeArgs, ScheduleArgs
-from rescheduler.policy.reading.trigger_arguments import trigger_arguments, watched_objectives
-from rescheduler.policy.telling.schema import policy_schema
-from rescheduler.policy.telling.summary import policy_sentences
+from rescheduler.policy.plugins import arguments_in
 from tests.builders import NOW
 from tests.unit.policy.policies import HEAD, policy
 
@@ -27,20 +27,20 @@ def written(*entries: str) -> Policy:
 def arguments(entry: str) -> Any:
     """The arguments of a policy's one trigger."""
     (trigger,) = written(entry).triggers
-    return trigger_arguments(trigger)
+    return arguments_in(TRIGGERS, trigger.name, trigger.args)
 
 
 def test_without_triggers_a_round_runs_every_five_minutes_and_on_demand() -> None:
     """So a policy of the first page does something under a daemon."""
     assert [trigger.name for trigger in policy().triggers] == ["Schedule", "OnDemand"]
-    assert trigger_arguments(policy().triggers[0]) == ScheduleArgs(every=300.0)
+    default = policy().triggers[0]
+    assert arguments_in(TRIGGERS, default.name, default.args) == ScheduleArgs(every=300.0)
 
 
 def test_every_trigger_that_a_policy_can_name_can_be_made() -> None:
-    """And the other way round; each as it is by default."""
-    assert set(TRIGGERS) == set(ARGUMENTS)
-    made = make_triggers(written(*(f"{{name: {name}}}" for name in ARGUMENTS)), 0, NOW)
-    assert [trigger.name for trigger in made] == list(ARGUMENTS)
+    """Each as it is by default."""
+    made = make_triggers(written(*(f"{{name: {name}}}" for name in TRIGGERS.own)), 0, NOW)
+    assert [trigger.name for trigger in made] == list(TRIGGERS.own)
 
 
 def test_the_forms_of_the_contract_are_read() -> None:
@@ -69,10 +69,14 @@ def test_a_trigger_may_stand_twice_if_it_says_something_else() -> None:
 def test_objectives_that_are_watched_are_those_of_some_drift() -> None:
     """All of the policy's where it names none; none without such a trigger."""
     objectives = "objectives: [{name: MakeRoom}, {name: FaultDomains}]\n"
+
+    def watched(found: Policy) -> frozenset[str]:
+        return watched_objectives(make_triggers(found, 0, NOW))
+
     named = "triggers: [{name: ObjectiveDrift, args: {of: [FaultDomains, EmptyNodes]}}]"
-    assert watched_objectives(policy(objectives + named)) == {"FaultDomains"}
-    assert watched_objectives(policy(objectives + "triggers: [{name: ObjectiveDrift}]")) == {"MakeRoom", "FaultDomains"}
-    assert watched_objectives(policy(objectives)) == frozenset()
+    assert watched(policy(objectives + named)) == {"FaultDomains"}
+    assert watched(policy(objectives + "triggers: [{name: ObjectiveDrift}]")) == {"MakeRoom", "FaultDomains"}
+    assert watched(policy(objectives)) == frozenset()
 
 
 TOLD = [

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rescheduler.daemon.plugins import load_policy, policy_sentences
 from rescheduler.policy.fields.metrics_access import Credential
-from rescheduler.policy.reading.loader import load_policy
-from rescheduler.policy.telling.summary import policy_sentences
 from tests.unit.policy.policies import HEAD, policy, problem
 
 

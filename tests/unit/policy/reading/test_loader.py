@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
+from rescheduler.daemon.plugins import load_policy
 from rescheduler.policy.fields.policy import Guidance, Mode, Permission, Policy
 from rescheduler.policy.reading.errors import PolicyError
-from rescheduler.policy.reading.loader import load_policy
 from rescheduler.policy.reading.objective_arguments import arguments_of
 from tests.unit.policy.policies import HEAD, policy, problem, problems
 

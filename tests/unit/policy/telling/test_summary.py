@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.policy.telling.summary import policy_sentences
+from rescheduler.daemon.plugins import policy_sentences
 from tests.unit.policy.policies import policy
 
 

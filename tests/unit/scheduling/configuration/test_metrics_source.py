@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rescheduler.daemon.plugins import parse_policy
 from rescheduler.policy.fields.usage import Provider
-from rescheduler.policy.reading.loader import parse_policy
 from rescheduler.scheduling.configuration.metrics_source import offer_of, trimaran_metrics, volcano_metrics
 
 SECRET = "pa55-in-a-f1le"

@@ -1,36 +1,20 @@
-"""Arguments of the providers for Prometheus, the Kubernetes metrics APIs and recordings."""
+"""Arguments of the provider for Prometheus."""
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, Field, StringConstraints
-from pydantic_core import PydanticCustomError
+from pydantic import Field, StringConstraints
 
-from rescheduler.policy.fields.metrics_access import FileName, HttpAccess, HttpAddress
+from rescheduler.adapters.metrics.argument_text import HostPattern
+from rescheduler.policy.fields.metrics_access import HttpAccess, HttpAddress
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import PositiveDurationSeconds
 
-
-def _pattern(text: str) -> str:
-    try:
-        groups = re.compile(text).groups
-    except (re.error, RecursionError, OverflowError) as error:
-        raise PydanticCustomError("pattern", "no regular expression: {why}", {"why": str(error)}) from None
-    if groups > 1:
-        raise PydanticCustomError("pattern", "more than one group; keep the one around the host's name")
-    return text
-
-
 LabelName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$", max_length=200)]
 """A Prometheus label."""
-HostPattern: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_pattern)]
-"""A regular expression with at most one group; the group, else the whole match, is the host."""
 PromQL: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=20000)]
 """An expression that gives an instant vector."""
-MetricName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_:][-a-zA-Z0-9_:.]*$", max_length=253)]
-"""A metric of the custom metrics API."""
 
 
 class OwnQuery(PolicyModel):
@@ -75,28 +59,3 @@ class PrometheusArguments(HttpAccess):
     """The label that names the node. Default: node, nodename, kubernetes_node, instance, whichever fits."""
     host_pattern: HostPattern | None = None
     """What of the label's value is the host. Default: the value, with or without its port."""
-
-
-class MetricsServerArguments(PolicyModel):
-    """The resource metrics API (metrics.k8s.io) of the cluster itself; it has no history."""
-
-    timeout: PositiveDurationSeconds = 10.0
-    """The longest wait for one answer."""
-
-
-class CustomMetricsArguments(PolicyModel):
-    """The custom metrics API (custom.metrics.k8s.io), as prometheus-adapter serves it: nodes only, without history."""
-
-    node_cpu: MetricName = "node_cpu_usage_avg"
-    """Metric of nodes: use as a fraction of the node's cpu."""
-    node_memory: MetricName = "node_memory_usage_avg"
-    """Metric of nodes: use as a fraction of the node's memory."""
-    timeout: PositiveDurationSeconds = 10.0
-    """The longest wait for one answer."""
-
-
-class RecordedArguments(PolicyModel):
-    """A file in the JSON that GET /watcher returns, or a list of such answers, oldest first; read anew when changed."""
-
-    file: FileName
-    """The file; a relative one is relative to the policy's own folder."""
