@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from rescheduler.planning.objectives.empty_nodes.repacking.drainage import Drainage, how_often
 from rescheduler.planning.problem.amounts import scale_for
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.cp_sat import cp_model
 from rescheduler.planning.solvers.repeatable import repeatable_solver
 
 FINENESS = 10_000

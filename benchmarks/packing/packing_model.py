@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from rescheduler.model.columns.arrays import NOWHERE, IntArray
 from rescheduler.planning.objectives.empty_nodes.repacking.drainage import Drainage, how_often
 from rescheduler.planning.problem.amounts import scale_for
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.cp_sat import cp_model
 from rescheduler.planning.solvers.lexicographic_solver import LexicographicSolver
 
 _DETERMINISTIC_SHARE = 1.0

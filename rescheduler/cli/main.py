@@ -29,9 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with _ended_by_termination(words), told_failures() as ending:
         import typer
 
-        from rescheduler.cli.app import app
+        from rescheduler.cli.app import application
 
-        answer = typer.main.get_command(app).main(args=words, prog_name=_program(), standalone_mode=False)
+        answer = typer.main.get_command(application(words)).main(
+            args=words, prog_name=_program(), standalone_mode=False
+        )
         if answer == INTERRUPTED:  # typer has caught the interruption itself
             raise KeyboardInterrupt
         ending.code = answer if isinstance(answer, int) else DONE
@@ -49,10 +51,10 @@ def complete(words: Sequence[str]) -> int:
     with told_failures() as ending:
         import typer
 
-        from rescheduler.cli.app import app
+        from rescheduler.cli.app import application
         from rescheduler.cli.completion import suggestions
 
-        found = suggestions(typer.main.get_command(app), words)
+        found = suggestions(typer.main.get_command(application(words[:-1])), words)
         write("".join(f"{line}\n" for line in (*found.lines, f":{found.directive}")))
     return ending.code
 

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from rescheduler.model.columns.arrays import NOWHERE, IndexArray
 from rescheduler.planning.assignment.assignment_problem import (
@@ -16,6 +15,7 @@ from rescheduler.planning.assignment.assignment_problem import (
     SpreadCost,
     StrifeCost,
 )
+from rescheduler.planning.solvers.cp_sat import cp_model
 
 Variable = cp_model.IntVar
 UNIT = 10_000

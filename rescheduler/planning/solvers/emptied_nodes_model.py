@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ortools.sat.python import cp_model
-
+from rescheduler.planning.solvers.cp_sat import cp_model
 from rescheduler.planning.solvers.room_model import RoomModel
 
 

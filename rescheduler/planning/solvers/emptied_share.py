@@ -6,8 +6,7 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
+import scipy  # its parts are imported when they are first named
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
@@ -45,13 +44,13 @@ def fewest_to_empty(
     rows = np.hstack([taken[:, nodes] + free[:, nodes], -free[:, spare]])
     number = np.concatenate([np.ones(len(nodes)), -np.ones(len(spare))])
     cost = np.concatenate([pods_on[nodes].astype(np.float64), np.zeros(len(spare))])
-    found = milp(
+    found = scipy.optimize.milp(
         cost,
         integrality=np.ones(len(cost)),
-        bounds=Bounds(0, 1),
+        bounds=scipy.optimize.Bounds(0, 1),
         constraints=[
-            LinearConstraint(rows, -np.inf, used * (1 + _ENOUGH) + _ENOUGH),
-            LinearConstraint(number[None, :], count, np.inf),
+            scipy.optimize.LinearConstraint(rows, -np.inf, used * (1 + _ENOUGH) + _ENOUGH),
+            scipy.optimize.LinearConstraint(number[None, :], count, np.inf),
         ],
         options={"time_limit": max(0.05, deadline.remaining()), "node_limit": _MOST_NODES_OF_TREE},
     )
@@ -100,10 +99,10 @@ class EmptiedShareProgram:
         integrality = np.zeros(self._width)
         if is_whole and self._nodes <= _MOST_WHOLE_NODES:
             integrality[: self._nodes] = 1
-        found = milp(
+        found = scipy.optimize.milp(
             cost,
             constraints=self._constraints(spare),
-            bounds=Bounds(np.zeros(self._width), most),
+            bounds=scipy.optimize.Bounds(np.zeros(self._width), most),
             integrality=integrality,
             options={"time_limit": max(0.05, deadline.remaining()), "node_limit": _MOST_BRANCHES},
         )
@@ -113,30 +112,32 @@ class EmptiedShareProgram:
             return None
         return EmptiedShare(np.asarray(found.x[: self._nodes]), -float(proven) - before)
 
-    def _constraints(self, spare: float) -> list[LinearConstraint]:
+    def _constraints(self, spare: float) -> list[scipy.optimize.LinearConstraint]:
         relaxation = self._relaxation
         room = (relaxation.room / self._unit).ravel()
         rows = [
-            LinearConstraint(self._matrix(*self._arrivals(), len(self._units)), (1 - 1e-9) * self._units, np.inf),
-            LinearConstraint(self._load + (1.0 - spare) * self._loss, -np.inf, (1.0 - spare) * room),
+            scipy.optimize.LinearConstraint(
+                self._matrix(*self._arrivals(), len(self._units)), (1 - 1e-9) * self._units, np.inf
+            ),
+            scipy.optimize.LinearConstraint(self._load + (1.0 - spare) * self._loss, -np.inf, (1.0 - spare) * room),
         ]
         if self._few is not None:
-            rows.append(LinearConstraint(self._few[0], -np.inf, self._few[1]))
+            rows.append(scipy.optimize.LinearConstraint(self._few[0], -np.inf, self._few[1]))
         limits = [(relaxation.pods_on, relaxation.most_evictions), *relaxation.namespaces]
         for number, limit in limits:
             row = np.zeros((1, self._width))
             row[0, : self._nodes] = number
-            rows.append(LinearConstraint(row, -np.inf, limit))
+            rows.append(scipy.optimize.LinearConstraint(row, -np.inf, limit))
         return rows
 
     def _arrivals(self) -> tuple[FloatArray, IntArray, IntArray]:
         flows = self._nodes + np.arange(len(self._shape))
         return np.ones(len(flows)), self._shape, flows
 
-    def _matrix(self, value: FloatArray, row: IntArray, column: IntArray, rows: int) -> sparse.csr_matrix:
-        return sparse.csr_matrix((value, (row, column)), shape=(rows, self._width))
+    def _matrix(self, value: FloatArray, row: IntArray, column: IntArray, rows: int) -> scipy.sparse.csr_matrix:
+        return scipy.sparse.csr_matrix((value, (row, column)), shape=(rows, self._width))
 
-    def _rows_of_room(self) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    def _rows_of_room(self) -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:
         """What flows to each group, and what its emptied nodes do not offer, resource by resource."""
         relaxation = self._relaxation
         groups, resources = relaxation.room.shape
@@ -152,10 +153,10 @@ class EmptiedShareProgram:
             self._matrix(lost.ravel(), at.ravel(), node.ravel(), size),
         )
 
-    def _rows_of_few_per_node(self) -> tuple[sparse.csr_matrix, FloatArray] | None:
+    def _rows_of_few_per_node(self) -> tuple[scipy.sparse.csr_matrix, FloatArray] | None:
         """Of shapes that a node takes a few times at most, and larger ones, no more than so many a kept node."""
         relaxation = self._relaxation
-        rows: list[sparse.csr_matrix] = []
+        rows: list[scipy.sparse.csr_matrix] = []
         limits: list[float] = []
         entries = 0
         for group, size in enumerate(relaxation.group_sizes.tolist()):
@@ -173,7 +174,7 @@ class EmptiedShareProgram:
                 value = np.concatenate((np.ones(len(larger)), np.full(len(chosen), float(often[flow]))))
                 rows.append(self._matrix(value, np.zeros(len(column), dtype=np.int64), column, 1))
                 limits.append(float(often[flow]) * size)
-        return (sparse.vstack(rows, format="csr"), np.array(limits)) if rows else None
+        return (scipy.sparse.vstack(rows, format="csr"), np.array(limits)) if rows else None
 
 
 def _how_often(request: FloatArray, offered: IntArray) -> IntArray:

@@ -9,11 +9,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ortools.sat.python import cp_model
-
 from rescheduler.planning.problem.remaining_limits import RemainingLimits
 from rescheduler.planning.room_model.decoding import Counts
 from rescheduler.planning.room_model.instance import Instance, SpreadBound, SpreadDomain
+from rescheduler.planning.solvers.cp_sat import cp_model
 from rescheduler.planning.solvers.room_model import RoomModel
 
 # Spread constraints and separations of the make-room model with an order: what each layer's arrivals find.

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ortools.sat.python import cp_model
-
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.cp_sat import cp_model
 from rescheduler.planning.solvers.repeatable import repeatable_solver
 
 Expression: TypeAlias = cp_model.LinearExprT

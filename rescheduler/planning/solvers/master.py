@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ortools.sat.python import cp_model
-
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.cp_sat import cp_model
 from rescheduler.planning.solvers.lexicographic_solver import LexicographicSolver
 
 

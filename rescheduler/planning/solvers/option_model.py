@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
+import scipy  # its parts are imported when they are first named
 
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.usage.usage import FloatArray
@@ -43,10 +42,10 @@ class OptionChoice:
         options, seats = len(self.node), len(self.seat_kind)
         if not options or seconds <= 0:
             return np.zeros(0, dtype=np.int64), np.zeros(seats, dtype=np.int64)
-        found: OptimizeResult = milp(
+        found: scipy.optimize.OptimizeResult = scipy.optimize.milp(
             np.concatenate((-self.profit, np.zeros(seats))),
             constraints=self._constraints(),
-            bounds=Bounds(0, np.concatenate((np.ones(options), self.seat_most))),
+            bounds=scipy.optimize.Bounds(0, np.concatenate((np.ones(options), self.seat_most))),
             integrality=np.ones(options + seats),
             options={"time_limit": seconds, "node_limit": most_branches, "mip_rel_gap": _SAME},
         )
@@ -55,29 +54,35 @@ class OptionChoice:
         whole = np.round(found.x).astype(np.int64)
         return np.flatnonzero(whole[:options]), whole[options:]
 
-    def _constraints(self) -> list[LinearConstraint]:
+    def _constraints(self) -> list[scipy.optimize.LinearConstraint]:
         options, seats = len(self.node), len(self.seat_kind)
         nodes, kinds = len(self.spare), self.uses.shape[1]
         option, seat = np.arange(options), np.arange(seats)
-        one = sparse.csr_matrix((np.ones(options), (self.node, option)), shape=(nodes, options))
-        arrive = sparse.csr_matrix((np.ones(seats), (self.seat_kind, seat)), shape=(kinds, seats))
+        one = scipy.sparse.csr_matrix((np.ones(options), (self.node, option)), shape=(nodes, options))
+        arrive = scipy.sparse.csr_matrix((np.ones(seats), (self.seat_kind, seat)), shape=(kinds, seats))
         rows = [
-            LinearConstraint(_beside(one, nodes, seats), -np.inf, 1.0),
-            LinearConstraint(sparse.hstack([-sparse.csr_matrix(self.uses.T), arrive]), 0.0, 0.0),
-            LinearConstraint(_beside(sparse.csr_matrix(self.moves[None, :]), 1, seats), -np.inf, self.most_moves),
+            scipy.optimize.LinearConstraint(_beside(one, nodes, seats), -np.inf, 1.0),
+            scipy.optimize.LinearConstraint(
+                scipy.sparse.hstack([-scipy.sparse.csr_matrix(self.uses.T), arrive]), 0.0, 0.0
+            ),
+            scipy.optimize.LinearConstraint(
+                _beside(scipy.sparse.csr_matrix(self.moves[None, :]), 1, seats), -np.inf, self.most_moves
+            ),
         ]
         for resource in range(self.request.shape[1]):
-            taken = sparse.csr_matrix(
+            taken = scipy.sparse.csr_matrix(
                 (self.request[self.seat_kind, resource], (self.seat_node, seat)), shape=(nodes, seats)
             )
             given = self.slack[:, resource] - self.spare[self.node, resource]
-            made = sparse.csr_matrix((-given, (self.node, option)), shape=(nodes, options))
-            rows.append(LinearConstraint(sparse.hstack([made, taken]), -np.inf, self.spare[:, resource]))
+            made = scipy.sparse.csr_matrix((-given, (self.node, option)), shape=(nodes, options))
+            rows.append(
+                scipy.optimize.LinearConstraint(scipy.sparse.hstack([made, taken]), -np.inf, self.spare[:, resource])
+            )
         if len(self.limit):
-            left = sparse.csr_matrix((self.uses @ self.limit_of.T).T.astype(float))
-            rows.append(LinearConstraint(_beside(left, len(self.limit), seats), -np.inf, self.limit))
+            left = scipy.sparse.csr_matrix((self.uses @ self.limit_of.T).T.astype(float))
+            rows.append(scipy.optimize.LinearConstraint(_beside(left, len(self.limit), seats), -np.inf, self.limit))
         return rows
 
 
-def _beside(left: sparse.csr_matrix, height: int, width: int) -> sparse.csr_matrix:
-    return sparse.hstack([left, sparse.csr_matrix((height, width))], format="csr")
+def _beside(left: scipy.sparse.csr_matrix, height: int, width: int) -> scipy.sparse.csr_matrix:
+    return scipy.sparse.hstack([left, scipy.sparse.csr_matrix((height, width))], format="csr")

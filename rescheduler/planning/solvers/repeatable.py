@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ortools.sat.python import cp_model
-
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.cp_sat import cp_model
 
 
 def repeatable_solver(seed: int, deadline: Deadline, deterministic_seconds: float) -> cp_model.CpSolver:

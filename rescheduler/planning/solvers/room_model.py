@@ -6,8 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ortools.sat.python import cp_model
-
 from rescheduler.planning.problem.covers import IMPOSSIBLE
 from rescheduler.planning.problem.remaining_limits import UNLIMITED, RemainingLimits
 from rescheduler.planning.room_model.decoding import Counts
@@ -18,6 +16,7 @@ from rescheduler.planning.room_model.instance import (
     most_together,
     room_without_movable_pods,
 )
+from rescheduler.planning.solvers.cp_sat import cp_model
 
 # Spread constraints in the make-room models: what must hold at the end of every allowed plan.
 ## A constraint binds arrivals only, so the last arrival in a domain is looked at: by then the domain holds at least

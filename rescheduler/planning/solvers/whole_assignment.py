@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.cp_sat import cp_model
 from rescheduler.planning.solvers.repeatable import repeatable_solver
 
 _DETERMINISTIC_SECONDS = 4.0

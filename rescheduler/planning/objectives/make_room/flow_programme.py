@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import OptimizeResult, linprog
-from scipy.sparse import coo_array, csr_array, hstack, vstack
+import scipy  # its parts are imported when they are first named
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
@@ -152,7 +151,12 @@ class FlowProgramme:
         kinds = np.concatenate([kind, newcomers])
         capacity, limits = self._within_room(kind, group)
         added = self._on_added(newcomers, offered)
-        lines = vstack([_padded(capacity, added.shape[1]), hstack([csr_array((added.shape[0], len(kind))), added])])
+        lines = scipy.sparse.vstack(
+            [
+                _padded(capacity, added.shape[1]),
+                scipy.sparse.hstack([scipy.sparse.csr_array((added.shape[0], len(kind))), added]),
+            ]
+        )
         most = np.concatenate([self._most(kind, group), np.full(len(newcomers) + 1, np.inf)])
         costs = np.zeros(len(kinds) + 1)
         costs[-1] = 1.0
@@ -170,23 +174,23 @@ class FlowProgramme:
     def _solved(
         self,
         kind: IntArray,
-        lines: csr_array,
+        lines: scipy.sparse.csr_array,
         limits: FloatArray,
         costs: FloatArray,
         most: FloatArray,
         deadline: Deadline,
         *,
         helps_all: bool = False,
-    ) -> OptimizeResult:
+    ) -> scipy.optimize.OptimizeResult:
         """Minimise the costs of flows of these kinds (and of further variables behind them)."""
         counts = np.concatenate([self._movable.counts, self._pending.counts])
-        per_kind = coo_array(
+        per_kind = scipy.sparse.coo_array(
             (np.ones(len(kind)), (kind, np.arange(len(kind)))), shape=(len(counts), len(costs))
         ).tocsr()
         first = len(counts) if helps_all else len(self._movable.counts)
-        return linprog(
+        return scipy.optimize.linprog(
             costs,
-            A_ub=vstack([lines, per_kind[first:]]).tocsr(),
+            A_ub=scipy.sparse.vstack([lines, per_kind[first:]]).tocsr(),
             b_ub=np.concatenate([limits, counts[first:]]),
             A_eq=per_kind[:first] if first else None,
             b_eq=counts[:first] if first else None,
@@ -200,27 +204,29 @@ class FlowProgramme:
         is_pending = kind >= len(self._movable.counts)
         return np.where(is_pending, self._hosts[kind, group].astype(float), np.inf)
 
-    def _within_room(self, kind: IntArray, group: IntArray) -> tuple[csr_array, FloatArray]:
+    def _within_room(self, kind: IntArray, group: IntArray) -> tuple[scipy.sparse.csr_array, FloatArray]:
         """What the flows take of each group's room, and of nodes that can host one such pod only."""
         number, (groups, width) = np.arange(len(kind)), self.groups.room.shape
         places = (group[:, None] * width + np.arange(width)).ravel()
         amounts = (self._requests / self._scale)[kind].ravel()
-        capacity = coo_array((amounts, (places, np.repeat(number, width))), shape=(groups * width, len(kind)))
+        capacity = scipy.sparse.coo_array(
+            (amounts, (places, np.repeat(number, width))), shape=(groups * width, len(kind))
+        )
         big, big_limits = _one_per_node(self._requests, kind, group, self.groups)
         limits = np.concatenate([(self.groups.room / self._scale).ravel(), big_limits])
-        return vstack([capacity, big]).tocsr(), limits
+        return scipy.sparse.vstack([capacity, big]).tocsr(), limits
 
-    def _on_added(self, newcomers: IntArray, offered: IntArray) -> csr_array:
+    def _on_added(self, newcomers: IntArray, offered: IntArray) -> scipy.sparse.csr_array:
         """The same for added nodes: one column for each newcomer, the last for the number of nodes."""
         asked = (self._requests[newcomers] / self._scale).T
         capacity = np.column_stack([asked, -offered / self._scale])
         big = np.column_stack([(2 * self._requests[newcomers] > offered).T, np.full(len(offered), -1.0)])
-        return csr_array(np.vstack([capacity, big]))
+        return scipy.sparse.csr_array(np.vstack([capacity, big]))
 
 
-def _padded(lines: csr_array, width: int) -> csr_array:
+def _padded(lines: scipy.sparse.csr_array, width: int) -> scipy.sparse.csr_array:
     """The same lines, of which further variables are no part."""
-    return hstack([lines, csr_array((lines.shape[0], width))]).tocsr()
+    return scipy.sparse.hstack([lines, scipy.sparse.csr_array((lines.shape[0], width))]).tocsr()
 
 
 def requests_of(problem: Problem, pods: Sequence[int]) -> IntArray:
@@ -256,7 +262,7 @@ def _hosts(
 
 def _one_per_node(
     requests: IntArray, kind: IntArray, group: IntArray, groups: NodeGroups
-) -> tuple[coo_array, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+) -> tuple[scipy.sparse.coo_array, np.ndarray[tuple[int], np.dtype[np.float64]]]:
     """Of pods that each take more than half of the largest node of a group, in one resource, a node hosts one."""
     lines: list[IntArray] = []
     columns: list[IntArray] = []
@@ -269,6 +275,6 @@ def _one_per_node(
             columns.append(members)
             limits.append(float(groups.sizes[number]))
     if not limits:
-        return coo_array((0, len(kind))), np.zeros(0)
+        return scipy.sparse.coo_array((0, len(kind))), np.zeros(0)
     where = (np.concatenate(lines), np.concatenate(columns))
-    return coo_array((np.ones(len(where[0])), where), shape=(len(limits), len(kind))), np.array(limits)
+    return scipy.sparse.coo_array((np.ones(len(where[0])), where), shape=(len(limits), len(kind))), np.array(limits)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array
+import scipy  # its parts are imported when they are first named
 
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.usage.usage import FloatArray
@@ -43,10 +42,10 @@ def solve_whole(
         return None
     rows, nodes = choices
     model = _Model(problem, state, limits, rows, nodes)
-    result = milp(
+    result = scipy.optimize.milp(
         np.concatenate([fees[rows] + _EVICTION, np.ones(model.overs)]),
         integrality=np.concatenate([np.ones(len(rows)), np.zeros(model.overs)]),
-        bounds=Bounds(np.zeros(model.width), model.upper()),
+        bounds=scipy.optimize.Bounds(np.zeros(model.width), model.upper()),
         constraints=model.constraints(),
         options={"time_limit": max(0.01, deadline.remaining()), "node_limit": MOST_BRANCHES, "mip_rel_gap": 0.0},
     )
@@ -94,44 +93,44 @@ class _Model:
         """A node's overload never rises."""
         return np.concatenate([np.ones(len(self.rows)), self.state.over().ravel()])
 
-    def constraints(self) -> list[LinearConstraint]:
+    def constraints(self) -> list[scipy.optimize.LinearConstraint]:
         """Each pod moves once, limits, room, and what counts as overload."""
         once = self._sum_by(self.rows, len(self.problem.movable), np.ones(len(self.rows)))
-        found = [LinearConstraint(once, -np.inf, 1.0)]
+        found = [scipy.optimize.LinearConstraint(once, -np.inf, 1.0)]
         if self.limits.in_all < UNLIMITED:
             all_of_them = self._sum_by(np.zeros(len(self.rows), dtype=np.int64), 1, np.ones(len(self.rows)))
-            found.append(LinearConstraint(all_of_them, -np.inf, float(self.limits.in_all)))
+            found.append(scipy.optimize.LinearConstraint(all_of_them, -np.inf, float(self.limits.in_all)))
         if (self.limits.of_node < UNLIMITED).any():
             homes = self.problem.origin[self.rows].astype(np.int64)
             leaving = self._sum_by(homes, self.node_count, np.ones(len(self.rows)))
-            found.append(LinearConstraint(leaving, -np.inf, self.limits.of_node.astype(np.float64)))
+            found.append(scipy.optimize.LinearConstraint(leaving, -np.inf, self.limits.of_node.astype(np.float64)))
         found += [self._room(resource) for resource in np.flatnonzero(self.problem.requests.any(axis=1)).tolist()]
         found += [self._overload(resource) for resource in range(self.resources)]
         return found
 
-    def _room(self, resource: int) -> LinearConstraint:
+    def _room(self, resource: int) -> scipy.optimize.LinearConstraint:
         scale = max(1.0, float(self.problem.requests[resource].max()))
         arriving = self.problem.requests[resource, self.rows] / scale
         leaving = self.problem.held[resource, self.rows] / scale
         room = np.maximum(0, self.problem.free[resource]) / scale
-        return LinearConstraint(self._balance(arriving, leaving), -np.inf, room + 1e-9)
+        return scipy.optimize.LinearConstraint(self._balance(arriving, leaving), -np.inf, room + 1e-9)
 
-    def _overload(self, resource: int) -> LinearConstraint:
+    def _overload(self, resource: int) -> scipy.optimize.LinearConstraint:
         """Arrivals less departures less overload stay within what is left below the target."""
         use = self.state.uses[resource, self.rows]
         balance = self._balance(use, use)
         at = np.arange(self.node_count)
-        overload = coo_array(
+        overload = scipy.sparse.coo_array(
             (-np.ones(self.node_count), (at, len(self.rows) + resource * self.node_count + at)),
             shape=(self.node_count, self.width),
         )
         left = -self.state.excess()[resource]
         left[~self.state.load.is_known] = np.inf
-        return LinearConstraint((balance + overload).tocsr(), -np.inf, left)
+        return scipy.optimize.LinearConstraint((balance + overload).tocsr(), -np.inf, left)
 
-    def _balance(self, arriving: FloatArray, leaving: FloatArray) -> coo_array:
+    def _balance(self, arriving: FloatArray, leaving: FloatArray) -> scipy.sparse.coo_array:
         choices = np.arange(len(self.rows))
-        return coo_array(
+        return scipy.sparse.coo_array(
             (
                 np.concatenate([arriving, -leaving]),
                 (np.concatenate([self.nodes, self.problem.origin[self.rows]]), np.concatenate([choices, choices])),
@@ -139,5 +138,5 @@ class _Model:
             shape=(self.node_count, self.width),
         )
 
-    def _sum_by(self, group: IntArray, groups: int, values: FloatArray) -> coo_array:
-        return coo_array((values, (group, np.arange(len(self.rows)))), shape=(groups, self.width))
+    def _sum_by(self, group: IntArray, groups: int, values: FloatArray) -> scipy.sparse.coo_array:
+        return scipy.sparse.coo_array((values, (group, np.arange(len(self.rows)))), shape=(groups, self.width))
