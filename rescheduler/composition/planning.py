@@ -169,7 +169,6 @@ def _carried_out(
     from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
     from rescheduler.adapters.kubernetes.reader import LiveReader
     from rescheduler.composition.guarding import freed_of_earlier_runs, guarded
-    from rescheduler.composition.planning import untested_version
     from rescheduler.composition.standing_rights import checked_rights
 
     connection = connected(options, read_only=False)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import pkgutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+import rescheduler.composition
 from rescheduler.cli.main import main
 from rescheduler.composition import cluster_source, ledgers, planning
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading
@@ -92,6 +95,8 @@ class World:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose answers a test may change before it runs a command."""
+    for module in pkgutil.iter_modules(rescheduler.composition.__path__):  # none is to import what a test put there
+        import_module(f"rescheduler.composition.{module.name}")
     pretended = World()
     monkeypatch.setattr(cluster_source, "read_cluster", pretended.read_cluster)
     monkeypatch.setattr(planning, "plan", pretended.make_plan)
