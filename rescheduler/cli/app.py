@@ -71,8 +71,8 @@ def application(words: Sequence[str]) -> typer.Typer:
     for name in words[:1] if words and words[0] in known else known:
         module = import_module(f"rescheduler.cli.commands.{name}")
         if name in COMMANDS:
-            settings = {"cls": GroupedCommand, "short_help": COMMANDS[name], "context_settings": HELP_NAMES}
-            app.command(**settings)(getattr(module, name))
+            command = app.command(cls=GroupedCommand, short_help=COMMANDS[name], context_settings=HELP_NAMES)
+            command(getattr(module, name))
         else:
             app.add_typer(module.commands, name=name, short_help=GROUPS_OF_COMMANDS[name])
     return app
