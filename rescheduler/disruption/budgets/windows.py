@@ -16,7 +16,7 @@ MOST_OPENINGS = 2_000
 """Openings looked at one after another, where windows run into each other or are frozen."""
 
 
-class TimeSpan(NamedTuple):
+class Span(NamedTuple):
     """From ``start`` on, up to but without ``end``; seconds since the epoch."""
 
     start: float
@@ -31,24 +31,24 @@ class Closure(NamedTuple):
     time_zone: str
 
 
-def span_at(window: Window, moment: float) -> TimeSpan | None:
+def span_at(window: Window, moment: float) -> Span | None:
     """The time around a moment that windows cover, those that run into each other taken as one; None: none does."""
-    found: TimeSpan | None = None
+    found: Span | None = None
     for start in islice(_openings(window, moment - window.duration), MOST_OPENINGS):
         if found is None:
             if start > moment:
                 return None
-            found = TimeSpan(start, start + window.duration)
+            found = Span(start, start + window.duration)
         elif start <= found.end:
-            found = TimeSpan(found.start, start + window.duration)
+            found = Span(found.start, start + window.duration)
         else:
             break
     return found
 
 
-def next_spans(window: Window, after: float, count: int) -> list[TimeSpan]:
+def next_spans(window: Window, after: float, count: int) -> list[Span]:
     """The next windows that open later than a moment, each by itself."""
-    return [TimeSpan(start, start + window.duration) for start in islice(_openings(window, after), count)]
+    return [Span(start, start + window.duration) for start in islice(_openings(window, after), count)]
 
 
 def closure_at(windows: Sequence[Window], moment: float) -> Closure | None:
@@ -90,7 +90,7 @@ def _openings(window: Window, after: float) -> Iterator[float]:
     return openings(window.schedule, zone_of(window.time_zone), after)
 
 
-def _freezing(windows: Sequence[Window], moment: float) -> tuple[Window, TimeSpan] | None:
+def _freezing(windows: Sequence[Window], moment: float) -> tuple[Window, Span] | None:
     """The Freeze window around a moment that ends last."""
     spans = [(window, span_at(window, moment)) for window in windows if window.type is WindowType.FREEZE]
     found = [(window, span) for window, span in spans if span is not None]

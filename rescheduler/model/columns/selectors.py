@@ -201,7 +201,7 @@ class PolicyRequirement(Protocol):
         """Values for In and NotIn."""
 
 
-class WrittenSelector(Protocol):
+class PolicySelector(Protocol):
     """A selector as a policy writes it."""
 
     @property
@@ -213,7 +213,7 @@ class WrittenSelector(Protocol):
         """Further rules."""
 
 
-def read_selector(selector: WrittenSelector) -> LabelSelector:
+def read_selector(selector: PolicySelector) -> LabelSelector:
     """The selector that a policy describes; without any rule it selects everything."""
     equal = [Requirement(key, "In", (value,)) for key, value in sorted(selector.match_labels.items())]
     further = [Requirement(rule.key, rule.operator, tuple(rule.values)) for rule in selector.match_expressions]

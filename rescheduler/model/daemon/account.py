@@ -17,7 +17,7 @@ class Account(NamedTuple):
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-class ApiRight(NamedTuple):
+class Right(NamedTuple):
     """One verb on one resource of our API group; ``namespace`` "": in all of them, ``name`` "": any."""
 
     verb: str

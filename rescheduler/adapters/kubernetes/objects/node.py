@@ -11,8 +11,8 @@ from msgspec import Raw
 from rescheduler.adapters.kubernetes.objects.amounts import amounts
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import (
-    ApiStruct,
     Condition,
+    Decoded,
     ObjectMeta,
     SharedMetadata,
     is_plain,
@@ -27,7 +27,7 @@ from rescheduler.model.times import read_time
 # Fields of a Node.
 
 
-class TaintObject(ApiStruct):
+class TaintObject(Decoded):
     """One taint."""
 
     key: str
@@ -35,28 +35,28 @@ class TaintObject(ApiStruct):
     value: str | None = None
 
 
-class NodeSpecObject(ApiStruct):
+class NodeSpecObject(Decoded):
     """Whether pods may be put on the node."""
 
     unschedulable: bool | None = None
     taints: list[TaintObject] | None = None
 
 
-class ContainerImage(ApiStruct):
+class ContainerImage(Decoded):
     """An image that a node has, under all its names."""
 
     names: list[str] | None = None
     size_bytes: int | None = None
 
 
-class NodeAddress(ApiStruct):
+class NodeAddress(Decoded):
     """One address of a node."""
 
     type: str | None = None
     address: str | None = None
 
 
-class NodeStatusObject(ApiStruct):
+class NodeStatusObject(Decoded):
     """What the node offers. ``images`` repeat from node to node."""
 
     allocatable: dict[str, Any] | None = None
@@ -66,7 +66,7 @@ class NodeStatusObject(ApiStruct):
     addresses: list[NodeAddress] | None = None
 
 
-class NodeObject(ApiStruct):
+class NodeObject(Decoded):
     """A Node."""
 
     metadata: ObjectMeta | None = None

@@ -7,40 +7,40 @@ from typing import Any
 
 from rescheduler.adapters.kubernetes.objects.amounts import amounts
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, name_of, namespace_of
+from rescheduler.adapters.kubernetes.objects.metadata import Decoded, ObjectMeta, name_of, namespace_of
 from rescheduler.model.objects.resources import CPU, requested_amount
 from rescheduler.model.objects.workload import ResourceQuota
 
 # Fields of a ResourceQuota.
 
 
-class ScopeRequirement(ApiStruct):
+class ScopeRequirement(Decoded):
     """One scope by name; its operator and values only narrow further."""
 
     scope_name: str | None = None
 
 
-class ScopeSelector(ApiStruct):
+class ScopeSelector(Decoded):
     """Scopes with operators."""
 
     match_expressions: list[ScopeRequirement] | None = None
 
 
-class ResourceQuotaSpec(ApiStruct):
+class ResourceQuotaSpec(Decoded):
     """Which pods the quota counts."""
 
     scopes: list[str] | None = None
     scope_selector: ScopeSelector | None = None
 
 
-class ResourceQuotaStatus(ApiStruct):
+class ResourceQuotaStatus(Decoded):
     """What is in force, and what is used of it; the quota controller writes both."""
 
     hard: dict[str, Any] | None = None
     used: dict[str, Any] | None = None
 
 
-class ResourceQuotaObject(ApiStruct):
+class ResourceQuotaObject(Decoded):
     """A ResourceQuota."""
 
     metadata: ObjectMeta | None = None

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import field
 
 from rescheduler.adapters.kubernetes.objects.metadata import (
-    ApiStruct,
+    Decoded,
     LabelSelectorObject,
     NodeSelectorObject,
     ObjectMeta,
@@ -15,13 +15,13 @@ from rescheduler.adapters.kubernetes.objects.metadata import (
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import Count
 
 
-class ClaimResources(ApiStruct):
+class ClaimResources(Decoded):
     """The size that a claim asks for, under ``storage``."""
 
     requests: dict[str, Any] | None = None
 
 
-class ClaimSpec(ApiStruct):
+class ClaimSpec(Decoded):
     """What a claim asks for."""
 
     access_modes: list[str] | None = None
@@ -32,13 +32,13 @@ class ClaimSpec(ApiStruct):
     selector: LabelSelectorObject | None = None
 
 
-class PhaseStatus(ApiStruct):
+class PhaseStatus(Decoded):
     """The phase of a claim or volume."""
 
     phase: str | None = None
 
 
-class ClaimObject(ApiStruct):
+class ClaimObject(Decoded):
     """A PersistentVolumeClaim."""
 
     metadata: ObjectMeta | None = None
@@ -46,7 +46,7 @@ class ClaimObject(ApiStruct):
     status: PhaseStatus | None = None
 
 
-class ClaimReference(ApiStruct):
+class ClaimReference(Decoded):
     """The claim that a volume is bound to."""
 
     namespace: str | None = None
@@ -54,20 +54,20 @@ class ClaimReference(ApiStruct):
     uid: str | None = None
 
 
-class CsiSource(ApiStruct):
+class CsiSource(Decoded):
     """A CSI volume's driver and the driver's name for it."""
 
     driver: str | None = None
     volume_handle: str | None = None
 
 
-class VolumeNodeAffinity(ApiStruct):
+class VolumeNodeAffinity(Decoded):
     """On which nodes a volume can be used."""
 
     required: NodeSelectorObject | None = None
 
 
-class VolumeSpec(ApiStruct):
+class VolumeSpec(Decoded):
     """A persistent volume's properties."""
 
     capacity: dict[str, Any] | None = None
@@ -79,7 +79,7 @@ class VolumeSpec(ApiStruct):
     csi: CsiSource | None = None
 
 
-class VolumeObject(ApiStruct):
+class VolumeObject(Decoded):
     """A PersistentVolume."""
 
     metadata: ObjectMeta | None = None
@@ -87,20 +87,20 @@ class VolumeObject(ApiStruct):
     status: PhaseStatus | None = None
 
 
-class TopologyExpression(ApiStruct):
+class TopologyExpression(Decoded):
     """A label that must have one of some values."""
 
     key: str
     values: list[str] | None = None
 
 
-class TopologyTerm(ApiStruct):
+class TopologyTerm(Decoded):
     """One term of a storage class's allowed topologies."""
 
     match_label_expressions: list[TopologyExpression] | None = None
 
 
-class StorageClassObject(ApiStruct):
+class StorageClassObject(Decoded):
     """A StorageClass."""
 
     metadata: ObjectMeta | None = None
@@ -109,46 +109,46 @@ class StorageClassObject(ApiStruct):
     allowed_topologies: list[TopologyTerm] | None = None
 
 
-class DriverAllocatable(ApiStruct):
+class DriverAllocatable(Decoded):
     """How many volumes of a driver fit."""
 
     count: Count | None = None
 
 
-class CsiNodeDriver(ApiStruct):
+class CsiNodeDriver(Decoded):
     """One driver on a node."""
 
     name: str
     allocatable: DriverAllocatable | None = None
 
 
-class CsiNodeSpec(ApiStruct):
+class CsiNodeSpec(Decoded):
     """The drivers on a node."""
 
     drivers: list[CsiNodeDriver] | None = None
 
 
-class CsiNodeObject(ApiStruct):
+class CsiNodeObject(Decoded):
     """A CSINode."""
 
     metadata: ObjectMeta | None = None
     spec: CsiNodeSpec | None = None
 
 
-class CsiDriverSpec(ApiStruct):
+class CsiDriverSpec(Decoded):
     """Whether provisioning looks at capacities."""
 
     storage_capacity: bool | None = None
 
 
-class CsiDriverObject(ApiStruct):
+class CsiDriverObject(Decoded):
     """A CSIDriver."""
 
     metadata: ObjectMeta | None = None
     spec: CsiDriverSpec | None = None
 
 
-class CsiStorageCapacityObject(ApiStruct):
+class CsiStorageCapacityObject(Decoded):
     """A CSIStorageCapacity."""
 
     storage_class_name: str
@@ -158,13 +158,13 @@ class CsiStorageCapacityObject(ApiStruct):
     maximum_volume_size: Any = None
 
 
-class AttachmentSource(ApiStruct):
+class AttachmentSource(Decoded):
     """What is attached; a volume written into a pod directly has no name."""
 
     persistent_volume_name: str | None = None
 
 
-class AttachmentSpec(ApiStruct):
+class AttachmentSpec(Decoded):
     """What is attached where, and by whom."""
 
     attacher: str
@@ -172,7 +172,7 @@ class AttachmentSpec(ApiStruct):
     source: AttachmentSource = field(default_factory=AttachmentSource)
 
 
-class VolumeAttachmentObject(ApiStruct):
+class VolumeAttachmentObject(Decoded):
     """A VolumeAttachment."""
 
     spec: AttachmentSpec

@@ -10,8 +10,8 @@ from msgspec import DecodeError, Meta, Raw, ValidationError, json
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import (
     NULL,
-    ApiStruct,
     Condition,
+    Decoded,
     LabelSelectorObject,
     ObjectMeta,
     SharedMetadata,
@@ -32,7 +32,7 @@ from rescheduler.model.times import read_time
 Generation = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
-class ManagedFields(ApiStruct):
+class ManagedFields(Decoded):
     """One entry of ``metadata.managedFields``: who has written which fields, and when one of them was last changed."""
 
     time: str | None = None
@@ -46,7 +46,7 @@ class WorkloadMeta(ObjectMeta):
     managed_fields: Raw = Raw()
 
 
-class WorkloadSpec(ApiStruct):
+class WorkloadSpec(Decoded):
     """Specifications of all kinds of workloads. ``selector``: labels alone for a ReplicationController."""
 
     replicas: Count | None = None
@@ -56,7 +56,7 @@ class WorkloadSpec(ApiStruct):
     selector: Raw = Raw()
 
 
-class WorkloadStatus(ApiStruct):
+class WorkloadStatus(Decoded):
     """Counts of all kinds of workloads; kinds differ in which they set."""
 
     observed_generation: Generation | None = None
@@ -73,7 +73,7 @@ class WorkloadStatus(ApiStruct):
     conditions: list[Condition] | None = None
 
 
-class WorkloadObject(ApiStruct):
+class WorkloadObject(Decoded):
     """A ReplicaSet, Deployment, StatefulSet, DaemonSet, ReplicationController or Job."""
 
     metadata: WorkloadMeta | None = None
@@ -81,7 +81,7 @@ class WorkloadObject(ApiStruct):
     status: WorkloadStatus | None = None
 
 
-class DisruptionBudgetSpec(ApiStruct):
+class DisruptionBudgetSpec(Decoded):
     """What the budget asks for. ``selector`` null selects nothing."""
 
     selector: LabelSelectorObject | None = None
@@ -90,7 +90,7 @@ class DisruptionBudgetSpec(ApiStruct):
     unhealthy_pod_eviction_policy: str | None = None
 
 
-class DisruptionBudgetStatus(ApiStruct):
+class DisruptionBudgetStatus(Decoded):
     """The disruption controller's count."""
 
     observed_generation: Generation | None = None
@@ -102,7 +102,7 @@ class DisruptionBudgetStatus(ApiStruct):
     conditions: list[Condition] | None = None
 
 
-class DisruptionBudgetObject(ApiStruct):
+class DisruptionBudgetObject(Decoded):
     """A PodDisruptionBudget."""
 
     metadata: ObjectMeta | None = None
@@ -110,26 +110,26 @@ class DisruptionBudgetObject(ApiStruct):
     status: DisruptionBudgetStatus | None = None
 
 
-class NamespaceObject(ApiStruct):
+class NamespaceObject(Decoded):
     """A Namespace."""
 
     metadata: ObjectMeta | None = None
 
 
-class ServiceSpec(ApiStruct):
+class ServiceSpec(Decoded):
     """Which pods a Service stands for."""
 
     selector: dict[str, str] | None = None
 
 
-class ServiceObject(ApiStruct):
+class ServiceObject(Decoded):
     """A Service."""
 
     metadata: ObjectMeta | None = None
     spec: ServiceSpec | None = None
 
 
-class PriorityClassObject(ApiStruct):
+class PriorityClassObject(Decoded):
     """A PriorityClass."""
 
     value: SmallInt

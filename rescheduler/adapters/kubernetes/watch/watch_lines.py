@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, field
 
 from rescheduler.adapters.kubernetes.client.failures import BusyError
 from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta
+from rescheduler.adapters.kubernetes.objects.metadata import Decoded, ObjectMeta
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.printable import shortened
 
@@ -42,26 +42,26 @@ class Bookmark(NamedTuple):
     is_end_of_list: bool
 
 
-class Marked(ApiStruct):
+class Marked(Decoded):
     """An object of any kind, of which the metadata alone is looked at."""
 
     metadata: ObjectMeta | None = None
 
 
-class _Notes(ApiStruct):
+class _Notes(Decoded):
     resource_version: str | None = None
     annotations: dict[str, str] | None = None
 
 
-class _Noted(ApiStruct):
+class _Noted(Decoded):
     metadata: _Notes | None = None
 
 
-class _Details(ApiStruct):
+class _Details(Decoded):
     retry_after_seconds: float | None = None
 
 
-class _Status(ApiStruct):
+class _Status(Decoded):
     code: int | None = None
     message: str | None = None
     reason: str | None = None

@@ -1,4 +1,4 @@
-"""Empties nodes one after the other, each pod going where it fits best; a pod that stays may make room for one."""
+"""Empties nodes one after the other, each pod going where it fits best or first; one that stays may make room."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ class NodeByNode:
     ``order``: (pod, node) moves; ``emptied``: nodes; ``is_closed``: bool[N], nodes that take nobody.
     """
 
-    def __init__(self, situation: EmptyingSituation, is_closed: BoolArray) -> None:
-        """Nothing has moved. ``is_closed``: nodes to be kept free of arrivals until they are opened."""
+    def __init__(self, situation: EmptyingSituation, is_closed: BoolArray, *, takes_first: bool = False) -> None:
+        """Nothing has moved. ``is_closed``: nodes to be kept free of arrivals until they are opened.
+
+        ``takes_first``: pods go to the first node with room, the simple rule, in half the time.
+        """
         self.situation = situation
+        self._takes_first = takes_first
         self.problem = situation.problem
         self.is_closed: BoolArray = is_closed.copy()
         self.placement = situation.start.copy()
@@ -115,18 +119,25 @@ class NodeByNode:
         return found
 
     def _seat(self, row: int, steps: list[SingleMove]) -> bool:
-        """Send a pod to the open node on which the least room remains."""
-        pod = int(self.problem.movable[row])
-        nodes = np.flatnonzero(self._open_to(pod))
+        """Send a pod to the open node on which the least room remains, or to the first with room."""
+        open_nodes = self._open_to(int(self.problem.movable[row]))
         request = self.problem.requests[:, row]
-        asked = np.flatnonzero(request)
-        room = self.free[np.ix_(asked, nodes)] - request[asked, None]
-        fits = (room >= 0).all(axis=0)
-        if not fits.any():
+        asked = request.nonzero()[0].tolist()
+        for resource in asked:
+            open_nodes &= self.free[resource] >= request[resource]
+        first = int(open_nodes.argmax())
+        if not open_nodes[first]:
             return False
-        rest = ((room[:, fits] * self._weight[asked, None]) ** 2).sum(axis=0)
-        self._move(row, int(nodes[fits][int(rest.argmin())]), steps)
+        self._move(row, first if self._takes_first else self._tightest(open_nodes, request, asked), steps)
         return True
+
+    def _tightest(self, fits: BoolArray, request: IntArray, asked: list[int]) -> int:
+        """Of these nodes, bool[N], the one with the least room left by a pod, in squares over resources."""
+        nodes = fits.nonzero()[0]
+        rest = np.zeros(len(nodes))
+        for resource in asked:
+            rest += ((self.free[resource, nodes] - request[resource]) * self._weight[resource]) ** 2
+        return int(nodes[rest.argmin()])
 
     def _seat_by_ejection(self, row: int, steps: list[SingleMove], still_to_go: int) -> bool:
         """Move a pod that could have stayed out of the way: one more eviction."""

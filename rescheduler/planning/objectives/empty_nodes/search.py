@@ -34,6 +34,7 @@ _SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its orde
 _FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
 _FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
 _SHORT_SECONDS = 1.0
+_MANY_PODS = 10_000
 _LARGEST_REPACKED = 50_000_000  # pods times nodes
 _SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.15, 0.5, 0.95
 
@@ -64,24 +65,43 @@ class EmptyingSearch:
         if not len(self.situation.candidates):
             self.bound = 0.0
             return
-        if self.deadline.seconds < _SHORT_SECONDS:  # something first: the bound alone may take so long
-            nothing = np.zeros(self.situation.node_count, dtype=np.bool_)
-            self._try(self._by_pods(np.ones(self.situation.node_count)), nothing, self.deadline.part(0.5))
+        movable = len(self.situation.problem.movable)
+        self._begin(movable)
+        if self.deadline.is_over():
+            return
         self.prove()
         if self.bound <= 0:
             return
         self.progress("emptying node by node")
-        movable = len(self.situation.problem.movable)
         is_tight = self.situation.limits.in_all < _FEW_EVICTIONS * movable
         if not is_tight:
             self._draining.prepare(self.deadline)
         self._construct(self.deadline.part(_SHARE_IF_TIGHT if is_tight else _SHARE_OF_FIRST_ORDERS))
         if not is_tight and movable * self.situation.node_count <= _LARGEST_REPACKED:
             self._repack(self.deadline.part(_SHARE_OF_REPACKING))
-        if self.best.value < self.bound:
+        if self.best.value < self.bound and not self.deadline.is_over():
             self._drain(self.deadline.part(_SHARE_OF_DRAINING))
-        if not self._is_done():
+        if not self.deadline.is_over() and not self._is_done():
             self._solve_whole()
+
+    def _begin(self, movable: int) -> None:
+        """Something first, where time is short or pods are many: the bound alone may take so long.
+
+        Of many pods each goes to the first node with room, with all the time there is, so that however slow the
+        machine, the answer is never below what this simple rule reaches by the deadline.
+        """
+        situation = self.situation
+        if movable >= _MANY_PODS:
+            self.progress("emptying node by node, each pod to the first node with room")
+            nodes = situation.candidates
+            order = nodes[np.lexsort((nodes, situation.pods_on[nodes] / situation.price[nodes]))]
+            work = NodeByNode(situation, situation.is_empty, takes_first=True)
+            work.run(order.tolist(), self.deadline.part(_SHARE_OF_SEATS), may_eject=False)
+            self._note_draft(work)
+            self._offer(work.order, self.deadline)
+        elif self.deadline.seconds < _SHORT_SECONDS:
+            ones = np.ones(situation.node_count)
+            self._try(self._by_pods(ones), ones < 0, self.deadline.part(0.5))
 
     def prove(self) -> None:
         """A bound that holds for every plan: by the linear program, with whole nodes where they are few."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rescheduler.model.plan.disruption import MoveLimits
-from rescheduler.planning.objectives.make_room.opening import HelpWanted
+from rescheduler.planning.objectives.make_room.opening import open_problem
+from rescheduler.planning.objectives.make_room.request import MakeRoomRequest
 from rescheduler.planning.objectives.make_room.search import Outcome, RoomSearch
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
@@ -23,7 +24,9 @@ class Found(NamedTuple):
     is_settled: bool = True
 
 
-def search_for(problem: Problem, wanted: HelpWanted, deadline: Deadline, limits: MoveLimits | None = None) -> Found:
+def search_for(
+    problem: Problem, request: MakeRoomRequest, deadline: Deadline, limits: MoveLimits | None = None
+) -> Found:
     """Search for all pods at once, or, with a worth in evictions, for each importance in turn.
 
     Pods of higher importance that are worth their evictions stay helped; those that are not are left out for good.
@@ -31,15 +34,13 @@ def search_for(problem: Problem, wanted: HelpWanted, deadline: Deadline, limits:
     """
     levels = problem.pending_groups.levels
     if problem.pending_groups.evictions_per_pod is None or len(levels) < 2:
-        return Found(problem, RoomSearch(problem, deadline, wanted.request.seed, wanted.request.progress).run())
+        return Found(problem, RoomSearch(problem, deadline, request.seed, request.progress).run())
     helped: list[int] = []
     found: Found | None = None
     for number, level in enumerate(levels):
         pending = [*helped, *(pod for pod in problem.pending if problem.pending_groups.priority(pod) == level)]
-        part = wanted.problem(pending, limits)
-        search = RoomSearch(
-            part, deadline.part(1 / (len(levels) - number)), wanted.request.seed, wanted.request.progress
-        )
+        part = open_problem(request, pending, limits)
+        search = RoomSearch(part, deadline.part(1 / (len(levels) - number)), request.seed, request.progress)
         if found is not None:
             search.begin_with(found.outcome.best)
         is_settled = found is None or (found.is_settled and found.outcome.is_done(found.problem))
@@ -62,16 +63,16 @@ class BindingLimits:
 
 
 def find_binding_limits(
-    wanted: HelpWanted, whole: Problem, outcome: Outcome, schedule: WaveSchedule, deadline: Deadline
+    request: MakeRoomRequest, whole: Problem, outcome: Outcome, schedule: WaveSchedule, deadline: Deadline
 ) -> BindingLimits:
     """Limits without which more pods would be helped; empty if there are none, or if time is over."""
-    limits = wanted.request.eligibility.limits
+    limits = request.eligibility.limits
     certificate = outcome.certificate
     is_final = certificate is not None and certificate.helpable <= len(schedule.places)
     if limits == MoveLimits() or is_final or deadline.is_over():
         return BindingLimits()
-    problem = wanted.problem(limits=MoveLimits())
-    better = search_for(problem, wanted, deadline, limits=MoveLimits()).outcome.best
+    problem = open_problem(request, limits=MoveLimits())
+    better = search_for(problem, request, deadline, limits=MoveLimits()).outcome.best
     if helped_by(problem, better) <= helped_by(problem, schedule):
         return BindingLimits()
     names = violated_limits(whole, better)

@@ -9,7 +9,8 @@ from rescheduler.model.objects.resources import format_amount
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.make_room.hand_off import NodesToAdd, needed
 from rescheduler.planning.objectives.make_room.levels import BindingLimits
-from rescheduler.planning.objectives.make_room.opening import HelpWanted
+from rescheduler.planning.objectives.make_room.opening import incomplete, number_wanted
+from rescheduler.planning.objectives.make_room.request import MakeRoomRequest
 from rescheduler.planning.objectives.make_room.search import Outcome
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import RESOURCE_REASONS, Problem
@@ -18,7 +19,7 @@ MOST_NAMED = 5
 
 
 def describe(
-    asked: HelpWanted,
+    request: MakeRoomRequest,
     problem: Problem,
     outcome: Outcome,
     schedule: WaveSchedule,
@@ -29,11 +30,11 @@ def describe(
     """The message of an answer; ``problem`` is the whole one."""
     placed = {pod for pod, _, _ in schedule.places}
     left = [pod for pod in problem.pending if pod not in placed]
-    wanted = len(asked.waiting())
+    wanted = number_wanted(request)
     if not wanted:
         return "no pending pod is to be helped"
     parts = [_summary(len(placed), wanted, schedule)]
-    lost = asked.incomplete()
+    lost = incomplete(request)
     if lost:
         parts.append(f"not helped: {_named(problem, lost)}, which go together with pods that may not be helped")
     if left:

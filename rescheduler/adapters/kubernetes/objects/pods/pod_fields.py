@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from msgspec import Meta, Raw, field
 
 from rescheduler.adapters.kubernetes.objects.metadata import (
-    ApiStruct,
     Condition,
+    Decoded,
     LabelSelectorObject,
     NodeSelectorObject,
     NodeSelectorTermObject,
@@ -22,7 +22,7 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Seconds = Annotated[int, Meta(ge=0, le=2**53)]
 
 
-class Container(ApiStruct):
+class Container(Decoded):
     """A container, init containers too. ``restart_policy`` Always makes an init container a sidecar."""
 
     name: str | None = None
@@ -32,7 +32,7 @@ class Container(ApiStruct):
     ports: Raw = Raw()
 
 
-class ContainerPort(ApiStruct):
+class ContainerPort(Decoded):
     """A port of a container."""
 
     container_port: Port | None = None
@@ -41,14 +41,14 @@ class ContainerPort(ApiStruct):
     host_ip: str | None = field(default=None, name="hostIP")
 
 
-class ResourceRequirements(ApiStruct):
+class ResourceRequirements(Decoded):
     """Requests and limits as written."""
 
     requests: dict[str, Any] | None = None
     limits: dict[str, Any] | None = None
 
 
-class NodeAffinityObject(ApiStruct):
+class NodeAffinityObject(Decoded):
     """Rules and wishes about nodes."""
 
     required: NodeSelectorObject | None = field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
@@ -57,14 +57,14 @@ class NodeAffinityObject(ApiStruct):
     )
 
 
-class PreferredSchedulingTerm(ApiStruct):
+class PreferredSchedulingTerm(Decoded):
     """A wish about nodes."""
 
     weight: Weight
     preference: NodeSelectorTermObject
 
 
-class PodAffinityTermObject(ApiStruct):
+class PodAffinityTermObject(Decoded):
     """Pods to be near to or far from."""
 
     topology_key: str
@@ -73,14 +73,14 @@ class PodAffinityTermObject(ApiStruct):
     namespace_selector: LabelSelectorObject | None = None
 
 
-class WeightedPodAffinityTerm(ApiStruct):
+class WeightedPodAffinityTerm(Decoded):
     """A wish about other pods."""
 
     weight: Weight
     pod_affinity_term: PodAffinityTermObject
 
 
-class PodAffinityObject(ApiStruct):
+class PodAffinityObject(Decoded):
     """Rules and wishes about other pods; anti-affinity has the same form."""
 
     required: list[PodAffinityTermObject] | None = field(
@@ -91,7 +91,7 @@ class PodAffinityObject(ApiStruct):
     )
 
 
-class Affinity(ApiStruct):
+class Affinity(Decoded):
     """Node affinity stands apart, since pods of a DaemonSet differ in nothing else."""
 
     node_affinity: Raw = Raw()
@@ -99,7 +99,7 @@ class Affinity(ApiStruct):
     pod_anti_affinity: Raw = Raw()
 
 
-class TolerationObject(ApiStruct):
+class TolerationObject(Decoded):
     """One toleration."""
 
     key: str | None = None
@@ -108,7 +108,7 @@ class TolerationObject(ApiStruct):
     effect: str | None = None
 
 
-class TopologySpreadConstraintObject(ApiStruct):
+class TopologySpreadConstraintObject(Decoded):
     """One spread constraint."""
 
     topology_key: str
@@ -121,13 +121,13 @@ class TopologySpreadConstraintObject(ApiStruct):
     node_taints_policy: str | None = None
 
 
-class SchedulingGate(ApiStruct):
+class SchedulingGate(Decoded):
     """One gate."""
 
     name: str
 
 
-class PodSpecObject(ApiStruct):
+class PodSpecObject(Decoded):
     """What the scheduler and the disruption rules look at."""
 
     node_name: str | None = None
@@ -152,19 +152,19 @@ class PodSpecObject(ApiStruct):
     volumes: Raw = Raw()
 
 
-class ContainerWaiting(ApiStruct):
+class Waiting(Decoded):
     """Why a container does not run yet."""
 
     reason: str | None = None
 
 
-class ContainerState(ApiStruct):
+class ContainerState(Decoded):
     """What a container does; only waiting is looked at."""
 
-    waiting: ContainerWaiting | None = None
+    waiting: Waiting | None = None
 
 
-class ContainerStatus(ApiStruct):
+class ContainerStatus(Decoded):
     """What a container does and got; ``resources`` and ``allocated_resources`` matter while it is resized in place."""
 
     name: str | None = None
@@ -174,7 +174,7 @@ class ContainerStatus(ApiStruct):
     allocated_resources: Raw = Raw()
 
 
-class PodStatus(ApiStruct):
+class PodStatus(Decoded):
     """The pod as its node reports it."""
 
     phase: str | None = None
@@ -187,7 +187,7 @@ class PodStatus(ApiStruct):
     init_container_statuses: list[ContainerStatus] | None = None
 
 
-class PodObject(ApiStruct):
+class PodObject(Decoded):
     """A Pod."""
 
     metadata: ObjectMeta | None = None

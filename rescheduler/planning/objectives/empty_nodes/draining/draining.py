@@ -46,6 +46,8 @@ class Draining:
 
         ``order``: nodes to drain, ``wanted`` (bool[N]) among them those that take nobody at first.
         """
+        if deadline.is_over():
+            return None
         seatable = seatable_pods(self.situation)
         if not len(seatable.rows) or deadline.is_over():
             return None
