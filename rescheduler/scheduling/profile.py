@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from functools import cache
+from typing import Final
 
 from rescheduler.extension_points import Filter, Score
 from rescheduler.scheduling.filters import DEFAULT_FILTERS
-from rescheduler.scheduling.scores import (
-    ImageLocality,
-    InterPodAffinity,
-    NodeAffinity,
-    NodeResourcesBalancedAllocation,
-    NodeResourcesFit,
-    PodTopologySpread,
-    TaintToleration,
-)
+from rescheduler.scheduling.plugin import SchedulerScore, Surroundings
+from rescheduler.scheduling.scores import SCORES
 
 DEFAULT_SCHEDULER = "default-scheduler"
-# The first minor version of Kubernetes 1 whose balance score looks at the change that the pod makes.
-_SCORES_CHANGE_OF_BALANCE = 36
+DEFAULT_SCORES: Final = (
+    "TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity",
+    "NodeResourcesBalancedAllocation", "ImageLocality",
+)  # fmt: skip
+"""Scores of kube-scheduler as it comes, in the order in which it runs them."""
 
 
 @dataclass(frozen=True)
@@ -47,29 +44,11 @@ class Profile:
 
 def default_profile(server_version: str | None, scheduler_name: str = DEFAULT_SCHEDULER) -> Profile:
     """kube-scheduler as it comes, for a version such as ``v1.36.3``; an unknown version counts as the newest."""
-    balance = NodeResourcesBalancedAllocation(scores_change=scores_change_of_balance(server_version))
-    return Profile(
-        scheduler_name,
-        DEFAULT_FILTERS,
-        (
-            WeightedScore(TaintToleration(), 3),
-            WeightedScore(NodeAffinity(), 2),
-            WeightedScore(NodeResourcesFit(), 1),
-            WeightedScore(PodTopologySpread(), 2),
-            WeightedScore(InterPodAffinity(), 2),
-            WeightedScore(balance, 1),
-            WeightedScore(ImageLocality(), 1),
-        ),
-    )
+    surroundings = Surroundings(0, server_version)
+    weighted = (WeightedScore(score.of().fitted(surroundings), score.default_weight) for score in _default_scores())
+    return Profile(scheduler_name, DEFAULT_FILTERS, tuple(weighted))
 
 
-def scores_change_of_balance(server_version: str | None) -> bool:
-    """Whether this version's balance score looks at the change that the pod makes; unknown counts as the newest."""
-    minor = minor_version(server_version)
-    return minor is None or minor >= _SCORES_CHANGE_OF_BALANCE
-
-
-def minor_version(server_version: str | None) -> int | None:
-    """The 36 of ``v1.36.3``; None where there is no such number."""
-    match = re.match(r"v?1\.(\d+)", server_version or "")
-    return int(match.group(1)) if match else None
+@cache
+def _default_scores() -> tuple[type[SchedulerScore], ...]:
+    return tuple(SCORES.get(name) for name in DEFAULT_SCORES)

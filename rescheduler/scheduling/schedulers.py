@@ -20,9 +20,10 @@ from rescheduler.scheduling.configuration import (
     resources_unknown,
     scheduling_profiles,
 )
-from rescheduler.scheduling.configuration.metrics_source import offer_of
-from rescheduler.scheduling.filters import DEFAULT_FILTERS, MarkedNode
+from rescheduler.scheduling.filters import DEFAULT_FILTERS
+from rescheduler.scheduling.filters.marked_node import MarkedNode
 from rescheduler.scheduling.profile import Profile
+from rescheduler.scheduling.reading.metrics_source import offer_of
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
 ADMISSION: Final = frozenset({"NodeAffinity", "NodePorts", "NodeResourcesFit"})
@@ -140,8 +141,8 @@ def _offers(configuration: Configuration) -> Iterator[str]:
 def _load_limits(profile: ConfiguredProfile) -> Iterator[LoadLimit]:
     found = profile.usage_threshold
     if found is not None:
-        yield LoadLimit(CPU, found.cpu, found.period_seconds)
-        yield LoadLimit(MEMORY, found.memory, found.period_seconds)
+        limits = ((CPU, found.cpu), (MEMORY, found.memory))
+        yield from (LoadLimit(name, most, found.period) for name, most in limits if most is not None)
 
 
 def _for_planning(profile: Profile, *, is_marked: bool) -> Profile:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rescheduler.scheduling.configuration.fields import Fields
-from rescheduler.scheduling.configuration.findings import quoted, without_credentials
-from rescheduler.scheduling.configuration.names import is_extended_resource
 from rescheduler.scheduling.configuration.settings import Effect, NotModelled
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import quoted, without_credentials
+from rescheduler.scheduling.reading.names import is_extended_resource
 
 
 class ExtenderSettings(NamedTuple):
@@ -47,7 +47,7 @@ def read_extenders(fields: Fields, *, is_strict: bool = True) -> ExtenderSetting
 def _note(name: str, verbs: dict[str, str], resources: tuple[str, ...]) -> NotModelled | None:
     if verbs["filter"]:
         whose = f"pods that ask for {', '.join(resources)}" if resources else "its pods"
-        text = f"not modelled, and it filters nodes: nothing is foretold about {whose} and they are not moved"
+        text = f"not modelled, and it filters nodes: no prediction about {whose} and they are not moved"
         return NotModelled(name, Effect.UNKNOWN, text, resources)
     if verbs["prioritize"]:
         return NotModelled(name, Effect.ESTIMATE, "not modelled: its score is unknown: destinations are estimates")

@@ -3,63 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from rescheduler.scheduling.configuration.settings import Effect, NotModelled
+from rescheduler.scheduling.filters import FILTERS
+from rescheduler.scheduling.plugin import FILTER_POINTS, SCORE_POINTS, SchedulerFilter, SchedulerScore
+from rescheduler.scheduling.scores import SCORES
 
 QUEUE_POINTS: Final = ("preEnqueue", "queueSort")
-FILTER_POINTS: Final = ("preFilter", "filter")
-SCORE_POINTS: Final = ("preScore", "score")
 _LATER_POINTS: Final = ("reserve", "permit", "preBind", "bind", "postBind")
 _GROUP_POINTS: Final = ("placementGenerate", "placementScore")
 POINTS: Final = (*QUEUE_POINTS, *_GROUP_POINTS, *FILTER_POINTS, "postFilter", *SCORE_POINTS, *_LATER_POINTS)
 """Extension points in the order in which they run."""
 
-_FILTERS_ONLY = ("preFilter", "filter")
-_BOTH = (*FILTER_POINTS, *SCORE_POINTS)
-
 IN_TREE: Mapping[str, tuple[str, ...]] = {
-    "SchedulingGates": ("preEnqueue",),
     "PrioritySort": ("queueSort",),
-    "NodeUnschedulable": ("filter",),
-    "NodeName": ("filter",),
-    "TaintToleration": ("filter", *SCORE_POINTS),
-    "NodeAffinity": _BOTH,
-    "NodePorts": _FILTERS_ONLY,
-    "NodeResourcesFit": ("placementScore", *_BOTH),
-    "VolumeRestrictions": _FILTERS_ONLY,
-    "NodeVolumeLimits": _FILTERS_ONLY,
     "EBSLimits": ("filter",),
     "GCEPDLimits": ("filter",),
     "AzureDiskLimits": ("filter",),
     "CinderLimits": ("filter",),
-    "VolumeBinding": (*_BOTH, "reserve", "preBind"),
-    "VolumeZone": _FILTERS_ONLY,
-    "PodTopologySpread": _BOTH,
-    "InterPodAffinity": _BOTH,
-    "NodeDeclaredFeatures": _FILTERS_ONLY,
+    "NodeDeclaredFeatures": FILTER_POINTS,
     "GangScheduling": ("preEnqueue", "permit"),
-    "DynamicResources": ("preEnqueue", *_FILTERS_ONLY, "postFilter", "score", "reserve", "preBind"),
+    "DynamicResources": ("preEnqueue", *FILTER_POINTS, "postFilter", "score", "reserve", "preBind"),
     "DefaultPreemption": ("preEnqueue", "postFilter"),
-    "NodeResourcesBalancedAllocation": SCORE_POINTS,
-    "ImageLocality": ("score",),
     "DefaultBinder": ("bind",),
     "SelectorSpread": SCORE_POINTS,
     "NodePreferAvoidPods": ("score",),
-    "NodeResourcesLeastAllocated": ("score",),
-    "NodeResourcesMostAllocated": ("score",),
-    "RequestedToCapacityRatio": ("score",),
     "NodeLabel": ("filter", "score"),
-    "ServiceAffinity": (*_FILTERS_ONLY, "score"),
+    "ServiceAffinity": (*FILTER_POINTS, "score"),
 }
-"""kube-scheduler's own plugins, of all versions of its configuration that are read."""
+"""kube-scheduler's own plugins that no filter and no score models, of all versions of its configuration."""
 
 OTHERS: Mapping[str, tuple[str, ...]] = {
-    "TargetLoadPacking": ("score",),
-    "LoadVariationRiskBalancing": ("score",),
-    "LowRiskOverCommitment": ("score",),
-    "BestFitBinPack": SCORE_POINTS,
-    "SafeBalancing": SCORE_POINTS,
     "Coscheduling": ("queueSort", "preFilter", "postFilter", "reserve", "permit", "postBind"),
     "CapacityScheduling": ("preFilter", "postFilter", "reserve"),
     "NodeResourceTopologyMatch": ("filter", "score", "reserve", "postBind"),
@@ -73,40 +49,65 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "PreemptionToleration": ("postFilter",),
     "CrossNodePreemption": ("postFilter",),
 }
-"""Plugins that are not kube-scheduler's own, but known."""
+"""Plugins that are not kube-scheduler's own, known, and not modelled."""
 
-LOAD_AWARE: Final = (
-    "TargetLoadPacking", "LoadVariationRiskBalancing", "LowRiskOverCommitment", "BestFitBinPack", "SafeBalancing",
-)  # fmt: skip
-
-REMOVED: Final = (
-    "NodeLabel", "ServiceAffinity", "NodePreferAvoidPods", "NodeResourcesLeastAllocated",
-    "NodeResourcesMostAllocated", "RequestedToCapacityRatio",
-)  # fmt: skip
-"""Plugins that v1beta2 and later do not have."""
-
+_REMOVED: Final = ("NodeLabel", "ServiceAffinity", "NodePreferAvoidPods")
 # Volume limits of single providers: their volumes are counted by NodeVolumeLimits since they went over to CSI.
 _COVERED = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits")
-_UNKNOWN = "whether a node suits a pod is unknown: nothing is foretold about its pods and they are not moved"
+_UNKNOWN = "whether a node suits a pod is unknown: no prediction about its pods and they are not moved"
 _ESTIMATE = "its score is unknown: destinations are estimates"
 _COSCHEDULED = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io")
 
 
+@cache
+def score_class(plugin: str) -> type[SchedulerScore] | None:
+    """What models the score of a plugin; None where nothing does. Raises PluginError for one that is unusable."""
+    return SCORES.get(plugin) if plugin in SCORES.own or plugin in SCORES.foreign() else None
+
+
+@cache
+def filter_class(plugin: str) -> type[SchedulerFilter] | None:
+    """What models the filter of a plugin; None where nothing does. Raises PluginError for one that is unusable."""
+    return FILTERS.get(plugin) if plugin in FILTERS.own or plugin in FILTERS.foreign() else None
+
+
+@cache
 def points_of(plugin: str) -> tuple[str, ...] | None:
     """The extension points at which a plugin can stand; None for a plugin that is not known."""
-    return IN_TREE.get(plugin) or OTHERS.get(plugin)
+    return _modelled_points(plugin) or IN_TREE.get(plugin) or OTHERS.get(plugin)
+
+
+def _modelled_points(plugin: str) -> tuple[str, ...]:
+    """Those of the filter and of the score of that name, in the order in which they run."""
+    classes = (filter_class(plugin), score_class(plugin))
+    points = {point for found in classes if found is not None for point in found.stands_at}
+    return tuple(point for point in POINTS if point in points)
+
+
+def is_removed(plugin: str) -> bool:
+    """Whether v1beta2 and later do not have a plugin."""
+    found = score_class(plugin)
+    return plugin in _REMOVED if found is None else found.is_removed
+
+
+def known_names() -> list[str]:
+    """Every plugin that a KubeSchedulerConfiguration may name here."""
+    names = dict.fromkeys((*FILTERS.names(), *SCORES.names(), *IN_TREE, *OTHERS))
+    return [name for name in names if points_of(name) is not None]
 
 
 def not_modelled(plugin: str, points: frozenset[str]) -> NotModelled | None:
     """What it means that a plugin stands at these points; None where all that matters of it is modelled."""
+    if _modelled_points(plugin):
+        return None
     special = _special(plugin, points)
     if special is not None or plugin in IN_TREE:
         return special
     if points.intersection(FILTER_POINTS):
         return NotModelled(plugin, Effect.UNKNOWN, f"not modelled, and it filters nodes: {_UNKNOWN}")
-    if plugin not in LOAD_AWARE and points.intersection(SCORE_POINTS):
+    if points.intersection(SCORE_POINTS):
         return NotModelled(plugin, Effect.ESTIMATE, f"not modelled: {_ESTIMATE}")
-    return None if plugin in LOAD_AWARE else _beside(plugin, points)
+    return _beside(plugin, points)
 
 
 def _beside(plugin: str, points: frozenset[str]) -> NotModelled | None:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rescheduler.scheduling.configuration.extenders import ExtenderSettings
-from rescheduler.scheduling.configuration.fields import Fields
-from rescheduler.scheduling.configuration.findings import choices, quoted
-from rescheduler.scheduling.configuration.in_tree_arguments import PluginArguments, read_plugin_config
 from rescheduler.scheduling.configuration.known_plugins import (
-    IN_TREE,
-    LOAD_AWARE,
-    OTHERS,
     POINTS,
-    REMOVED,
+    filter_class,
+    is_removed,
+    known_names,
     not_modelled,
     points_of,
+    score_class,
 )
+from rescheduler.scheduling.configuration.plugin_config import PluginArguments, read_plugin_config
 from rescheduler.scheduling.configuration.plugin_sets import (
     EVERY,
     MULTI_POINT,
@@ -29,25 +27,20 @@ from rescheduler.scheduling.configuration.plugin_sets import (
     merged,
     weights_overflow,
 )
-from rescheduler.scheduling.configuration.resource_arguments import RATIO
-from rescheduler.scheduling.configuration.settings import ConfiguredProfile, ConfiguredScore, NotModelled
-from rescheduler.scheduling.filters import DEFAULT_FILTERS
-from rescheduler.scheduling.scores import (
-    ImageLocality,
-    NodeAffinity,
-    NodeResourcesBalancedAllocation,
-    NodeResourcesFit,
-    PodTopologySpread,
-    TaintToleration,
+from rescheduler.scheduling.configuration.settings import (
+    ConfiguredProfile,
+    ConfiguredScore,
+    NotModelled,
+    weighed_resources,
 )
+from rescheduler.scheduling.plugin import FIRST_FORMS
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import choices, quoted
 
-_MODELLED_FILTERS = frozenset(plugin.name for plugin in DEFAULT_FILTERS)
 # In the second beta and before, "unreserve" stood beside the points of today.
 _EARLIER_POINTS = ("unreserve",)
-# These stand at the score point, but all nodes get 0: behind a gate that is off, or for pods that are not foretold.
+# These stand at the score point, but all nodes get 0: behind a gate that is off, or for pods without a prediction.
 _WITHOUT_SCORES = {"VolumeBinding", "DynamicResources"}
-_WITHOUT_ARGUMENTS = {plugin.name: plugin for plugin in (TaintToleration(), NodeAffinity(), ImageLocality())}
-_FIRST_FORMS = ("v1alpha1", "v1alpha2", "v1beta1")
 
 
 class QueueSort(NamedTuple):
@@ -74,8 +67,7 @@ def read_profile(
     _refuse_doubled(fields, expansion)
     _check_weights(fields, expansion, sets)
     _refuse_missing(fields, expansion)
-    if RATIO in expansion.at["score"] and arguments.ratio is None:
-        fields.findings.refuse(fields.at("plugins"), f"{RATIO} scores without a shape; give it one in pluginConfig")
+    _refuse_unset(fields, expansion, arguments)
     queue = sets["queueSort"]
     sort = QueueSort(tuple(entry.name for entry in queue.enabled), queue.disabled)
     return profile_of(name, expansion, arguments, extenders, own_share), sort
@@ -86,32 +78,30 @@ def profile_of(
 ) -> ConfiguredProfile:
     """The profile that plugins and arguments make together."""
     scores = tuple(_scores(expansion, arguments))
-    filters = tuple(plugin for plugin in expansion.at["filter"] if plugin in _MODELLED_FILTERS)
+    filters = tuple(plugin for plugin in expansion.at["filter"] if filter_class(plugin) is not None)
     gates = ("SchedulingGates",) if "SchedulingGates" in expansion.at["preEnqueue"] else ()
     notes = tuple(_notes(expansion))
-    sources = [arguments.load_sources.get(score.plugin, "") for score in scores]
-    metrics = [arguments.load_metrics[score.plugin] for score in scores if score.plugin in arguments.load_metrics]
+    settings = [arguments.of(score.plugin) for score in scores]
+    decided: dict[str, Any] = {name: value for each in arguments.profile() for name, value in each.items()}
+    ignored = (*decided.pop("ignored_resources", ()), *extenders.ignored_resources)
     return ConfiguredProfile(
         scheduler_name=name,
         filters=(*gates, *filters),
         scores=scores,
-        added_affinity=arguments.added,
-        default_constraints=arguments.spread.constraints,
-        has_own_defaults=arguments.spread.is_own,
-        ignored_resources=(*arguments.fit.ignored_resources, *extenders.ignored_resources),
-        ignored_resource_groups=arguments.fit.ignored_groups,
+        ignored_resources=ignored,
         percentage_of_nodes_to_score=share,
         not_modelled=(*notes, *extenders.not_modelled),
-        weighed_resources=_weighed(scores),
-        load_source="; ".join(dict.fromkeys(source for source in sources if source)),
-        metrics=tuple(dict.fromkeys(metrics)),
+        weighed_resources=weighed_resources(scores),
+        load_source="; ".join(dict.fromkeys(each.load_source for each in settings if each.load_source)),
+        metrics=tuple(dict.fromkeys(each.metrics for each in settings if each.metrics is not None)),
+        **decided,
     )
 
 
 def _written_sets(fields: Fields, version: str) -> dict[str, PluginSet]:
-    points = [*POINTS] if version in _FIRST_FORMS else [MULTI_POINT, *POINTS]
+    points = [*POINTS] if version in FIRST_FORMS else [MULTI_POINT, *POINTS]
     found = {point: _plugin_set(fields.child(point), point, version) for point in points if fields.has(point)}
-    if version in _FIRST_FORMS:
+    if version in FIRST_FORMS:
         for point in _EARLIER_POINTS:
             fields.has(point)
     fields.refuse_unread()
@@ -143,7 +133,7 @@ def _check_plugin(item: Fields, entry: Enabled, point: str, version: str) -> Non
     path = item.at("name")
     if not entry.name or entry.name == EVERY:
         item.findings.refuse(path, f"found {quoted(entry.name)}; wanted the name of one plugin")
-    elif entry.name in REMOVED and version not in _FIRST_FORMS:
+    elif is_removed(entry.name) and version not in FIRST_FORMS:
         item.findings.refuse(path, f"{entry.name} was removed before {version}; kube-scheduler refuses it")
     elif points is None:
         text = f"{quoted(entry.name)} is no plugin that is known: kube-scheduler starts only if it was built with it"
@@ -153,7 +143,7 @@ def _check_plugin(item: Fields, entry: Enabled, point: str, version: str) -> Non
 
 
 def _plugin_choices(name: str) -> str:
-    return choices(name, [*IN_TREE, *OTHERS])
+    return choices(name, known_names())
 
 
 def _refuse_doubled(fields: Fields, expansion: Expansion) -> None:
@@ -172,6 +162,14 @@ def _refuse_missing(fields: Fields, expansion: Expansion) -> None:
     if not expansion.at["bind"]:
         text = "no plugin binds pods; kube-scheduler wants one such as DefaultBinder"
         fields.findings.refuse(fields.at("plugins"), text)
+
+
+def _refuse_unset(fields: Fields, expansion: Expansion, arguments: PluginArguments) -> None:
+    for plugin in expansion.at["score"]:
+        score = score_class(plugin)
+        if score is not None and score.required and arguments.of(plugin).score is None:
+            text = f"{plugin} scores without {score.required}; give it one in pluginConfig"
+            fields.findings.refuse(fields.at("plugins"), text)
 
 
 def _check_weights(fields: Fields, expansion: Expansion, sets: Mapping[str, PluginSet]) -> None:
@@ -206,12 +204,10 @@ def _data_at(fields: Fields, entry: Enabled) -> dict[str, object]:
 
 
 def _scores(expansion: Expansion, arguments: PluginArguments) -> Iterator[ConfiguredScore]:
-    spread = PodTopologySpread(arguments.spread.constraints, defaults_need_all_keys=arguments.spread.is_own)
     for plugin in expansion.at["score"]:
-        own = spread if plugin == "PodTopologySpread" else arguments.of_score(plugin)
-        setting = own or _WITHOUT_ARGUMENTS.get(plugin)
-        if setting is not None:
-            yield ConfiguredScore(plugin, expansion.weights[plugin], setting)
+        score = arguments.of(plugin).score
+        if score is not None:
+            yield ConfiguredScore(plugin, expansion.weights[plugin], score)
 
 
 def _notes(expansion: Expansion) -> Iterator[NotModelled]:
@@ -222,17 +218,6 @@ def _notes(expansion: Expansion) -> Iterator[NotModelled]:
             yield note
 
 
-def _weighed(scores: tuple[ConfiguredScore, ...]) -> dict[str, tuple[str, ...]]:
-    """Resources that each score looks at."""
-    return {
-        score.plugin: tuple(name for name, _ in score.arguments.resources)
-        for score in scores
-        if isinstance(score.arguments, NodeResourcesFit | NodeResourcesBalancedAllocation)
-    }
-
-
 def uses_load(profile: ConfiguredProfile) -> bool:
     """Whether the profile scores or filters by measured load."""
-    return profile.usage_threshold is not None or any(
-        score.plugin in LOAD_AWARE or score.plugin == "usage" for score in profile.scores
-    )
+    return profile.usage_threshold is not None or any(score.score.goes_by_load for score in profile.scores)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
 
-from rescheduler.scheduling.configuration.documents import ReadDocument
 from rescheduler.scheduling.configuration.extenders import ExtenderSettings, read_extenders
-from rescheduler.scheduling.configuration.fields import Fields
-from rescheduler.scheduling.configuration.findings import Findings, choices, quoted
-from rescheduler.scheduling.configuration.first_alpha import read_first_alpha
 from rescheduler.scheduling.configuration.kube_profile import read_profile
-from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile
+from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile, ConfiguredScore
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER
+from rescheduler.scheduling.reading.documents import ReadDocument
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import Findings, choices, quoted
 
 GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
@@ -22,6 +23,7 @@ _BOOLEANS = ("enableProfiling", "enableContentionProfiling", "delayCacheUntilAct
 _EARLIER_BOOLEANS = ("disablePreemption",)
 _ADDRESSES = ("healthzBindAddress", "metricsBindAddress")
 _ELECTION = ("leaseDuration", "renewDeadline", "retryPeriod", "resourceLock", "resourceName", "resourceNamespace")
+_PROVIDERS = ["DefaultProvider", "ClusterAutoscalerProvider"]
 _CONNECTION = ("kubeconfig", "acceptContentTypes", "contentType")
 
 
@@ -34,7 +36,7 @@ def read_kube_scheduler(document: ReadDocument, scheduler_name: str | None) -> C
     share = fields.integer("percentageOfNodesToScore", 0, 0, 100)
     _irrelevant(fields, version)
     if version == "v1alpha1":
-        profiles = read_first_alpha(fields, share, scheduler_name)
+        profiles = _first_alpha(fields, share, scheduler_name)
     else:
         profiles = _profiles(fields, version, share, read_extenders(fields), scheduler_name)
     fields.refuse_unread()
@@ -111,3 +113,35 @@ def _name(entry: Fields, given: str | None, *, is_only: bool) -> str:
     if not name:
         entry.findings.refuse(entry.path, "schedulerName is missing; each of several profiles needs one")
     return name
+
+
+def _first_alpha(fields: Fields, share: int, given_name: str | None) -> Mapping[str, ConfiguredProfile]:
+    """The one profile of v1alpha1: plugins at the top level, the algorithm by name.
+
+    A policy that it points at is another file and not read.
+    """
+    name = fields.text("schedulerName") or given_name or DEFAULT_SCHEDULER
+    weight = fields.integer("hardPodAffinitySymmetricWeight", 1, 0, 100)
+    provider = _provider(fields.child("algorithmSource"))
+    plugins = {key: fields.raw(key) for key in ("plugins", "pluginConfig") if fields.has(key)}
+    profile, _ = read_profile(Fields(fields.findings, (), plugins), name, "v1alpha1", share, ExtenderSettings())
+    scores = tuple(_changed(score, provider, weight) for score in profile.scores)
+    return {name: replace(profile, scores=scores)}
+
+
+def _provider(fields: Fields) -> str:
+    name = fields.text("provider", _PROVIDERS[0])
+    if fields.has("policy"):
+        text = "the policy it points at is another file; name that file in the policy's schedulers instead"
+        fields.findings.refuse(fields.at("policy"), text, at_key=True)
+    if name not in _PROVIDERS:
+        fields.findings.refuse(fields.at("provider"), f"found {quoted(name)}; {choices(name, _PROVIDERS)}")
+    fields.refuse_unread()
+    return name
+
+
+def _changed(score: ConfiguredScore, provider: str, weight: int) -> ConfiguredScore:
+    if score.plugin == "NodeResourcesLeastAllocated" and provider == "ClusterAutoscalerProvider":
+        most = replace(cast(Any, score.score), strategy="MostAllocated")
+        return ConfiguredScore("NodeResourcesMostAllocated", score.weight, most)
+    return replace(score, score=score.score.with_hard_affinity(weight))

@@ -4,39 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
-from rescheduler.scheduling.configuration.documents import ReadDocument
 from rescheduler.scheduling.configuration.extenders import read_extenders
-from rescheduler.scheduling.configuration.fields import Fields
-from rescheduler.scheduling.configuration.findings import Findings, choices, quoted
-from rescheduler.scheduling.configuration.legacy_plugins import (
-    CUSTOM_PREDICATES,
-    CUSTOM_PRIORITIES,
-    DEFAULT_PRIORITIES,
-    MANDATORY,
-    PREDICATES,
-    PRIORITIES,
-    RATIO,
-    note_of_custom_predicate,
-    note_of_custom_priority,
-    note_of_priority,
-)
-from rescheduler.scheduling.configuration.legacy_ratio import ratio_score
 from rescheduler.scheduling.configuration.settings import (
     Configuration,
     ConfiguredProfile,
     ConfiguredScore,
+    Effect,
     NotModelled,
-    ScoreArguments,
+    weighed_resources,
 )
 from rescheduler.scheduling.filters import DEFAULT_FILTERS
+from rescheduler.scheduling.plugin import SchedulerScore
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER
-from rescheduler.scheduling.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
+from rescheduler.scheduling.reading.documents import ReadDocument
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import Findings, choices, quoted
+from rescheduler.scheduling.scores import SCORES
 
 KIND: Final = "Policy"
 FORM: Final = "legacy Policy"
 _LARGEST_WEIGHT = 2**31 - 1
+# The node's conditions became taints; TaintToleration and NodeReady stand for them.
+_CONDITIONS: Final = ("CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure")
+_MANDATORY: Final = ("NodeUnschedulable", "TaintToleration")
+_CUSTOM_PREDICATES: Final = ("serviceAffinity", "labelsPresence")
+_RATIO: Final = "RequestedToCapacityRatioPriority"
+_CUSTOM_PRIORITIES: Final = ("serviceAntiAffinity", "labelPreference")
+_DEFAULT_PRIORITIES: Mapping[str, int] = {
+    "SelectorSpreadPriority": 1,
+    "InterPodAffinityPriority": 1,
+    "LeastRequestedPriority": 1,
+    "BalancedResourceAllocation": 1,
+    "NodePreferAvoidPodsPriority": 10000,
+    "NodeAffinityPriority": 1,
+    "TaintTolerationPriority": 1,
+    "ImageLocalityPriority": 1,
+}
+_ESTIMATE = (Effect.ESTIMATE, "not modelled: its score is unknown: destinations are estimates")
+_NO_PREDICTION = "not modelled, and it filters nodes: no prediction about its pods and they are not moved"
+_NOT_MODELLED: Mapping[str, tuple[Effect, str]] = {
+    "EqualPriority": (Effect.HARMLESS, "scores all nodes alike: harmless"),
+    "NodePreferAvoidPodsPriority": (
+        Effect.HARMLESS,
+        "not modelled: harmless unless nodes carry the annotation scheduler.alpha.kubernetes.io/preferAvoidPods",
+    ),
+    "SelectorSpreadPriority": _ESTIMATE,
+    "ServiceSpreadingPriority": _ESTIMATE,
+    "ResourceLimitsPriority": _ESTIMATE,
+}
+
+
+@cache
+def _predicate_filters() -> Mapping[str, frozenset[str]]:
+    """Filters by the predicates that switch them on."""
+    found: dict[str, frozenset[str]] = dict.fromkeys(_CONDITIONS, frozenset())
+    for plugin in DEFAULT_FILTERS:
+        for predicate in plugin.predicates:
+            found[predicate] = found.get(predicate, frozenset()) | {plugin.name}
+    return found
+
+
+@cache
+def _priority_scores() -> Mapping[str, SchedulerScore]:
+    """Scores by the priorities that they were called."""
+    classes = [SCORES.get(name) for name in SCORES.own]
+    return {each.name: score.of(**each.settings) for score in classes for each in score.priorities}
+
+
+@cache
+def _custom_scores() -> Mapping[str, type[SchedulerScore]]:
+    """Scores by the field of ``argument`` that sets them."""
+    classes = [SCORES.get(name) for name in SCORES.own]
+    return {score.legacy_argument: score for score in classes if score.legacy_argument}
 
 
 @dataclass
@@ -55,7 +97,8 @@ def read_legacy_policy(document: ReadDocument, scheduler_name: str | None) -> Co
     findings.note_doubled(is_refused=False, reader="kube-scheduler")
     fields.text("kind"), fields.text("apiVersion")
     findings.warn((), "kube-scheduler 1.23 and newer do not read a Policy; write a KubeSchedulerConfiguration")
-    affinity = _hard_affinity(fields)
+    # 0 counts as not given.
+    affinity = fields.integer("hardPodAffinitySymmetricWeight", 1, 0, 100) or 1
     found = _Found()
     _predicates(fields, found)
     _priorities(fields, found, affinity)
@@ -70,14 +113,9 @@ def read_legacy_policy(document: ReadDocument, scheduler_name: str | None) -> Co
         scores=tuple(found.scores),
         ignored_resources=extenders.ignored_resources,
         not_modelled=(*found.notes, *extenders.not_modelled),
-        weighed_resources=_weighed(found.scores),
+        weighed_resources=weighed_resources(found.scores),
     )
     return Configuration(FORM, {name: profile}, findings.warning_lines())
-
-
-def _hard_affinity(fields: Fields) -> InterPodAffinity:
-    """0 counts as not given."""
-    return InterPodAffinity(fields.integer("hardPodAffinitySymmetricWeight", 1, 0, 100) or 1)
 
 
 def _in_order(names: set[str] | None) -> tuple[str, ...]:
@@ -88,60 +126,61 @@ def _in_order(names: set[str] | None) -> tuple[str, ...]:
 def _predicates(fields: Fields, found: _Found) -> None:
     if fields.raw("predicates") is None:
         return
-    filters = set(MANDATORY)
+    filters, known = set(_MANDATORY), _predicate_filters()
     for item in fields.children("predicates"):
         name = item.text("name")
         argument = item.child("argument")
-        custom = [kind for kind in CUSTOM_PREDICATES if argument.has(kind)]
+        custom = [kind for kind in _CUSTOM_PREDICATES if argument.has(kind)]
         argument.warn_unread("kube-scheduler")
         item.warn_unread("kube-scheduler")
         if custom:
-            found.notes.append(note_of_custom_predicate(name or custom[0]))
-        elif name in PREDICATES:
-            filters.update(PREDICATES[name])
+            found.notes.append(NotModelled(name or custom[0], Effect.UNKNOWN, _NO_PREDICTION))
+        elif name in known:
+            filters.update(known[name])
         else:
-            item.findings.refuse(item.at("name"), f"no predicate {quoted(name)}; {choices(name, [*PREDICATES])}")
+            item.findings.refuse(item.at("name"), f"no predicate {quoted(name)}; {choices(name, [*known])}")
     found.filters = filters
 
 
-def _priorities(fields: Fields, found: _Found, affinity: InterPodAffinity) -> None:
+def _priorities(fields: Fields, found: _Found, affinity: int) -> None:
     if fields.raw("priorities") is None:
-        for name, weight in DEFAULT_PRIORITIES.items():
-            _add(found, name, weight, PRIORITIES[name], affinity)
+        for name, weight in _DEFAULT_PRIORITIES.items():
+            _add(found, name, weight, affinity)
         return
     ratios = 0
+    known = [*_priority_scores(), *_NOT_MODELLED]
+    kinds = (*_CUSTOM_PRIORITIES, *_custom_scores())
     for item in fields.children("priorities"):
         name, weight = item.text("name"), _weight(item)
         argument = item.child("argument")
-        custom = [kind for kind in CUSTOM_PRIORITIES if argument.has(kind)]
+        custom = [kind for kind in kinds if argument.has(kind)]
         if item.has("argument") and not custom:
-            wanted = ", ".join(CUSTOM_PRIORITIES)
+            wanted = ", ".join(kinds)
             item.findings.refuse(item.at("argument"), f"none of {wanted} is given; kube-scheduler needs one of them")
         argument.warn_unread("kube-scheduler")
         item.warn_unread("kube-scheduler")
-        if custom == ["requestedToCapacityRatioArguments"]:
+        if len(custom) == 1 and custom[0] in _custom_scores():
             ratios += 1
-            score = ratio_score(argument.child(custom[0]))
-            found.scores.append(ConfiguredScore(name or RATIO, weight, score))
+            score = _custom_scores()[custom[0]].read_legacy(argument.child(custom[0]))
+            found.scores.append(ConfiguredScore(name or _RATIO, weight, score))
         elif custom:
-            found.notes.append(note_of_custom_priority(name or custom[0]))
-        elif name in PRIORITIES:
-            _add(found, name, weight, PRIORITIES[name], affinity)
+            found.notes.append(NotModelled(name or custom[0], *_ESTIMATE))
+        elif name in known:
+            _add(found, name, weight, affinity)
         else:
-            known = [*PRIORITIES, RATIO]
-            text = "needs its argument" if name == RATIO else f"no priority {quoted(name)}; {choices(name, known)}"
+            advice = choices(name, [*known, _RATIO])
+            text = "needs its argument" if name == _RATIO else f"no priority {quoted(name)}; {advice}"
             item.findings.refuse(item.at("name"), text)
     if ratios > 1:
         fields.findings.refuse(fields.at("priorities"), "requestedToCapacityRatioArguments are given twice; keep one")
 
 
-def _add(found: _Found, name: str, weight: int, arguments: ScoreArguments | None, affinity: InterPodAffinity) -> None:
-    note = note_of_priority(name)
-    if note is not None:
-        found.notes.append(note)
-    elif arguments is not None:
-        chosen = affinity if isinstance(arguments, InterPodAffinity) else arguments
-        found.scores.append(ConfiguredScore(name, weight, chosen))
+def _add(found: _Found, name: str, weight: int, affinity: int) -> None:
+    score = _priority_scores().get(name)
+    if score is None:
+        found.notes.append(NotModelled(name, *_NOT_MODELLED[name]))
+    else:
+        found.scores.append(ConfiguredScore(name, weight, score.with_hard_affinity(affinity)))
 
 
 def _weight(fields: Fields) -> int:
@@ -153,11 +192,3 @@ def _weight(fields: Fields) -> int:
         )
         return 1
     return weight
-
-
-def _weighed(scores: list[ConfiguredScore]) -> Mapping[str, tuple[str, ...]]:
-    return {
-        score.plugin: tuple(resource for resource, _ in score.arguments.resources)
-        for score in scores
-        if isinstance(score.arguments, NodeResourcesFit | NodeResourcesBalancedAllocation)
-    }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rescheduler.scheduling.configuration.findings import choices, quoted
 from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile
+from rescheduler.scheduling.reading.findings import choices, quoted
 
 
 def resources_unknown(configuration: Configuration, resource_names: Iterable[str]) -> tuple[str, ...]:

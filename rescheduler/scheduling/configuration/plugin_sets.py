@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from rescheduler.policy.reading.document import Path
-from rescheduler.scheduling.configuration.known_plugins import IN_TREE, POINTS, points_of
+from rescheduler.scheduling.configuration.known_plugins import POINTS, points_of, score_class
 
 MULTI_POINT: Final = "multiPoint"
 EVERY: Final = "*"
@@ -28,12 +28,12 @@ class PluginSet(NamedTuple):
     disabled: frozenset[str] = frozenset()
 
 
-_TODAY = {
-    "SchedulingGates": 0, "PrioritySort": 0, "NodeUnschedulable": 0, "NodeName": 0, "TaintToleration": 3,
-    "NodeAffinity": 2, "NodePorts": 0, "NodeResourcesFit": 1, "VolumeRestrictions": 0, "NodeVolumeLimits": 0,
-    "VolumeBinding": 0, "VolumeZone": 0, "PodTopologySpread": 2, "InterPodAffinity": 2, "DynamicResources": 2,
-    "DefaultPreemption": 0, "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "DefaultBinder": 0,
-}  # fmt: skip
+_ORDER = (
+    "SchedulingGates", "PrioritySort", "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
+    "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread",
+    "InterPodAffinity", "DynamicResources", "DefaultPreemption", "NodeResourcesBalancedAllocation", "ImageLocality",
+    "DefaultBinder",
+)  # fmt: skip
 _SCORES_V1BETA2 = {
     "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "InterPodAffinity": 1, "NodeResourcesFit": 1,
     "NodeAffinity": 1, "PodTopologySpread": 2, "TaintToleration": 1,
@@ -43,8 +43,6 @@ _SCORES_V1BETA1 = {
     "NodeResourcesLeastAllocated": 1, "NodeAffinity": 1, "NodePreferAvoidPods": 10000, "PodTopologySpread": 2,
     "TaintToleration": 1,
 }  # fmt: skip
-NEWEST_SCORES: Final = {name: weight for name, weight in _TODAY.items() if weight and name != "DynamicResources"}
-"""Weights of the default scores in v1 and v1beta3."""
 
 
 def default_sets(version: str) -> dict[str, PluginSet]:
@@ -53,14 +51,19 @@ def default_sets(version: str) -> dict[str, PluginSet]:
     v1 and v1beta3 name all plugins under multiPoint; earlier versions point by point and with other weights.
     """
     if version in ("v1", "v1beta3"):
-        return {MULTI_POINT: PluginSet(_entries(_TODAY))}
+        return {MULTI_POINT: PluginSet(tuple(Enabled(name, _weight(name)) for name in _ORDER))}
     scores = _SCORES_V1BETA2 if version == "v1beta2" else _SCORES_V1BETA1
     found = {}
     for point in POINTS:
-        names = [name for name in _TODAY if point in IN_TREE[name] and name not in ("SchedulingGates",)]
+        names = [name for name in _ORDER if _stands_at(name, point) and name != "SchedulingGates"]
         found[point] = PluginSet(_entries(scores if point == "score" else dict.fromkeys(names, 0)))
     found["preEnqueue"] = PluginSet(_entries({"SchedulingGates": 0}))
     return found
+
+
+def _weight(name: str) -> int:
+    score = score_class(name)
+    return 2 if name == "DynamicResources" else score.default_weight if score is not None else 0
 
 
 def _entries(weights: Mapping[str, int]) -> tuple[Enabled, ...]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
 
-from rescheduler.extension_points import Score
 from rescheduler.model.objects.constraints import NodeAffinity, TopologySpreadConstraint
-from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.scheduling.configuration.metrics_source import ForeignMetrics
-
-ScoreArguments: TypeAlias = Score | PolicyModel
-"""A score that needs nothing more, or the arguments of one that needs usage."""
+from rescheduler.scheduling.filters.node_usage import UsageThresholds
+from rescheduler.scheduling.plugin import SchedulerScore
+from rescheduler.scheduling.reading.metrics_source import ForeignMetrics
 
 
 class Effect(StrEnum):
@@ -24,7 +20,7 @@ class Effect(StrEnum):
     ESTIMATE = "Estimate"
     """Destinations are estimates: the scheduler may prefer another node."""
     UNKNOWN = "Unknown"
-    """Feasibility is unknown: nothing is foretold about the pods concerned, and they are not moved."""
+    """Feasibility is unknown: no prediction about the pods concerned, and they are not moved."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +44,7 @@ class ConfiguredScore:
 
     plugin: str
     weight: int
-    arguments: ScoreArguments
-
-
-@dataclass(frozen=True)
-class UsageThreshold:
-    """Measured loads above which a node takes no pods, in percent, over a window in seconds."""
-
-    cpu: float
-    memory: float
-    period_seconds: float
+    score: SchedulerScore
 
 
 @dataclass(frozen=True)
@@ -76,7 +63,7 @@ class ConfiguredProfile:
     filters: tuple[str, ...]
     scores: tuple[ConfiguredScore, ...]
     added_affinity: NodeAffinity | None = None
-    usage_threshold: UsageThreshold | None = None
+    usage_threshold: UsageThresholds | None = None
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
     has_own_defaults: bool = False
     ignored_resources: tuple[str, ...] = ()
@@ -98,3 +85,8 @@ class Configuration:
     form: str
     profiles: Mapping[str, ConfiguredProfile]
     warnings: tuple[str, ...] = ()
+
+
+def weighed_resources(scores: Iterable[ConfiguredScore]) -> dict[str, tuple[str, ...]]:
+    """Resources that scores look at by name, by the plugin's own name."""
+    return {each.plugin: each.score.weighed for each in scores if each.score.weighed}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rescheduler.scheduling.configuration.documents import unusable
-from rescheduler.scheduling.configuration.errors import ConfigurationError
 from rescheduler.scheduling.configuration.extenders import ExtenderSettings
-from rescheduler.scheduling.configuration.findings import quoted
-from rescheduler.scheduling.configuration.in_tree_arguments import PluginArguments
 from rescheduler.scheduling.configuration.kube_profile import profile_of
+from rescheduler.scheduling.configuration.plugin_config import PluginArguments
 from rescheduler.scheduling.configuration.plugin_sets import default_sets, expanded
 from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER
+from rescheduler.scheduling.reading.documents import unusable
+from rescheduler.scheduling.reading.errors import ConfigurationError
+from rescheduler.scheduling.reading.findings import quoted
 
 BUILT_IN = "kube-scheduler's defaults"
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.scheduling.configuration.kube_profile import uses_load
 from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile, ConfiguredScore, Effect
-from rescheduler.scheduling.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
 
 
 def configuration_sentences(configuration: Configuration) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -35,25 +33,8 @@ def profile_sentences(profile: ConfiguredProfile) -> Iterator[str]:
 
 
 def _score(score: ConfiguredScore) -> str:
-    setting = _setting(score)
+    setting = score.score.setting
     return f"{score.plugin} x{score.weight}{f' ({setting})' if setting else ''}"
-
-
-def _setting(score: ConfiguredScore) -> str:
-    arguments = score.arguments
-    if isinstance(arguments, NodeResourcesFit):
-        weights = ", ".join(f"{name} {weight}" for name, weight in arguments.resources)
-        shape = ", ".join(f"{use} %: {points}" for use, points in arguments.shape)
-        return f"{arguments.strategy} of {weights}" + (f"; {shape}" if "Ratio" in arguments.strategy else "")
-    if isinstance(arguments, NodeResourcesBalancedAllocation):
-        return ", ".join(name for name, _ in arguments.resources)
-    if isinstance(arguments, InterPodAffinity):
-        return f"required affinity counts {arguments.hard_weight}"
-    if isinstance(arguments, PolicyModel):
-        written = arguments.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
-        written.pop("upstreamCompatible", None)
-        return ", ".join(f"{name} {value}" for name, value in written.items() if not isinstance(value, dict))
-    return ""
 
 
 def _additions(profile: ConfiguredProfile) -> Iterator[str]:
@@ -62,7 +43,10 @@ def _additions(profile: ConfiguredProfile) -> Iterator[str]:
         yield "adds node affinity of its own to every pod"
     if profile.usage_threshold is not None:
         found = profile.usage_threshold
-        yield f"keeps pods off nodes with measured load above cpu {found.cpu:g} % or memory {found.memory:g} %"
+        told = [
+            f"{name} {most:g} %" for name, most in (("cpu", found.cpu), ("memory", found.memory)) if most is not None
+        ]
+        yield f"keeps pods off nodes with measured load above {' or '.join(told)}"
     if profile.has_own_defaults:
         rules = [f"{rule.topology_key} within {rule.max_skew} ({rule.when_unsatisfiable})"
                  for rule in profile.default_constraints]  # fmt: skip

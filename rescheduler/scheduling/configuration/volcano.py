@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from rescheduler.scheduling.configuration.documents import ReadDocument
-from rescheduler.scheduling.configuration.fields import Fields
-from rescheduler.scheduling.configuration.findings import Findings, choices, quoted
 from rescheduler.scheduling.configuration.settings import (
     Configuration,
     ConfiguredProfile,
     ConfiguredScore,
     NotModelled,
-    UsageThreshold,
+    weighed_resources,
 )
 from rescheduler.scheduling.configuration.volcano_metrics import MetricsSource, metrics_source
 from rescheduler.scheduling.configuration.volcano_plugins import (
     KNOWN,
+    MODELLED,
     PROPORTIONAL,
-    bin_pack_score,
     node_order_scores,
     note_of,
     predicate_filters,
     proportional_note,
 )
-from rescheduler.scheduling.configuration.volcano_usage import usage_settings
-from rescheduler.scheduling.scores.bin_packing import BinPacking
+from rescheduler.scheduling.filters.node_usage import UsageThresholds
+from rescheduler.scheduling.reading.documents import ReadDocument
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import Findings, choices, quoted
+from rescheduler.scheduling.scores import SCORES
 
 FORM: Final = "Volcano's scheduler configuration"
 DEFAULT_NAME: Final = "volcano"
@@ -46,7 +47,7 @@ class _Found:
 
     filters: tuple[str, ...] = ()
     scores: list[ConfiguredScore] = field(default_factory=list)
-    threshold: UsageThreshold | None = None
+    threshold: UsageThresholds | None = None
     notes: dict[str, NotModelled] = field(default_factory=dict)
     plugins: list[str] = field(default_factory=list)
     goes_by_load: bool = False
@@ -127,26 +128,30 @@ def _set(name: str, arguments: Fields, switches: dict[str, bool], found: _Found,
             found.notes[PROPORTIONAL] = proportional_note()
     elif name == "nodeorder":
         scores = list(node_order_scores(arguments))
-    elif name == "binpack":
-        scores = list(bin_pack_score(arguments))
-    elif name == "usage":
-        usage = usage_settings(arguments, source.interval_seconds)
-        found.threshold = usage.threshold if filters else None
-        found.goes_by_load = True
-        scores = [ConfiguredScore("usage", usage.weight, usage.arguments)] if usage.weight else []
-        if not source.kind:
-            text = "usage without a metrics source: Volcano sees no load, filters nothing and scores 0 everywhere"
-            arguments.findings.warn(arguments.path, text)
+    elif name in MODELLED:
+        scores = list(_own_score(name, arguments, found, source, filters=filters))
     again = {score.plugin for score in scores}
     found.scores = [score for score in found.scores if score.plugin not in again] + (scores if orders else [])
 
 
+def _own_score(
+    name: str, arguments: Fields, found: _Found, source: MetricsSource, *, filters: bool
+) -> Iterator[ConfiguredScore]:
+    """The score of a plugin that has one, with the threshold of its filter; a weight of 0 switches the score off."""
+    settings = SCORES.get(name).read_volcano(arguments, source.interval_seconds)
+    if settings.score is None:
+        return
+    if settings.score.goes_by_load:
+        found.threshold = settings.profile.get("usage_threshold") if filters else None
+        found.goes_by_load = True
+        if not source.kind:
+            text = f"{name} without a metrics source: Volcano sees no load, filters nothing and scores 0 everywhere"
+            arguments.findings.warn(arguments.path, text)
+    if settings.weight:
+        yield ConfiguredScore(name, settings.weight, settings.score)
+
+
 def _profile(name: str, found: _Found, source: MetricsSource) -> ConfiguredProfile:
-    weighed = {
-        score.plugin: tuple(resource for resource, _ in score.arguments.resources)
-        for score in found.scores
-        if isinstance(score.arguments, BinPacking)
-    }
     return ConfiguredProfile(
         scheduler_name=name,
         filters=(*_ALWAYS, *found.filters, "NodeResourcesFit"),
@@ -154,7 +159,7 @@ def _profile(name: str, found: _Found, source: MetricsSource) -> ConfiguredProfi
         usage_threshold=found.threshold,
         percentage_of_nodes_to_score=0,
         not_modelled=tuple(found.notes.values()),
-        weighed_resources=weighed,
+        weighed_resources=weighed_resources(found.scores),
         load_source=str(source) if found.goes_by_load else "",
         metrics=(source.metrics,) if found.goes_by_load and source.metrics else (),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from rescheduler.policy.fields.values import parse_duration
-from rescheduler.scheduling.configuration.fields import Fields
-from rescheduler.scheduling.configuration.findings import choices, quoted, shown, without_credentials
-from rescheduler.scheduling.configuration.metrics_source import ForeignMetrics, volcano_metrics
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import choices, quoted, shown, without_credentials
+from rescheduler.scheduling.reading.metrics_source import ForeignMetrics, volcano_metrics
 
 _TYPES: Final = ["prometheus", "prometheus_adaptor", "elasticsearch"]
 _DESIGN_TYPE = "prometheus_adapt"

@@ -6,20 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.affinity_terms import AffinityTerms, Group, OwnTerms
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray
 from rescheduler.model.columns.placement import Placement
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 NOT_NEAR = "node(s) didn't match pod affinity rules"
 NOT_FAR = "node(s) didn't match pod anti-affinity rules"
 NOT_WELCOME = "node(s) didn't satisfy existing pods anti-affinity rules"
 
 
-class InterPodAffinity(Filter):
+class InterPodAffinity(SchedulerFilter):
     """Required terms only; terminating pods count, pods without a node do not."""
 
     name = "InterPodAffinity"
+    predicates = ("MatchInterPodAffinity",)
+    volcano_switch = "predicate.PodAffinityEnable"
     is_static = False
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

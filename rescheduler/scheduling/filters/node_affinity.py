@@ -6,20 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.selectors import NAME_FIELD
 from rescheduler.model.objects.constraints import NodeSelectorTerm
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 UNMATCHED = "node(s) didn't match Pod's node affinity/selector"
 CONFLICT = "pod affinity terms conflict"
 RULED_OUT = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 
 
-class NodeAffinity(Filter):
+class NodeAffinity(SchedulerFilter):
     """Binds at scheduling time only: a running pod may sit on a node that it no longer matches."""
 
     name = "NodeAffinity"
+    predicates = ("GeneralPredicates", "MatchNodeSelector")
+    volcano_switch = "predicate.NodeAffinityEnable"
     is_static = True
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.constraints import HostPort
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - the API's own word for it; "::" is an ordinary address to the scheduler
 
 
-class NodePorts(Filter):
+class NodePorts(SchedulerFilter):
     """Ports conflict if protocol and number are equal, and the addresses are too or one of them is every address."""
 
     name = "NodePorts"
+    predicates = ("GeneralPredicates", "PodFitsHostPorts", "PodFitsPorts")
+    volcano_switch = "predicate.NodePortsEnable"
     is_static = False
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.node import Node
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 
-class NodeReady(Filter):
+class NodeReady(SchedulerFilter):
     """kube-scheduler sees such nodes through their taints alone; a recording may lack those."""
 
     name = "NodeReady"
+    stands_at = ()
     is_static = True
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:  # noqa: ARG002 - the same for every pod

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, is_ignored
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 TOO_MANY_PODS = "Too many pods"
 _NATIVE = (PODS, CPU, MEMORY, EPHEMERAL_STORAGE)
@@ -17,7 +18,7 @@ _SCALAR_PREFIXES = ("hugepages-", "attachable-volumes-")
 
 
 @dataclass(frozen=True)
-class NodeResourcesFit(Filter):
+class NodeResourcesFit(SchedulerFilter):
     """Every missing resource of a node is named; a resource that the pod does not ask for is not looked at.
 
     A node that lists no ``pods`` takes none. Room is what the node offers less what its pods hold, the pod's own
@@ -30,6 +31,7 @@ class NodeResourcesFit(Filter):
     ignored_resources: tuple[str, ...] = ()
     ignored_groups: tuple[str, ...] = ()
     name = "NodeResourcesFit"
+    predicates = ("GeneralPredicates", "PodFitsResources")
     is_static = False
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

@@ -6,17 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.taints import CORDON, tolerates
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 
-class NodeUnschedulable(Filter):
+class NodeUnschedulable(SchedulerFilter):
     """``spec.unschedulable`` is read as the taint that it stands for."""
 
     name = "NodeUnschedulable"
+    stands_at = ("filter",)
+    predicates = ("CheckNodeUnschedulable", "CheckNodeCondition")
     is_static = True
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

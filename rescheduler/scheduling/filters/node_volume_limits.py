@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.columns.attachments import AttachedVolumes, Sites
 from rescheduler.model.columns.placement import Placement
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 
-class NodeVolumeLimits(Filter):
+class NodeVolumeLimits(SchedulerFilter):
     """Volumes count once for all pods of a node that use them; without a CSINode or its count there is no limit.
 
     A volume that is attached but used by no pod of the node counts, and once more for the pod that will use it:
@@ -20,6 +21,11 @@ class NodeVolumeLimits(Filter):
     """
 
     name = "NodeVolumeLimits"
+    predicates = (
+        "MaxCSIVolumeCountPred", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount",
+        "MaxCinderVolumeCount",
+    )  # fmt: skip
+    volcano_switch = "predicate.NodeVolumeLimitsEnable"
     is_static = False
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

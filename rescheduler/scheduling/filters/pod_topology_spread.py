@@ -6,20 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.spread import SpreadRule, SpreadRules
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 UNMATCHED = "node(s) didn't match pod topology spread constraints"
 UNLABELLED = f"{UNMATCHED} (missing required label)"
 
 
-class PodTopologySpread(Filter):
+class PodTopologySpread(SchedulerFilter):
     """Counts by domain over all nodes, feasible or not, that carry every key and pass the constraint's policies."""
 
     name = "PodTopologySpread"
+    predicates = ("EvenPodsSpread",)
+    volcano_switch = "predicate.PodTopologySpreadEnable"
     is_static = False
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

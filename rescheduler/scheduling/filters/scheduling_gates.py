@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.placement import Placement
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 
-class SchedulingGates(Filter):
+class SchedulingGates(SchedulerFilter):
     """No node is sought while ``spec.schedulingGates`` has an entry."""
 
     name = "SchedulingGates"
+    stands_at = ("preEnqueue",)
     is_static = True
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.placement import Placement
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 
-class TaintToleration(Filter):
+class TaintToleration(SchedulerFilter):
     """``tolerationSeconds`` plays no part: a pod that tolerates NoExecute for no time at all is still scheduled."""
 
     name = "TaintToleration"
+    stands_at = ("filter",)
+    predicates = ("PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints")
+    volcano_switch = "predicate.TaintTolerationEnable"
     is_static = True
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.volumes import EPHEMERAL, PodClaims, bindable, provisionable, reachable
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.storage import PersistentVolumeClaim
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 OTHER_NODES = "node(s) didn't match PersistentVolume's node affinity"
 NOT_BINDABLE = "node(s) didn't find available persistent volumes to bind"
@@ -21,10 +22,12 @@ NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent
 UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 
 
-class VolumeBinding(Filter):
+class VolumeBinding(SchedulerFilter):
     """Each claim to provision is tested alone against the storage left, as kube-scheduler does. No eviction helps."""
 
     name = "VolumeBinding"
+    predicates = ("CheckVolumeBinding",)
+    volcano_switch = "predicate.VolumeBindingEnable"
     is_static = True
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

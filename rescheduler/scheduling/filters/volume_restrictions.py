@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.volumes import CLAIM, ClaimKey, PodClaims
 from rescheduler.model.objects.constraints import Volume
 from rescheduler.model.objects.pod import Pod
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 DISK_TAKEN = "node(s) had no available disk"
 CLAIM_TAKEN = (
@@ -22,10 +23,11 @@ ONE_POD = "ReadWriteOncePod"
 EXCLUSIVE_DISKS = {"GCEPersistentDisk": True, "ISCSI": True, "RBD": True, "AWSElasticBlockStore": False}
 
 
-class VolumeRestrictions(Filter):
+class VolumeRestrictions(SchedulerFilter):
     """ReadWriteOnce is not looked at, as kube-scheduler does not either."""
 
     name = "VolumeRestrictions"
+    predicates = ("NoDiskConflict",)
     is_static = False
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

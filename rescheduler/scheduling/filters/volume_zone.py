@@ -6,18 +6,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rescheduler.extension_points import Filter, Rejection
+from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.volumes import CLAIM, TOPOLOGY_KEYS, PodClaims
 from rescheduler.model.objects.storage import PersistentVolumeClaim
+from rescheduler.scheduling.plugin import SchedulerFilter
 
 
-class VolumeZone(Filter):
+class VolumeZone(SchedulerFilter):
     """Unbound claims that wait for their first consumer are passed over, generic ephemeral volumes too."""
 
     name = "VolumeZone"
+    predicates = ("NoVolumeZoneConflict",)
+    volcano_switch = "predicate.VolumeZoneEnable"
     is_static = True
 
     def reject(self, pod: int, placement: Placement) -> Sequence[Rejection]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
@@ -15,12 +14,12 @@ from rescheduler.scheduling.filters.node_resources_fit import checked_rows
 from rescheduler.scheduling.kernels.kind import LEAST, MOST, RATIO, REFUSED, Kind, table
 from rescheduler.scheduling.kernels.offers import FloatArray, Offers
 from rescheduler.scheduling.kernels.recipe import Recipe
-from rescheduler.scheduling.scores import NodeAffinity, NodeResourcesFit, TaintToleration
-from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity, PreferredNodes
-from rescheduler.scheduling.scores.node_resources_fit import along_shape
+from rescheduler.scheduling.scores.node_resources_fit import LEAST as LEAST_ALLOCATED
+from rescheduler.scheduling.scores.node_resources_fit import MOST as MOST_ALLOCATED
+from rescheduler.scheduling.scores.node_resources_fit import RATIO as CAPACITY_RATIO
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit, along_shape
 
-_RATIO_NAME = "RequestedToCapacityRatio"
-_STRATEGIES = {"LeastAllocated": LEAST, "MostAllocated": MOST, _RATIO_NAME: RATIO}
+_STRATEGIES = {LEAST_ALLOCATED: LEAST, MOST_ALLOCATED: MOST, CAPACITY_RATIO: RATIO}
 
 
 def build_kind(number: int, pod: int, recipe: Recipe, static: BoolArray, base: IntArray, columns: Columns) -> Kind:
@@ -42,7 +41,7 @@ def build_kind(number: int, pod: int, recipe: Recipe, static: BoolArray, base: I
         points=_points(fit),
         shares=tuple(_shares_of_largest(pod, recipe, static, columns)),
         settings=np.array([_STRATEGIES[fit.strategy], fit_weight, balance_weight, changes], dtype=np.int64),
-        is_plain=fit.strategy != _RATIO_NAME and _are_plain(fit_rows, balance_rows, columns),
+        is_plain=fit.strategy != CAPACITY_RATIO and _are_plain(fit_rows, balance_rows, columns),
         requests=np.concatenate((columns.requests[:, shape], columns.scored_requests[:, shape])),
     )
 
@@ -88,7 +87,7 @@ def _balance_rows(pod: int, resources: tuple[tuple[str, int], ...], columns: Col
 
 def _points(fit: NodeResourcesFit) -> FloatArray:
     percent = np.arange(101, dtype=np.int64)
-    return (along_shape(fit.shape, percent) if fit.strategy == _RATIO_NAME else percent).astype(float)
+    return (along_shape(fit.shape, percent) if fit.strategy == CAPACITY_RATIO else percent).astype(float)
 
 
 def base_of(pod: int, recipe: Recipe, static: BoolArray, columns: Columns) -> IntArray:
@@ -104,17 +103,8 @@ def _shares_of_largest(
 ) -> Iterator[tuple[IntArray, int, bool]]:
     """Raw scores that tell nodes apart: one equal on all of them adds the same to each total."""
     for weight, plugin in recipe.by_largest:
-        raw = _raw(pod, plugin, columns)
+        raw = plugin.raw(pod, columns)
+        assert raw is not None
         among = raw[static]
         if among.size and among.min() != among.max():
-            yield raw, weight, isinstance(plugin, TaintToleration)
-
-
-def _raw(pod: int, plugin: Score, columns: Columns) -> IntArray:
-    spec = columns.shapes[columns.shape_of[pod]]
-    if isinstance(plugin, TaintToleration):
-        return columns.taint_table.unwelcome(spec.tolerations)
-    assert isinstance(plugin, NodeAffinity | AddedNodeAffinity)
-    added = plugin.added if isinstance(plugin, AddedNodeAffinity) else ()
-    preferred = spec.node_affinity.preferred if spec.node_affinity else ()
-    return columns.facts(PreferredNodes).of((*added, *preferred))
+            yield raw, weight, plugin.inverts

@@ -14,7 +14,7 @@ from rescheduler.scheduling.kernels.kind import Kind
 from rescheduler.scheduling.kernels.offers import Offers
 from rescheduler.scheduling.kernels.recipe import Recipe, recipe_of
 from rescheduler.scheduling.profile import Profile
-from rescheduler.scheduling.scores import PodTopologySpread
+from rescheduler.scheduling.scores.pod_topology_spread import PodTopologySpread
 
 
 class Kinds:

@@ -7,19 +7,25 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rescheduler.extension_points import Filter, Score
-from rescheduler.scheduling import scores
 from rescheduler.scheduling.filters.inter_pod_affinity import InterPodAffinity
 from rescheduler.scheduling.filters.node_ports import NodePorts
 from rescheduler.scheduling.filters.node_resources_fit import NodeResourcesFit
 from rescheduler.scheduling.filters.node_volume_limits import NodeVolumeLimits
 from rescheduler.scheduling.filters.pod_topology_spread import PodTopologySpread
 from rescheduler.scheduling.filters.volume_restrictions import VolumeRestrictions
+from rescheduler.scheduling.plugin import SchedulerScore
 from rescheduler.scheduling.profile import Profile
-from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity
+from rescheduler.scheduling.scores.image_locality import ImageLocality
+from rescheduler.scheduling.scores.inter_pod_affinity import InterPodAffinity as InterPodAffinityScore
+from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity, NodeAffinity
+from rescheduler.scheduling.scores.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit as NodeResourcesFitScore
+from rescheduler.scheduling.scores.pod_topology_spread import PodTopologySpread as PodTopologySpreadScore
 from rescheduler.scheduling.scores.requested_to_capacity_ratio import RequestedToCapacityRatio
+from rescheduler.scheduling.scores.taint_toleration import TaintToleration
 
 _TIES: Final = (NodePorts, VolumeRestrictions, NodeVolumeLimits, PodTopologySpread, InterPodAffinity)
-_BY_LARGEST: Final = (scores.TaintToleration, scores.NodeAffinity, AddedNodeAffinity)
+_BY_LARGEST: Final = (TaintToleration, NodeAffinity, AddedNodeAffinity)
 _LARGEST_WEIGHT: Final = 1 << 20
 
 
@@ -34,10 +40,10 @@ class Recipe:
 
     checks_room: bool = False
     ties: tuple[Filter, ...] = ()
-    fit: tuple[int, scores.NodeResourcesFit] | None = None
-    balance: tuple[int, scores.NodeResourcesBalancedAllocation] | None = None
+    fit: tuple[int, NodeResourcesFitScore] | None = None
+    balance: tuple[int, NodeResourcesBalancedAllocation] | None = None
     whole: tuple[tuple[int, Score], ...] = ()
-    by_largest: tuple[tuple[int, Score], ...] = ()
+    by_largest: tuple[tuple[int, SchedulerScore], ...] = ()
     of_others: tuple[Score, ...] = ()
 
 
@@ -65,19 +71,19 @@ def _with_filters(plugins: Sequence[Filter]) -> Recipe | None:
 
 def _with_score(recipe: Recipe, weight: int, plugin: Score) -> Recipe | None:
     if type(plugin) is RequestedToCapacityRatio and plugin.arguments.absent_resources == "LeaveOut":
-        plugin = scores.NodeResourcesFit(plugin.name, plugin.arguments.weights, plugin.arguments.points)
-    if type(plugin) is scores.NodeResourcesFit:
+        plugin = NodeResourcesFitScore(plugin.name, plugin.arguments.weights, plugin.arguments.points)
+    if type(plugin) is NodeResourcesFitScore:
         return replace(recipe, fit=(weight, plugin)) if recipe.fit is None and _is_known(plugin) else None
-    if type(plugin) is scores.NodeResourcesBalancedAllocation:
+    if type(plugin) is NodeResourcesBalancedAllocation:
         return replace(recipe, balance=(weight, plugin)) if recipe.balance is None else None
-    if type(plugin) is scores.ImageLocality:
+    if type(plugin) is ImageLocality:
         return replace(recipe, whole=(*recipe.whole, (weight, plugin)))
-    if type(plugin) in _BY_LARGEST:
+    if isinstance(plugin, SchedulerScore) and type(plugin) in _BY_LARGEST:
         return replace(recipe, by_largest=(*recipe.by_largest, (weight, plugin)))
-    if type(plugin) in (scores.InterPodAffinity, scores.PodTopologySpread):
+    if type(plugin) in (InterPodAffinityScore, PodTopologySpreadScore):
         return replace(recipe, of_others=(*recipe.of_others, plugin))
     return None
 
 
-def _is_known(plugin: scores.NodeResourcesFit) -> bool:
+def _is_known(plugin: NodeResourcesFitScore) -> bool:
     return all(1 <= weight <= _LARGEST_WEIGHT for _, weight in plugin.resources)

@@ -1,21 +1,34 @@
-"""Scores, 0 to 100, one a file: they tell where kube-scheduler would put a pod."""
+"""Scores, 0 to 100, one a file: they tell where a pod's scheduler would put it. Volcano's names are in lower case."""
 
-from rescheduler.scheduling.scores.best_fit_bin_pack import BestFitBinPack as BestFitBinPack
-from rescheduler.scheduling.scores.bin_packing import BinPacking as BinPacking
-from rescheduler.scheduling.scores.image_locality import ImageLocality as ImageLocality
-from rescheduler.scheduling.scores.inter_pod_affinity import InterPodAffinity as InterPodAffinity
-from rescheduler.scheduling.scores.load_variation_risk_balancing import (
-    LoadVariationRiskBalancing as LoadVariationRiskBalancing,
+from typing import Final
+
+from rescheduler.plugin_list import PluginList
+from rescheduler.scheduling.plugin import SchedulerScore
+
+_HERE = "rescheduler.scheduling.scores"
+SCORES: Final[PluginList[SchedulerScore]] = PluginList(
+    "rescheduler.scores",
+    own={
+        "NodeResourcesFit": f"{_HERE}.node_resources_fit:NodeResourcesFit",
+        "NodeResourcesLeastAllocated": f"{_HERE}.node_resources_fit:NodeResourcesLeastAllocated",
+        "NodeResourcesMostAllocated": f"{_HERE}.node_resources_fit:NodeResourcesMostAllocated",
+        "RequestedToCapacityRatio": f"{_HERE}.requested_to_capacity_ratio:RequestedToCapacityRatio",
+        "NodeAffinity": f"{_HERE}.node_affinity:NodeAffinity",
+        "InterPodAffinity": f"{_HERE}.inter_pod_affinity:InterPodAffinity",
+        "NodeResourcesBalancedAllocation": (
+            f"{_HERE}.node_resources_balanced_allocation:NodeResourcesBalancedAllocation"
+        ),
+        "TaintToleration": f"{_HERE}.taint_toleration:TaintToleration",
+        "ImageLocality": f"{_HERE}.image_locality:ImageLocality",
+        "PodTopologySpread": f"{_HERE}.pod_topology_spread:PodTopologySpread",
+        "VolumeBinding": f"{_HERE}.volume_binding:VolumeBinding",
+        "TargetLoadPacking": f"{_HERE}.target_load_packing:TargetLoadPacking",
+        "LoadVariationRiskBalancing": f"{_HERE}.load_variation_risk_balancing:LoadVariationRiskBalancing",
+        "LowRiskOverCommitment": f"{_HERE}.low_risk_over_commitment:LowRiskOverCommitment",
+        "BestFitBinPack": f"{_HERE}.best_fit_bin_pack:BestFitBinPack",
+        "SafeBalancing": f"{_HERE}.safe_balancing:SafeBalancing",
+        "binpack": f"{_HERE}.bin_packing:BinPacking",
+        "usage": f"{_HERE}.node_usage:NodeUsage",
+    },
+    wanted=("name", "score", "explain"),
 )
-from rescheduler.scheduling.scores.low_risk_over_commitment import LowRiskOverCommitment as LowRiskOverCommitment
-from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity as AddedNodeAffinity
-from rescheduler.scheduling.scores.node_affinity import NodeAffinity as NodeAffinity
-from rescheduler.scheduling.scores.node_resources_balanced_allocation import (
-    NodeResourcesBalancedAllocation as NodeResourcesBalancedAllocation,
-)
-from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit as NodeResourcesFit
-from rescheduler.scheduling.scores.node_usage import NodeUsage as NodeUsage
-from rescheduler.scheduling.scores.pod_topology_spread import PodTopologySpread as PodTopologySpread
-from rescheduler.scheduling.scores.safe_balancing import SafeBalancing as SafeBalancing
-from rescheduler.scheduling.scores.taint_toleration import TaintToleration as TaintToleration
-from rescheduler.scheduling.scores.target_load_packing import TargetLoadPacking as TargetLoadPacking

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
 
 import numpy as np
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.spread import SpreadRules
-from rescheduler.model.usage.usage import Usage
+from rescheduler.scheduling.plugin import SCORE_POINTS, Surroundings
 from rescheduler.scheduling.scores.pod_topology_spread import PodTopologySpread
 from rescheduler.scheduling.scores.target_load_packing import TargetLoadPacking, TargetLoadPackingArguments
+from rescheduler.scheduling.scoring.load_score import LoadScore
 from rescheduler.scheduling.scoring.usage_arguments import TargetPercent
 
 # Large enough that one point of spread outweighs any difference of packing.
@@ -33,16 +33,22 @@ class BestFitBinPackArguments(TargetLoadPackingArguments):
 
 
 @dataclass(frozen=True)
-class BestFitBinPack(Score):
+class BestFitBinPack(LoadScore):
     """Packing score times the node's PodTopologySpread score, added to a thousand times the latter, as 0 to 100.
 
     ``spread``: as the scheduler's profile configures it.
     """
 
-    usage: Usage
     arguments: BestFitBinPackArguments = field(default_factory=BestFitBinPackArguments)
     spread: PodTopologySpread = field(default_factory=PodTopologySpread)
     name = "BestFitBinPack"
+    stands_at = SCORE_POINTS
+    is_upstream = False
+
+    def fitted(self, surroundings: Surroundings) -> Self:
+        """With the spread of the profile too."""
+        own = PodTopologySpread(surroundings.default_constraints, defaults_need_all_keys=surroundings.has_own_defaults)
+        return replace(super().fitted(surroundings), spread=own)
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """Score of each node, in proportion to the best feasible one."""

@@ -8,17 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.scheduling.plugin import PluginSettings, SchedulerScore
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import choices
 from rescheduler.scheduling.scoring.normalization import MAX_SCORE
 from rescheduler.scheduling.scoring.resource_use import ResourceUse, uses
 from rescheduler.scheduling.scoring.wording import mean_of
 
+_RESOURCES = "binpack.resources"
+
 
 @dataclass(frozen=True)
-class BinPacking(Score):
+class BinPacking(SchedulerScore):
     """Weighted mean of the used shares with the pod, in percent.
 
     A resource that a node lacks, or that would be overfull, counts as 0 in its mean.
@@ -26,6 +30,30 @@ class BinPacking(Score):
 
     resources: tuple[tuple[str, int], ...] = ((CPU, 1), (MEMORY, 1))
     name = "binpack"
+    stands_at = ()
+
+    @classmethod
+    def read_volcano(cls, fields: Fields, interval_seconds: float) -> PluginSettings:  # noqa: ARG003 - no load counts
+        """Weights of the plugin itself and of each resource."""
+        weight = fields.integer("binpack.weight", 1)
+        resources = [
+            ("cpu", _resource_weight(fields, "binpack.cpu")),
+            ("memory", _resource_weight(fields, "binpack.memory")),
+        ]
+        listed = [name.strip() for name in fields.text(_RESOURCES).split(",") if name.strip()]
+        resources += [(name, _resource_weight(fields, f"{_RESOURCES}.{name}")) for name in listed]
+        for name in list(fields.unread()):
+            advice = choices(name, sorted(fields.asked))
+            if name.startswith(_RESOURCES):
+                advice = f"list the resource under {_RESOURCES}"
+            fields.findings.warn(fields.at(name), f"a field that Volcano does not read; {advice}", at_key=True)
+        weighed = tuple((name, each) for name, each in dict(resources).items() if each)
+        return PluginSettings(cls(weighed), weight)
+
+    @property
+    def weighed(self) -> tuple[str, ...]:
+        """Names of the resources."""
+        return tuple(name for name, _ in self.resources)
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node; 0 for a pod that asks for none of the resources."""
@@ -70,3 +98,11 @@ def _told(use: ResourceUse, share: float, node: int) -> str:
     if use.before[node] + use.request > use.allocatable[node]:
         return f"{use.resource} would be over-full ({before} + {request} of {offered}) = 0.0"
     return f"{use.resource} 100 x ({before} + {request}) / {offered} = {MAX_SCORE * share:.1f}"
+
+
+def _resource_weight(fields: Fields, name: str) -> int:
+    value = fields.integer(name, 1)
+    if value < 0:
+        fields.findings.warn(fields.at(name), f"found {value}; Volcano goes by its default, 1")
+        return 1
+    return value

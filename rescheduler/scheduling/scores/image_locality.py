@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
+from rescheduler.scheduling.plugin import NodeOrder, Priority, SchedulerScore
 from rescheduler.scheduling.scoring.normalization import MAX_SCORE
 
 _MIB = 1024 * 1024
@@ -18,10 +19,13 @@ LEAST_BYTES = 23 * _MIB
 MOST_BYTES_PER_CONTAINER = 1000 * _MIB
 
 
-class ImageLocality(Score):
+@dataclass(frozen=True)
+class ImageLocality(SchedulerScore):
     """Bytes present, each image weighed by the share of nodes that hold it; no normalisation."""
 
     name = "ImageLocality"
+    priorities = (Priority("ImageLocalityPriority"),)
+    node_order = (NodeOrder("imagelocality.weight", "ImageLocality", 1),)
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node by the bytes of the pod's images that it holds."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.affinity_terms import AffinityTerms, Group
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
+from rescheduler.scheduling.plugin import SCORE_POINTS, NodeOrder, PluginSettings, Priority, SchedulerScore
+from rescheduler.scheduling.reading.fields import Fields
 from rescheduler.scheduling.scoring.normalization import between_extremes
 from rescheduler.scheduling.scoring.wording import less
 
 
 @dataclass(frozen=True)
-class InterPodAffinity(Score):
+class InterPodAffinity(SchedulerScore):
     """Weights of the pod's own preferred terms and of other pods' terms about it, summed over the node's domains.
 
     ``hard_weight``: what a required affinity term of another pod counts. ``ignores_wishes_of_others``: preferred
@@ -26,6 +27,27 @@ class InterPodAffinity(Score):
     hard_weight: int = 1
     ignores_wishes_of_others: bool = False
     name = "InterPodAffinity"
+    stands_at = SCORE_POINTS
+    default_weight = 2
+    priorities = (Priority("InterPodAffinityPriority"),)
+    node_order = (NodeOrder("podaffinity.weight", "InterPodAffinity", 2),)
+
+    @classmethod
+    def read(cls, fields: Fields, version: str) -> PluginSettings:  # noqa: ARG003 - the same in all
+        """InterPodAffinityArgs."""
+        weight = fields.integer("hardPodAffinityWeight", 1, 0, 100)
+        ignores = fields.boolean("ignorePreferredTermsOfExistingPods", default=False)
+        fields.refuse_unread()
+        return PluginSettings(cls(weight, ignores))
+
+    def with_hard_affinity(self, weight: int) -> InterPodAffinity:
+        """As old forms write it beside the plugins."""
+        return replace(self, hard_weight=weight)
+
+    @property
+    def setting(self) -> str:
+        """What required terms of others count."""
+        return f"required affinity counts {self.hard_weight}"
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """0 for the least sum and 100 for the largest."""

@@ -9,14 +9,16 @@ from typing import Annotated, NamedTuple, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.usage.demand import MEASURED, trimaran_demands
-from rescheduler.model.usage.usage import FloatArray, Usage
+from rescheduler.model.usage.usage import FloatArray
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.scoring.load_score import LoadScore
 from rescheduler.scheduling.scoring.node_load import LoadSource, NodeLoads, nearest
 from rescheduler.scheduling.scoring.usage_arguments import PredictionArguments
 
+_LARGEST_VARIANCE = 100.0
 Amounts: TypeAlias = FloatArray | IntArray | float
 
 
@@ -40,12 +42,22 @@ class ResourceRisk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LoadVariationRiskBalancing(Score):
+class LoadVariationRiskBalancing(LoadScore):
     """The worse of cpu and memory counts. Load is measured use plus the pod's request."""
 
-    usage: Usage
     arguments: LoadVariationRiskBalancingArguments = field(default_factory=LoadVariationRiskBalancingArguments)
     name = "LoadVariationRiskBalancing"
+
+    @classmethod
+    def read_arguments(cls, fields: Fields) -> LoadVariationRiskBalancingArguments:
+        """Negative values become the defaults."""
+        found = LoadVariationRiskBalancingArguments(
+            safe_variance_margin=_variance(fields, "safeVarianceMargin"),
+            safe_variance_sensitivity=_variance(fields, "safeVarianceSensitivity"),
+            upstream_compatible=True,
+        )
+        fields.refuse_unread()
+        return found
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node, 0 where no load is known; no normalisation."""
@@ -122,3 +134,13 @@ def resource_score(
         deviation = deviation ** (1 / sensitivity)
     risk = (mean + np.clip(deviation * margin, 0.0, 1.0)) / 2
     return np.where(np.asarray(capacity) > 0, (1 - risk) * 100, 0.0)
+
+
+def _variance(fields: Fields, name: str) -> float:
+    value = fields.number(name, 1.0)
+    if value < 0:
+        fields.findings.warn(fields.at(name), f"found {value:g}; the scheduler goes by its default, 1")
+        return 1.0
+    if value > _LARGEST_VARIANCE:
+        fields.findings.warn(fields.at(name), f"found {value:g}; modelled up to {_LARGEST_VARIANCE:g} only")
+    return min(value, _LARGEST_VARIANCE)

@@ -11,14 +11,16 @@ import numpy as np
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement, placed_totals
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.demand import MEASURED, trimaran_demands
-from rescheduler.model.usage.usage import FloatArray, Usage
+from rescheduler.model.usage.usage import FloatArray
 from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import quoted
 from rescheduler.scheduling.scoring.beta_distribution import fitted, largest_variance, probability_below
+from rescheduler.scheduling.scoring.load_score import LoadScore
 from rescheduler.scheduling.scoring.node_load import LoadSource, NodeLoads, fraction, nearest
 from rescheduler.scheduling.scoring.usage_arguments import PredictionArguments, Share
 
@@ -26,6 +28,8 @@ from rescheduler.scheduling.scoring.usage_arguments import PredictionArguments, 
 
 # The fit needs a variance strictly below the largest possible one.
 _VARIANCE_CEILING = 0.99
+_DEFAULT_WINDOW = 5
+_LARGEST_WINDOW = 1_000_000
 
 
 class Commitment(NamedTuple):
@@ -136,16 +140,29 @@ class Risk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LowRiskOverCommitment(Score):
+class LowRiskOverCommitment(LoadScore):
     """100 less the larger risk of cpu and memory in percent.
 
     A pod without requests and limits scores 0 everywhere. A node without metrics is judged by its limits alone, unless
     ``upstream_compatible``, where it scores 0.
     """
 
-    usage: Usage
     arguments: LowRiskOverCommitmentArguments = field(default_factory=LowRiskOverCommitmentArguments)
     name = "LowRiskOverCommitment"
+
+    @classmethod
+    def read_arguments(cls, fields: Fields) -> LowRiskOverCommitmentArguments:
+        """Weights by resource as today's plugin reads them, or the one weight of its design."""
+        window = fields.integer("smoothingWindowSize", _DEFAULT_WINDOW)
+        if not 0 < window <= _LARGEST_WINDOW:
+            text = f"found {window}; the scheduler goes by its default, {_DEFAULT_WINDOW}"
+            fields.findings.warn(fields.at("smoothingWindowSize"), text)
+            window = _DEFAULT_WINDOW
+        weights = _risk_weights(fields)
+        fields.refuse_unread()
+        return LowRiskOverCommitmentArguments(
+            smoothing_window_size=window, risk_limit_weights=weights, upstream_compatible=True
+        )
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node; no normalisation."""
@@ -204,3 +221,27 @@ class LowRiskOverCommitment(Score):
         plain = self.arguments.upstream_compatible
         source = LoadSource(self.usage, MEASURED, self.arguments.predictor, is_upstream=plain, counts_recent=not plain)
         return placement.columns.facts(source)
+
+
+def _risk_weights(fields: Fields) -> RiskLimitWeights:
+    if fields.has("riskLimitWeight"):
+        weight = _share(fields, "riskLimitWeight")
+        fields.findings.warn(
+            fields.at("riskLimitWeight"),
+            f"read as {weight:g} for cpu and memory, as in KEP-357; today's plugin wants riskLimitWeights, by resource",
+        )
+        if not fields.has("riskLimitWeights"):
+            return RiskLimitWeights(cpu=weight, memory=weight)
+    below = fields.child("riskLimitWeights")
+    found = RiskLimitWeights(cpu=_share(below, "cpu"), memory=_share(below, "memory"))
+    for name in list(below.unread()):
+        below.findings.warn(below.at(name), f"a weight for {quoted(name)} is accepted and never used", at_key=True)
+    return found
+
+
+def _share(fields: Fields, name: str) -> float:
+    value = fields.number(name, 0.5)
+    if 0 <= value <= 1:
+        return value
+    fields.findings.warn(fields.at(name), f"found {value:g}, not within 0 to 1; the scheduler goes by its default, 0.5")
+    return 0.5

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.scheduling.plugin import (
+    SCORE_POINTS,
+    NodeOrder,
+    PluginSettings,
+    Priority,
+    SchedulerScore,
+    Surroundings,
+)
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import quoted
 from rescheduler.scheduling.scoring.normalization import MAX_SCORE
-from rescheduler.scheduling.scoring.resource_use import ResourceUse, uses
+from rescheduler.scheduling.scoring.resource_use import ResourceUse, uses, weighed_resources
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+# The first minor version of Kubernetes 1 whose balance score looks at the change that the pod makes.
+_SCORES_CHANGE_OF_BALANCE = 36
 
 
 @dataclass(frozen=True)
-class NodeResourcesBalancedAllocation(Score):
+class NodeResourcesBalancedAllocation(SchedulerScore):
     """Balance is 100 less the standard deviation of the used shares, in percent.
 
     ``scores_change``: kube-scheduler 1.36 and newer score how much the pod changes the balance (75: not at all,
@@ -31,6 +43,36 @@ class NodeResourcesBalancedAllocation(Score):
     resources: tuple[tuple[str, int], ...] = ((CPU, 1), (MEMORY, 1))
     scores_change: bool = True
     name = "NodeResourcesBalancedAllocation"
+    stands_at = SCORE_POINTS
+    priorities = (Priority("BalancedResourceAllocation"),)
+    node_order = (NodeOrder("balancedresource.weight", "NodeResourcesBalancedAllocation", 1),)
+
+    @classmethod
+    def read(cls, fields: Fields, version: str) -> PluginSettings:  # noqa: ARG003 - the same in all
+        """NodeResourcesBalancedAllocationArgs: each resource once, with weight 1."""
+        resources = weighed_resources(fields)
+        for number, (name, weight) in enumerate(resources):
+            path = (*fields.path, "resources", number)
+            if weight != 1:
+                fields.findings.refuse((*path, "weight"), f"found {weight}; wanted 1, all resources count alike here")
+            if name in [known for known, _ in resources[:number]]:
+                fields.findings.refuse((*path, "name"), f"{quoted(name)} is given twice")
+        fields.refuse_unread()
+        return PluginSettings(cls(tuple((name, 1) for name, _ in resources)))
+
+    def fitted(self, surroundings: Surroundings) -> NodeResourcesBalancedAllocation:
+        """As this version of kube-scheduler scores."""
+        return replace(self, scores_change=scores_change_of_balance(surroundings.server_version))
+
+    @property
+    def setting(self) -> str:
+        """The resources."""
+        return ", ".join(self.weighed)
+
+    @property
+    def weighed(self) -> tuple[str, ...]:
+        """Names of the resources."""
+        return tuple(name for name, _ in self.resources)
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node; no normalisation."""
@@ -112,3 +154,15 @@ def _share(use: ResourceUse, request: int) -> FloatArray:
     if is_offered.all():
         return np.minimum((use.before + request) / use.allocatable, 1.0)
     return np.where(is_offered, np.minimum((use.before + request) / np.maximum(use.allocatable, 1), 1.0), np.nan)
+
+
+def scores_change_of_balance(server_version: str | None) -> bool:
+    """Whether this version's balance score looks at the change that the pod makes; unknown counts as the newest."""
+    minor = minor_version(server_version)
+    return minor is None or minor >= _SCORES_CHANGE_OF_BALANCE
+
+
+def minor_version(server_version: str | None) -> int | None:
+    """The 36 of ``v1.36.3``; None where there is no such number."""
+    match = re.match(r"v?1\.(\d+)", server_version or "")
+    return int(match.group(1)) if match else None

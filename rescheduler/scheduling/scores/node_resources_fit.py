@@ -5,23 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.policy.reading.document import Path
+from rescheduler.scheduling.plugin import FIRST_FORMS, SCORE_POINTS, NodeOrder, PluginSettings, Priority, SchedulerScore
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import choices, quoted, shown
+from rescheduler.scheduling.reading.names import is_qualified_name
 from rescheduler.scheduling.scoring.normalization import MAX_SCORE
-from rescheduler.scheduling.scoring.resource_use import ResourceUse, uses
+from rescheduler.scheduling.scoring.resource_use import ResourceUse, uses, weighed_resources
 from rescheduler.scheduling.scoring.wording import mean_of
 
 # The scheduler's configuration scores shape points from 0 to 10.
 _POINT_SCALE = 10
+LEAST, MOST, RATIO = "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"
+_STRATEGIES = [LEAST, MOST, RATIO]
+Shape: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class NodeResourcesFit(Score):
+class NodeResourcesFit(SchedulerScore):
     """Score by use over allocatable, resource by resource, in integers; no normalisation.
 
     ``strategy``: LeastAllocated, MostAllocated or RequestedToCapacityRatio; ``resources``: names with weights;
@@ -32,6 +40,45 @@ class NodeResourcesFit(Score):
     resources: tuple[tuple[str, int], ...] = ((CPU, 1), (MEMORY, 1))
     shape: tuple[tuple[int, int], ...] = ((0, 0), (100, 10))
     name = "NodeResourcesFit"
+    stands_at: ClassVar[tuple[str, ...]] = ("placementScore", *SCORE_POINTS)
+    priorities: ClassVar[tuple[Priority, ...]] = (
+        Priority("LeastRequestedPriority", {"strategy": LEAST}),
+        Priority("MostRequestedPriority", {"strategy": MOST}),
+    )
+    node_order: ClassVar[tuple[NodeOrder, ...]] = (
+        NodeOrder("leastrequested.weight", "leastrequested", 1, {"strategy": LEAST}),
+        NodeOrder("mostrequested.weight", "mostrequested", 0, {"strategy": MOST}),
+    )
+
+    @classmethod
+    def read(cls, fields: Fields, version: str) -> PluginSettings:
+        """NodeResourcesFitArgs: the score, and what the filter does not look at."""
+        ignored, groups = [], []
+        for path, name in fields.names("ignoredResources"):
+            if not is_qualified_name(name):
+                fields.findings.refuse(path, f"found {quoted(name)}; wanted the name of a resource: DOMAIN/NAME")
+            ignored.append(name)
+        for path, name in fields.names("ignoredResourceGroups"):
+            if "/" in name or not is_qualified_name(name):
+                fields.findings.refuse(path, f"found {quoted(name)}; a group is what stands before the slash")
+            groups.append(name)
+        has_strategy = version not in FIRST_FORMS and fields.has("scoringStrategy")
+        score = _strategy(fields.child("scoringStrategy")) if has_strategy else cls()
+        fields.refuse_unread()
+        profile = {"ignored_resources": tuple(ignored), "ignored_resource_groups": tuple(groups)}
+        return PluginSettings(score, profile=profile)
+
+    @property
+    def setting(self) -> str:
+        """The strategy with its resources and shape."""
+        weights = ", ".join(f"{name} {weight}" for name, weight in self.resources)
+        shape = ", ".join(f"{use} %: {points}" for use, points in self.shape)
+        return f"{self.strategy} of {weights}" + (f"; {shape}" if self._is_ratio else "")
+
+    @property
+    def weighed(self) -> tuple[str, ...]:
+        """Names of the resources."""
+        return tuple(name for name, _ in self.resources)
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Weighted mean over the resources that a node offers, 0 where it offers none."""
@@ -118,3 +165,84 @@ def along_shape(shape: tuple[tuple[int, int], ...], percent: IntArray) -> IntArr
         on_segment = low * _POINT_SCALE + np.sign(rise) * (np.abs(rise) // (end - start))
         found = np.where(percent <= end, on_segment, found)
     return np.where(percent <= shape[0][0], shape[0][1] * _POINT_SCALE, found)
+
+
+class NodeResourcesLeastAllocated(NodeResourcesFit):
+    """The strategy as a plugin of its own, in v1beta1 and before."""
+
+    stands_at = ("score",)
+    priorities = ()
+    node_order = ()
+    is_removed = True
+    own_strategy = LEAST
+
+    @classmethod
+    def default(cls) -> PluginSettings:
+        """By cpu and memory."""
+        return PluginSettings(NodeResourcesFit(cls.own_strategy))
+
+    @classmethod
+    def read(cls, fields: Fields, version: str) -> PluginSettings:  # noqa: ARG003 - there was one form only
+        """Its arguments of v1beta1."""
+        found = NodeResourcesFit(cls.own_strategy, weighed_resources(fields))
+        fields.refuse_unread()
+        return PluginSettings(found)
+
+
+class NodeResourcesMostAllocated(NodeResourcesLeastAllocated):
+    """The other strategy as a plugin of its own."""
+
+    own_strategy = MOST
+
+
+def _strategy(fields: Fields) -> NodeResourcesFit:
+    kind = fields.text("type")
+    if kind not in _STRATEGIES:
+        found = quoted(kind) if kind else "nothing"
+        fields.findings.refuse(fields.at("type"), f"found {found}; {choices(kind, _STRATEGIES)}")
+        kind = LEAST
+    resources = weighed_resources(fields)
+    shape: Shape = ((0, 0), (100, 10))
+    if fields.has("requestedToCapacityRatio"):
+        below = fields.child("requestedToCapacityRatio")
+        shape = read_shape(below)
+        below.refuse_unread()
+    elif kind == RATIO:
+        fields.findings.refuse(fields.path, "requestedToCapacityRatio is missing; the strategy needs its shape")
+    fields.refuse_unread()
+    return NodeResourcesFit(kind, resources, shape)
+
+
+def read_shape(fields: Fields, *, is_sorted_for_them: bool = False) -> Shape:
+    """``shape``: points of utilization (0 to 100, rising) and score (0 to 10).
+
+    ``is_sorted_for_them``: points in any order are taken, with a warning that kube-scheduler takes them rising only.
+    """
+    points = []
+    items = fields.children("shape")
+    for item in items:
+        known = len(fields.findings.problems)
+        utilization = item.integer("utilization", 0, 0, 100)
+        is_read = len(fields.findings.problems) == known
+        score = item.integer("score", 0, 0, 10)
+        item.refuse_unread()
+        points += [(item.path, utilization, score)] if is_read else []
+    if not items and not isinstance(fields.raw("shape"), list):
+        fields.findings.refuse(fields.path, f"shape is missing: found {shown(fields.raw('shape'))}; give it a point")
+    elif not items:
+        fields.findings.refuse(fields.at("shape"), "found no point; give at least one")
+    return _rising(fields, points, is_sorted_for_them=is_sorted_for_them)
+
+
+def _rising(fields: Fields, points: list[tuple[Path, int, int]], *, is_sorted_for_them: bool) -> Shape:
+    """The points in order; ``points``: path, utilization and score of those whose utilization could be read."""
+    for (_, earlier, _), (path, later, _) in pairwise(points):
+        if earlier < later:
+            continue
+        text = f"utilization {later} stands after {earlier}"
+        if is_sorted_for_them and len({utilization for _, utilization, _ in points}) == len(points):
+            fields.findings.warn(path, f"{text}; kube-scheduler refuses that, here points are put in order")
+        else:
+            fields.findings.refuse(path, f"{text}; kube-scheduler wants utilization strictly increasing")
+        break
+    return tuple(sorted({utilization: score for _, utilization, score in points}.items())) or ((0, 0),)

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Annotated
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Final
 
 import numpy as np
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement, changes
+from rescheduler.model.objects.resources import CPU, MEMORY, QuantityError, requested_amount
 from rescheduler.model.usage.demand import MEASURED
 from rescheduler.model.usage.predicted_use import bound_at
 from rescheduler.model.usage.usage import FloatArray, Usage, UsageWindows, no_usage
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import DurationSeconds, PositiveDurationSeconds
 from rescheduler.scheduling.filters.node_usage import UsageThresholds
+from rescheduler.scheduling.plugin import PluginSettings, SchedulerScore, Surroundings
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import shown
 from rescheduler.scheduling.scoring.node_load import capacities, fraction, nearest
 from rescheduler.scheduling.scoring.shadow_load import Estimator, ShadowLoad, is_shadowed, task_status, weighted_load
 from rescheduler.scheduling.scoring.usage_arguments import Weight
 
 # Arguments of the usage plugin: its thresholds, its weights, and how it estimates pods.
 
+# Volcano's code reads the average over ten minutes, whatever the design says of five.
 _UPSTREAM_PERIOD = 600.0
-_UPSTREAM_THRESHOLD = 80.0
+_UPSTREAM_THRESHOLD = 80
+_LARGEST_WEIGHT = 1_000_000
+_LARGEST_FACTOR = 100.0
+_MEBIBYTE = 1024 * 1024
+_NO_WINDOWS: Final = UsageWindows({})
 
 
 class NodeUsageArguments(PolicyModel):
@@ -72,11 +81,6 @@ class NodeUsageArguments(PolicyModel):
         return self.load_weight, self.fluctuation_weight, self.dimension_weight
 
     @property
-    def scored_period(self) -> float:
-        """Length in seconds of the window that is scored."""
-        return _UPSTREAM_PERIOD if self.upstream_compatible else self.period
-
-    @property
     def active_thresholds(self) -> tuple[UsageThresholds, ...]:
         """What the filter goes by."""
         if not self.enable_predicate:
@@ -86,14 +90,43 @@ class NodeUsageArguments(PolicyModel):
         given = self.thresholds or (UsageThresholds(cpu=_UPSTREAM_THRESHOLD, memory=_UPSTREAM_THRESHOLD),)
         return tuple(item.model_copy(update={"period": _UPSTREAM_PERIOD}) for item in given)
 
+    @property
+    def scored_period(self) -> float:
+        """Length in seconds of the window that is scored."""
+        return _UPSTREAM_PERIOD if self.upstream_compatible else self.period
+
 
 @dataclass(frozen=True)
-class NodeUsage(Score):
+class NodeUsage(SchedulerScore):
     """Weighted mean of free load, steadiness, and room in the pod's own dimension; 0 where metrics are stale."""
 
-    windows: UsageWindows
+    windows: UsageWindows = _NO_WINDOWS
     arguments: NodeUsageArguments = field(default_factory=NodeUsageArguments)
     name = "NodeUsage"
+    stands_at = ()
+    goes_by_load = True
+
+    @classmethod
+    def read_volcano(cls, fields: Fields, interval_seconds: float) -> PluginSettings:
+        """What Volcano goes by, value by value; what it corrects is told in warnings."""
+        weight = _weight(fields, "usage.weight", 5)
+        arguments = NodeUsageArguments(
+            usage_weight=float(weight),
+            cpu_weight=float(_weight(fields, "cpu.weight", 1)),
+            memory_weight=float(_weight(fields, "memory.weight", 1)),
+            interval=interval_seconds,
+            estimator=_estimator(fields.child("estimator")),
+            upstream_compatible=True,
+        )
+        threshold = _threshold(fields)
+        fields.warn_unread("Volcano")
+        return PluginSettings(cls(arguments=arguments), weight, {"usage_threshold": threshold})
+
+    def fitted(self, surroundings: Surroundings) -> NodeUsage:
+        """By measured load, or by requests where no provider is set."""
+        if surroundings.windows is not None:
+            return replace(self, windows=surroundings.windows)
+        return replace(self, arguments=self.arguments.model_copy(update={"upstream_compatible": False}))
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node, 0 to 100; no normalisation."""
@@ -229,3 +262,70 @@ def factor_score(
 ) -> FloatArray:
     """Weighted mean of the three factors times 100, float64[N]."""
     return 100 * (weights[0] * free + weights[1] * steadiness + weights[2] * room) / sum(weights)
+
+
+def _weight(fields: Fields, name: str, default: int) -> int:
+    value = fields.integer(name, default)
+    if value < 0:
+        fields.findings.warn(fields.at(name), f"found {value}; Volcano goes by its default, {default}")
+        return default
+    return min(value, _LARGEST_WEIGHT)
+
+
+def _threshold(fields: Fields) -> UsageThresholds:
+    thresholds = fields.child("thresholds")
+    if not fields.has("thresholds"):
+        text = f"no thresholds; Volcano filters at cpu {_UPSTREAM_THRESHOLD} and mem {_UPSTREAM_THRESHOLD} all the same"
+        fields.findings.warn(fields.path, text)
+    found = [_percent(thresholds, name) for name in ("cpu", "mem")]
+    thresholds.warn_unread("Volcano")
+    return UsageThresholds(cpu=float(found[0]), memory=float(found[1]), period=_UPSTREAM_PERIOD)
+
+
+def _percent(fields: Fields, name: str) -> int:
+    value = fields.integer(name, _UPSTREAM_THRESHOLD)
+    if 0 <= value <= 100:
+        return value
+    fields.findings.warn(
+        fields.at(name), f"found {value}, not within 0 to 100; Volcano goes by its default, {_UPSTREAM_THRESHOLD}"
+    )
+    return _UPSTREAM_THRESHOLD
+
+
+def _estimator(fields: Fields) -> Estimator:
+    default = Estimator()
+    found = Estimator(
+        request_ratio=_bounded(fields, "request_ratio", default.request_ratio, 0.0, 1.0),
+        burst_ratio=_bounded(fields, "burst_ratio", default.burst_ratio, 0.0, 1.0),
+        risk_threshold=_bounded(fields, "risk_threshold", default.risk_threshold, 0.0, 1.0),
+        risk_factor=min(_bounded(fields, "risk_factor", default.risk_factor, 1.0, math.inf), _LARGEST_FACTOR),
+        best_effort_cpu=_amount(fields, "be_cpu", CPU, default.best_effort_cpu),
+        best_effort_memory=_amount(fields, "be_mem", MEMORY, default.best_effort_memory),
+    )
+    fields.warn_unread("Volcano")
+    return found
+
+
+def _bounded(fields: Fields, name: str, default: float, low: float, high: float) -> float:
+    value = fields.number(name, default)
+    if low <= value <= high:
+        return value
+    wanted = f"within {low:g} to {high:g}" if math.isfinite(high) else f"{low:g} or more"
+    fields.findings.warn(fields.at(name), f"found {value:g}, not {wanted}; Volcano goes by its default, {default:g}")
+    return default
+
+
+def _amount(fields: Fields, name: str, resource: str, default: str) -> str:
+    """A quantity in quotes, or a whole number of millicores or of mebibytes."""
+    value: Any = fields.raw(name)
+    if value is None:
+        return default
+    text = shown(value) if isinstance(value, bool | dict | list) else str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        text = f"{value}m" if resource == CPU else str(value * _MEBIBYTE)
+    try:
+        requested_amount(resource, text)
+    except QuantityError as error:
+        fields.findings.warn(fields.at(name), f"{error}; Volcano goes by its default, {default}")
+        return default
+    return text

@@ -10,16 +10,22 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.spread import HOSTNAME, SYSTEM_DEFAULTS, SpreadRule, SpreadRules
 from rescheduler.model.objects.constraints import TopologySpreadConstraint
+from rescheduler.scheduling.plugin import SCORE_POINTS, NodeOrder, PluginSettings, Priority, SchedulerScore
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import choices, quoted
 from rescheduler.scheduling.scoring.normalization import MAX_SCORE
+
+_KINDS = ["DoNotSchedule", "ScheduleAnyway"]
+_TYPES = ["List", "System"]
+_POLICIES = ["Honor", "Ignore"]
 
 
 @dataclass(frozen=True)
-class PodTopologySpread(Score):
+class PodTopologySpread(SchedulerScore):
     """The pod's own constraints, or ``defaults`` where it has none at all.
 
     ``defaults_need_all_keys``: whether nodes that lack a key of the defaults score 0, as they do for a pod's own
@@ -29,6 +35,32 @@ class PodTopologySpread(Score):
     defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS
     defaults_need_all_keys: bool = False
     name = "PodTopologySpread"
+    stands_at = SCORE_POINTS
+    default_weight = 2
+    priorities = (Priority("EvenPodsSpreadPriority", {"defaults": ()}),)
+    node_order = (NodeOrder("podtopologyspread.weight", "PodTopologySpread", 2),)
+
+    @classmethod
+    def default(cls) -> PluginSettings:
+        """By the constraints of kube-scheduler itself."""
+        return _settings(SYSTEM_DEFAULTS, is_own=False)
+
+    @classmethod
+    def read(cls, fields: Fields, version: str) -> PluginSettings:
+        """PodTopologySpreadArgs. Before v1beta2 the type is List where constraints are given, else System."""
+        constraints = tuple(_constraint(item) for item in fields.children("defaultConstraints"))
+        kind = fields.text("defaultingType")
+        fields.refuse_unread()
+        if not kind:
+            kind = "List" if constraints and version in ("v1alpha2", "v1beta1") else "System"
+        if kind not in _TYPES:
+            fields.findings.refuse(fields.at("defaultingType"), f"found {quoted(kind)}; {choices(kind, _TYPES)}")
+        elif kind == "System" and constraints:
+            fields.findings.refuse(
+                fields.at("defaultConstraints"), "given without defaultingType: List; kube-scheduler refuses that"
+            )
+        _refuse_repeated(fields, constraints)
+        return _settings(constraints, is_own=True) if kind == "List" else cls.default()
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """Score of each node; 0 for all without constraints, 0 for a node that lacks a needed key."""
@@ -138,3 +170,52 @@ def _normalized(raw: IntArray, scored: BoolArray) -> IntArray:
         return np.full_like(raw, MAX_SCORE)
     # Truncated toward zero; nodes that are not scored may lie outside and mean nothing.
     return MAX_SCORE * (largest + int(among.min()) - raw) // largest
+
+
+def _settings(constraints: tuple[TopologySpreadConstraint, ...], *, is_own: bool) -> PluginSettings:
+    """``is_own``: an operator wrote them."""
+    score = PodTopologySpread(constraints, defaults_need_all_keys=is_own)
+    return PluginSettings(score, profile={"default_constraints": constraints, "has_own_defaults": is_own})
+
+
+def _constraint(fields: Fields) -> TopologySpreadConstraint:
+    key, kind = fields.text("topologyKey"), fields.text("whenUnsatisfiable")
+    skew = fields.integer("maxSkew", 0)
+    findings = fields.findings
+    if skew <= 0:
+        findings.refuse(fields.at("maxSkew"), f"found {skew}; wanted 1 or more")
+    if not key:
+        findings.refuse(fields.path, "topologyKey is missing; write a node label's key")
+    if kind not in _KINDS:
+        findings.refuse(fields.at("whenUnsatisfiable"), f"found {quoted(kind)}; {choices(kind, _KINDS)}")
+    if fields.has("labelSelector"):
+        findings.refuse(fields.at("labelSelector"), "not allowed here; each pod's Services and owner give the selector")
+    found = TopologySpreadConstraint(
+        topology_key=key,
+        max_skew=max(skew, 1),
+        when_unsatisfiable=kind,
+        min_domains=max(fields.integer("minDomains", 1), 1),
+        match_label_keys=tuple(name for _, name in fields.names("matchLabelKeys")),
+        honors_node_affinity=_policy(fields, "nodeAffinityPolicy", "Honor") == "Honor",
+        honors_node_taints=_policy(fields, "nodeTaintsPolicy", "Ignore") == "Honor",
+    )
+    fields.refuse_unread()
+    return found
+
+
+def _policy(fields: Fields, name: str, default: str) -> str:
+    value = fields.text(name, default)
+    if value not in _POLICIES:
+        fields.findings.warn(fields.at(name), f"found {quoted(value)}; {choices(value, _POLICIES)}; read as {default}")
+        return default
+    return value
+
+
+def _refuse_repeated(fields: Fields, constraints: tuple[TopologySpreadConstraint, ...]) -> None:
+    seen: set[tuple[str, str]] = set()
+    for number, constraint in enumerate(constraints):
+        identity = (constraint.topology_key, constraint.when_unsatisfiable)
+        if identity in seen:
+            text = f"{quoted(constraint.topology_key)} with {constraint.when_unsatisfiable} is given twice"
+            fields.findings.refuse((*fields.path, "defaultConstraints", number), text)
+        seen.add(identity)

@@ -13,13 +13,15 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit
-from rescheduler.scheduling.scoring.resource_use import ResourceUse, uses
+from rescheduler.scheduling.plugin import PluginSettings, SchedulerScore
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import quoted
+from rescheduler.scheduling.scores.node_resources_fit import RATIO, NodeResourcesFit, read_shape
+from rescheduler.scheduling.scoring.resource_use import ResourceUse, uses, weighed_resources
 from rescheduler.scheduling.scoring.wording import mean_of
 
 # Arguments of RequestedToCapacityRatio: our own form, the scheduler's present one, and the legacy one of KEP-964.
@@ -173,12 +175,11 @@ class LegacyRatioArguments(PolicyModel):
         return RequestedToCapacityRatioArguments(shape=self.shape, resources=resources or _DEFAULT_RESOURCES)
 
 
-_STRATEGY = "RequestedToCapacityRatio"
 _HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class RequestedToCapacityRatio(Score):
+class RequestedToCapacityRatio(SchedulerScore):
     """Weighted mean over resources, in kube-scheduler's integers unless ``absentResources`` is ScoreZero.
 
     Then, as KEP-964 has it, every resource keeps its weight: one that the node lacks scores 0, and one that the pod
@@ -186,7 +187,43 @@ class RequestedToCapacityRatio(Score):
     """
 
     arguments: RequestedToCapacityRatioArguments = field(default_factory=RequestedToCapacityRatioArguments)
-    name = _STRATEGY
+    name = RATIO
+    is_removed = True
+    required = "a shape"
+    legacy_argument = "requestedToCapacityRatioArguments"
+
+    @classmethod
+    def default(cls) -> PluginSettings:
+        """None: it has no shape of its own."""
+        return PluginSettings()
+
+    @classmethod
+    def read(cls, fields: Fields, version: str) -> PluginSettings:  # noqa: ARG003 - there was one form only
+        """RequestedToCapacityRatioArgs of v1beta1."""
+        found = NodeResourcesFit(RATIO, weighed_resources(fields), read_shape(fields))
+        fields.refuse_unread()
+        return PluginSettings(found)
+
+    @classmethod
+    def read_legacy(cls, fields: Fields) -> NodeResourcesFit:
+        """Shape and weights; points may stand in any order, a resource is named by ``name`` or ``resource``."""
+        shape = read_shape(fields, is_sorted_for_them=True)
+        weights: dict[str, int] = {}
+        for item in fields.children("resources"):
+            name = item.text("name")
+            if item.has("resource") and not name:
+                name = item.text("resource")
+                text = f"{quoted(name)} is named by resource, as in KEP-964; kube-scheduler reads name"
+                item.findings.warn(item.at("resource"), text, at_key=True)
+            weight = _weight(item, name)
+            item.warn_unread("kube-scheduler")
+            if not name:
+                item.findings.refuse(item.path, "name is missing; write the resource as nodes list it")
+            elif name in weights:
+                item.findings.refuse(item.path, f"{quoted(name)} is given twice; a resource has one weight")
+            weights.setdefault(name, weight)
+        fields.warn_unread("kube-scheduler")
+        return NodeResourcesFit(RATIO, tuple(weights.items()) or ((CPU, 1), (MEMORY, 1)), shape)
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """Score of each node; no normalisation."""
@@ -231,7 +268,7 @@ class RequestedToCapacityRatio(Score):
 
     @property
     def _scheduler(self) -> NodeResourcesFit:
-        return NodeResourcesFit(_STRATEGY, self.arguments.weights, self.arguments.points)
+        return NodeResourcesFit(RATIO, self.arguments.weights, self.arguments.points)
 
     def _all_uses(self, pod: int, placement: Placement) -> Iterator[tuple[int, ResourceUse]]:
         """Use of each configured resource, also of those that the pod does not ask for or no node has."""
@@ -270,3 +307,14 @@ def _along(shape: Sequence[tuple[int, int]], used: int, offered: int) -> Fractio
 
 def _half_down(value: Fraction) -> int:
     return ceil(value - _HALF)
+
+
+def _weight(fields: Fields, name: str) -> int:
+    weight = fields.integer("weight", 1)
+    if weight == 0:
+        fields.findings.warn(fields.at("weight"), f"a weight of 0 for {quoted(name)} counts as 1; leave it out")
+        return 1
+    if not 1 <= weight <= LARGEST_WEIGHT:
+        fields.findings.refuse(fields.at("weight"), f"found {weight} for {quoted(name)}; wanted 1 to {LARGEST_WEIGHT}")
+        return 1
+    return weight

@@ -9,11 +9,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.usage.demand import MEASURED
-from rescheduler.model.usage.usage import FloatArray, Usage
+from rescheduler.model.usage.usage import FloatArray
+from rescheduler.scheduling.plugin import SCORE_POINTS
+from rescheduler.scheduling.scoring.load_score import LoadScore
 from rescheduler.scheduling.scoring.node_load import LoadSource, NodeLoads, fraction, nearest
 from rescheduler.scheduling.scoring.usage_arguments import PredictionArguments
 
@@ -28,12 +29,13 @@ class SafeBalancingArguments(PredictionArguments):
 
 
 @dataclass(frozen=True)
-class SafeBalancing(Score):
+class SafeBalancing(LoadScore):
     """Room of the scarcest resource: 100 less the shares of mean load, deviation and the pod's request, in percent."""
 
-    usage: Usage
     arguments: SafeBalancingArguments = field(default_factory=SafeBalancingArguments)
     name = "SafeBalancing"
+    stands_at = SCORE_POINTS
+    is_upstream = False
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node, 0 where no load is known; no normalisation."""

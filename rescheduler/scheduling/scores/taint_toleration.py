@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
+from rescheduler.scheduling.plugin import SCORE_POINTS, NodeOrder, Priority, SchedulerScore
 from rescheduler.scheduling.scoring.normalization import by_largest
 from rescheduler.scheduling.scoring.wording import share_of_largest
 
 
-class TaintToleration(Score):
+@dataclass(frozen=True)
+class TaintToleration(SchedulerScore):
     """All nodes score 100 when none has such a taint."""
 
     name = "TaintToleration"
+    stands_at = SCORE_POINTS
+    default_weight = 3
+    inverts = True
+    priorities = (Priority("TaintTolerationPriority"),)
+    node_order = (NodeOrder("tainttoleration.weight", "TaintToleration", 3),)
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:
         """100 less the share of the largest number of unwelcoming taints."""
-        return by_largest(self._counts(pod, placement), feasible, is_reversed=True)
+        return by_largest(self.raw(pod, placement.columns), feasible, is_reversed=True)
 
     def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
         """Unwelcoming taints of the node and their largest number."""
-        scores, counts = self.score(pod, placement, feasible), self._counts(pod, placement)
+        scores, counts = self.score(pod, placement, feasible), self.raw(pod, placement.columns)
         largest = int(counts[feasible].max(initial=0))
         if not largest:
             none = "no feasible node has a PreferNoSchedule taint that the pod does not tolerate"
@@ -33,6 +41,6 @@ class TaintToleration(Score):
             for node in nodes
         ]
 
-    def _counts(self, pod: int, placement: Placement) -> IntArray:
-        columns = placement.columns
+    def raw(self, pod: int, columns: Columns) -> IntArray:
+        """Unwelcoming taints of each node."""
         return columns.taint_table.unwelcome(columns.shapes[columns.shape_of[pod]].tolerations)

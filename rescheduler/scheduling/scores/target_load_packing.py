@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,15 +11,19 @@ import numpy as np
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
-from rescheduler.model.objects.resources import CPU
-from rescheduler.model.usage.usage import FloatArray, Usage
+from rescheduler.model.objects.resources import CPU, QuantityError, requested_amount
+from rescheduler.model.usage.usage import FloatArray
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import quoted
+from rescheduler.scheduling.scoring.load_score import LoadScore
 from rescheduler.scheduling.scoring.node_load import LoadSource, NodeLoad, NodeLoads, nearest
-from rescheduler.scheduling.scoring.usage_arguments import PredictionArguments, TargetPercent
+from rescheduler.scheduling.scoring.usage_arguments import DefaultRequests, PredictionArguments, TargetPercent
 
 _SIMPLE_TARGET = 50
+_DEFAULT_TARGET, _DEFAULT_MULTIPLIER, _DEFAULT_CPU = 40, 1.5, "1000m"
+_FACTOR = re.compile(r"[-+]?[0-9]{1,9}(\.[0-9]{0,18})?([eE][-+]?[0-9]{1,2})?")
 
 
 class TargetLoadPackingArguments(PredictionArguments):
@@ -41,12 +46,33 @@ class TargetLoadPackingArguments(PredictionArguments):
 
 
 @dataclass(frozen=True)
-class TargetLoadPacking(Score):
+class TargetLoadPacking(LoadScore):
     """Load with the pod there is measured cpu, what metrics lack of recent pods, and the pod's own predicted use."""
 
-    usage: Usage
     arguments: TargetLoadPackingArguments = field(default_factory=TargetLoadPackingArguments)
     name = "TargetLoadPacking"
+
+    @classmethod
+    def read_arguments(cls, fields: Fields) -> TargetLoadPackingArguments:
+        """A target of 0 or less becomes the default; one above 100 would fail every pod."""
+        target = fields.integer("targetUtilization", _DEFAULT_TARGET)
+        findings, path = fields.findings, fields.at("targetUtilization")
+        if target <= 0:
+            findings.warn(path, f"found {target}; the scheduler goes by its default, {_DEFAULT_TARGET}")
+            target = _DEFAULT_TARGET
+        elif target > 100:
+            findings.refuse(
+                path, f"found {target}; wanted 1 to 100, beyond that scores leave 0 to 100 and no pod is placed"
+            )
+            target = _DEFAULT_TARGET
+        found = TargetLoadPackingArguments(
+            target_utilization=float(target),
+            default_requests=DefaultRequests(cpu=_default_cpu(fields)),
+            default_requests_multiplier=_multiplier(fields),
+            upstream_compatible=True,
+        )
+        fields.refuse_unread()
+        return found
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node, 0 where no load is known; no normalisation."""
@@ -117,3 +143,35 @@ def general_form(percent: FloatArray, target: float) -> IntArray:
     rising = (100 - target) * percent / target + target
     falling = np.zeros_like(rising) if target == 100 else target * np.maximum(100 - percent, 0) / (100 - target)
     return nearest(np.where(percent <= target, rising, falling))
+
+
+def _multiplier(fields: Fields) -> float:
+    text = fields.text("defaultRequestsMultiplier", str(_DEFAULT_MULTIPLIER))
+    path = fields.at("defaultRequestsMultiplier")
+    if _FACTOR.fullmatch(text) is None:
+        fields.findings.refuse(path, f"found {quoted(text)}; wanted a number in quotes such as {_DEFAULT_MULTIPLIER}")
+        return _DEFAULT_MULTIPLIER
+    value = float(text)
+    if not 0 < value <= 1000:
+        taken = min(max(value, 0.001), 1000.0)
+        fields.findings.warn(path, f"found {text}; modelled from 0.001 to 1000 only, read as {taken:g}")
+        return taken
+    return value
+
+
+def _default_cpu(fields: Fields) -> str:
+    """``defaultRequests.cpu``; without cpu in it nothing is assumed of a container that asks for nothing."""
+    requests = fields.child("defaultRequests")
+    if not fields.has("defaultRequests"):
+        return _DEFAULT_CPU
+    found = requests.raw(CPU)
+    text = "0" if found is None else str(found)
+    for _ in list(requests.unread()):
+        requests.findings.warn(requests.path, "only cpu is used")
+        break
+    try:
+        requested_amount(CPU, text)
+    except QuantityError as error:
+        requests.findings.refuse(requests.at(CPU), str(error))
+        return _DEFAULT_CPU
+    return text

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.volumes import PodClaims, bindings, published_capacity
 from rescheduler.model.objects.resources import MEMORY
 from rescheduler.scheduling.filters.volume_binding import is_bound
-from rescheduler.scheduling.scores.node_resources_fit import along_shape
+from rescheduler.scheduling.plugin import SCORE_POINTS, PluginSettings, SchedulerScore
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.scores.node_resources_fit import along_shape, read_shape
 from rescheduler.scheduling.scoring.normalization import MAX_SCORE
 from rescheduler.scheduling.scoring.wording import exactly
 
 
 @dataclass(frozen=True)
-class VolumeBinding(Score):
+class VolumeBinding(SchedulerScore):
     """Mean over storage classes of the share of capacity requested, along a shape; no normalisation.
 
     kube-scheduler scores so only behind its gate StorageCapacityScoring, off by default (alpha since 1.33); a
@@ -30,6 +31,26 @@ class VolumeBinding(Score):
 
     shape: tuple[tuple[int, int], ...] = ((0, 10), (100, 0))
     name = "VolumeBinding"
+    stands_at = (*SCORE_POINTS, "reserve", "preBind")
+
+    @classmethod
+    def default(cls) -> PluginSettings:
+        """No score: without its gate kube-scheduler gives all nodes 0."""
+        return PluginSettings()
+
+    @classmethod
+    def read(cls, fields: Fields, version: str) -> PluginSettings:  # noqa: ARG003 - the same in all
+        """VolumeBindingArgs; a score only where a shape is written."""
+        fields.integer("bindTimeoutSeconds", 600, low=0)
+        found = None
+        if fields.has("shape"):
+            text = (
+                "kube-scheduler refuses it unless its gate StorageCapacityScoring is on; here the gate is taken as on"
+            )
+            fields.findings.warn(fields.at("shape"), text, at_key=True)
+            found = cls(read_shape(fields))
+        fields.refuse_unread()
+        return PluginSettings(found)
 
     def score(self, pod: int, placement: Placement, feasible: BoolArray) -> IntArray:  # noqa: ARG002 - one node at a time
         """Score of each node; 0 for a pod without unbound claims."""

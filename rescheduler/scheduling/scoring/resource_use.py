@@ -8,7 +8,12 @@ from typing import NamedTuple
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
+from rescheduler.scheduling.reading.fields import Fields
+from rescheduler.scheduling.reading.findings import quoted
 from rescheduler.scheduling.scoring.wording import exactly
+
+_LARGEST_WEIGHT = 100
+_DEFAULT_RESOURCES = ((CPU, 1), (MEMORY, 1))
 
 
 class ResourceUse(NamedTuple):
@@ -52,3 +57,23 @@ def uses(
                 held = placement.scored_at(pod, node) if with_defaults else placement.held_at(pod, node)
                 used[node] -= held[row]
         yield weight, ResourceUse(name, used, request, columns.allocatable[row])
+
+
+def weighed_resources(fields: Fields) -> tuple[tuple[str, int], ...]:
+    """``resources``: names with weights of 1 to 100; none: cpu and memory. A weight of 0 or none becomes 1."""
+    found: list[tuple[str, int]] = []
+    for item in fields.children("resources"):
+        name = item.text("name")
+        if not name:
+            fields.findings.warn(item.path, "name is missing, so no node offers it; write the resource's name")
+        weight = item.integer("weight", 1)
+        if weight == 0:
+            fields.findings.warn(item.at("weight"), f"a weight of 0 for {quoted(name)} counts as 1; leave it out")
+            weight = 1
+        elif not 1 <= weight <= _LARGEST_WEIGHT:
+            fields.findings.refuse(item.at("weight"), f"found {weight}; wanted 1 to {_LARGEST_WEIGHT}")
+        if name in [known for known, _ in found]:
+            fields.findings.warn(item.at("name"), f"{quoted(name)} is given twice, so both of its weights count")
+        item.refuse_unread()
+        found += [(name, weight)] if name else []
+    return tuple(found) or _DEFAULT_RESOURCES

@@ -15,7 +15,8 @@ from rescheduler.scheduling.configuration.profiles import NamedScore
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile, WeightedScore
 from rescheduler.scheduling.reports import Sample, ScoreDetails, schedule_of, scores_of
 from rescheduler.scheduling.scheduler_model import SchedulerModel
-from rescheduler.scheduling.scores import ImageLocality, NodeResourcesFit
+from rescheduler.scheduling.scores.image_locality import ImageLocality
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit
 from tests.builders import cluster, node, pod, taint
 from tests.unit.scheduling.random_clusters import placements
 

@@ -12,7 +12,7 @@ from rescheduler.model.objects.constraints import Toleration
 from rescheduler.scheduling.filters import DEFAULT_FILTERS
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile, WeightedScore, default_profile
 from rescheduler.scheduling.scheduler_model import SchedulerModel
-from rescheduler.scheduling.scores import NodeResourcesFit
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit
 from tests.builders import cluster, node, pod, taint
 from tests.unit.scheduling.volumes import LATER, ZONE, claim, user, volume, where
 

@@ -43,8 +43,9 @@ def weights(profile: ConfiguredProfile) -> dict[str, int]:
 
 
 def argument(profile: ConfiguredProfile, plugin: str) -> object:
-    """How one score is set."""
-    return next(score.arguments for score in profile.scores if score.plugin == plugin)
+    """How one score is set: its arguments, or the score itself where it has none of their own."""
+    found = next(score.score for score in profile.scores if score.plugin == plugin)
+    return getattr(found, "arguments", found)
 
 
 def configured(plugin: str, arguments: str) -> str:

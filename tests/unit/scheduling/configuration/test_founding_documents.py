@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rescheduler.scheduling.configuration import Configuration
-from rescheduler.scheduling.scores import NodeResourcesFit
 from rescheduler.scheduling.scores.low_risk_over_commitment import LowRiskOverCommitmentArguments
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit
 from tests.paths import ROOT
 from tests.unit.scheduling.configuration.reading import argument, read, weights
 

@@ -11,7 +11,9 @@ from rescheduler.model.objects.constraints import (
     Requirement,
     TopologySpreadConstraint,
 )
-from rescheduler.scheduling.scores import InterPodAffinity, NodeResourcesBalancedAllocation, NodeResourcesFit
+from rescheduler.scheduling.scores.inter_pod_affinity import InterPodAffinity
+from rescheduler.scheduling.scores.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit
 from rescheduler.scheduling.scores.volume_binding import VolumeBinding
 from tests.unit.scheduling.configuration.reading import argument, configured, kube, only, read, refusal, weights
 

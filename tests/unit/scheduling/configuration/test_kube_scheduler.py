@@ -148,7 +148,7 @@ def test_first_alpha() -> None:
     profile = only(kube(f"{body}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n", "v1alpha1"))
     assert profile.scheduler_name == "old"
     assert weights(profile)["NodeResourcesMostAllocated"] == 1
-    (affinity,) = (score.arguments for score in profile.scores if score.plugin == "InterPodAffinity")
+    (affinity,) = (score.score for score in profile.scores if score.plugin == "InterPodAffinity")
     assert getattr(affinity, "hard_weight", None) == 7
 
 

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from rescheduler.scheduling.configuration.settings import Effect
-from rescheduler.scheduling.scores import InterPodAffinity, NodeResourcesFit
+from rescheduler.scheduling.scores.inter_pod_affinity import InterPodAffinity
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit
 from tests.unit.scheduling.configuration.reading import argument, only, read, refusal, weights
 
 SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.scheduling.configuration.settings import Effect, UsageThreshold
+from rescheduler.scheduling.configuration.settings import Effect
+from rescheduler.scheduling.filters.node_usage import UsageThresholds
 from rescheduler.scheduling.scores.bin_packing import BinPacking
 from rescheduler.scheduling.scores.node_usage import NodeUsageArguments
 from tests.unit.scheduling.configuration.reading import argument, only, read, refusal, weights
@@ -87,7 +88,7 @@ def test_usage() -> None:
         " estimator: {request_ratio: 0.5, be_cpu: 100, be_mem: 1Gi}}"
     )
     profile = only(text)
-    assert profile.usage_threshold == UsageThreshold(60.0, 70.0, 600.0)
+    assert profile.usage_threshold == UsageThresholds(cpu=60.0, memory=70.0, period=600.0)
     assert weights(profile) == {"usage": 7}
     found = argument(profile, "usage")
     assert isinstance(found, NodeUsageArguments)
@@ -108,7 +109,7 @@ def test_usage_that_only_scores() -> None:
 def test_no_thresholds() -> None:
     """Volcano filters at 80 all the same, which its design denies."""
     text = usage("{}")
-    assert only(text).usage_threshold == UsageThreshold(80.0, 80.0, 600.0)
+    assert only(text).usage_threshold == UsageThresholds(cpu=80.0, memory=80.0, period=600.0)
     assert any("Volcano filters at cpu 80 and mem 80 all the same" in warning for warning in read(text).warnings)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rescheduler.model.objects.constraints import LabelSelector, PodAffinityTerm, Requirement
 from rescheduler.model.objects.workload import Namespace
-from rescheduler.scheduling.filters import InterPodAffinity
+from rescheduler.scheduling.filters.inter_pod_affinity import InterPodAffinity
 from tests.builders import NOW, cluster, node, pod, selector
 from tests.unit.scheduling.asking import refused, rejections
 

@@ -6,7 +6,7 @@ import pytest
 
 from rescheduler.model.objects.constraints import NodeAffinity as Affinity
 from rescheduler.model.objects.constraints import NodeSelectorTerm, Requirement
-from rescheduler.scheduling.filters import NodeAffinity
+from rescheduler.scheduling.filters.node_affinity import NodeAffinity
 from tests.builders import cluster, node, pod
 from tests.unit.scheduling.asking import refused, rejections
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.model.objects.constraints import HostPort
-from rescheduler.scheduling.filters import NodePorts
+from rescheduler.scheduling.filters.node_ports import NodePorts
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.scheduling.asking import refused
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rescheduler.model.objects.constraints import Toleration
 from rescheduler.model.objects.resources import resources
-from rescheduler.scheduling.filters import NodeResourcesFit
+from rescheduler.scheduling.filters.node_resources_fit import NodeResourcesFit
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.scheduling.asking import refused, rejections
 

@@ -6,7 +6,11 @@ import pytest
 
 from rescheduler.model.objects.constraints import Taint, Toleration
 from rescheduler.model.objects.node import Node
-from rescheduler.scheduling.filters import NodeName, NodeReady, NodeUnschedulable, SchedulingGates, TaintToleration
+from rescheduler.scheduling.filters.node_name import NodeName
+from rescheduler.scheduling.filters.node_ready import NodeReady
+from rescheduler.scheduling.filters.node_unschedulable import NodeUnschedulable
+from rescheduler.scheduling.filters.scheduling_gates import SchedulingGates
+from rescheduler.scheduling.filters.taint_toleration import TaintToleration
 from tests.builders import NOW, cluster, node, pod, taint
 from tests.unit.scheduling.asking import refused, rejections
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rescheduler.model.objects.constraints import Volume
 from rescheduler.model.objects.storage import CsiNode, VolumeAttachment
-from rescheduler.scheduling.filters import NodeVolumeLimits
+from rescheduler.scheduling.filters.node_volume_limits import NodeVolumeLimits
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.scheduling.asking import refused, rejections
 from tests.unit.scheduling.volumes import LATER, claim, user, volume

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rescheduler.model.objects.constraints import LabelSelector, TopologySpreadConstraint
-from rescheduler.scheduling.filters import PodTopologySpread
+from rescheduler.scheduling.filters.pod_topology_spread import PodTopologySpread
 from tests.builders import NOW, cluster, node, pod, selector, taint
 from tests.unit.scheduling.asking import refused, rejections
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rescheduler.model.objects.constraints import LabelSelector, Volume
 from rescheduler.model.objects.pod import OwnerReference
 from rescheduler.model.objects.storage import CsiDriver, CsiStorageCapacity
-from rescheduler.scheduling.filters import VolumeBinding
+from rescheduler.scheduling.filters.volume_binding import VolumeBinding
 from tests.builders import cluster, node, pod, selector
 from tests.unit.scheduling.asking import refused, rejections
 from tests.unit.scheduling.volumes import AT_ONCE, GIB, LATER, LOCAL, ZONE, claim, user, volume, where

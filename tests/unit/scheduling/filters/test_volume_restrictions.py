@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.model.objects.constraints import Volume
-from rescheduler.scheduling.filters import VolumeRestrictions
+from rescheduler.scheduling.filters.volume_restrictions import VolumeRestrictions
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.scheduling.asking import refused, rejections
 from tests.unit.scheduling.volumes import claim, user

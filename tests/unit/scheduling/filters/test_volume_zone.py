@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rescheduler.model.objects.constraints import Volume
-from rescheduler.scheduling.filters import VolumeZone
+from rescheduler.scheduling.filters.volume_zone import VolumeZone
 from tests.builders import cluster, node, pod
 from tests.unit.scheduling.asking import refused, rejections
 from tests.unit.scheduling.volumes import AT_ONCE, LATER, ZONE, claim, user, volume

@@ -17,20 +17,17 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.scheduling.filters import DEFAULT_FILTERS
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic, LoopArithmetic, is_numba_installed
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile, WeightedScore, default_profile
-from rescheduler.scheduling.scores import (
-    ImageLocality,
-    InterPodAffinity,
-    NodeAffinity,
-    NodeResourcesBalancedAllocation,
-    NodeResourcesFit,
-    PodTopologySpread,
-    TaintToleration,
-)
-from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity
+from rescheduler.scheduling.scores.image_locality import ImageLocality
+from rescheduler.scheduling.scores.inter_pod_affinity import InterPodAffinity
+from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity, NodeAffinity
+from rescheduler.scheduling.scores.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit
+from rescheduler.scheduling.scores.pod_topology_spread import PodTopologySpread
 from rescheduler.scheduling.scores.requested_to_capacity_ratio import (
     RequestedToCapacityRatio,
     RequestedToCapacityRatioArguments,
 )
+from rescheduler.scheduling.scores.taint_toleration import TaintToleration
 from tests.builders import cluster, node, pod
 from tests.unit.scheduling.random_clusters import Draw
 

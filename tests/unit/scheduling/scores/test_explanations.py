@@ -14,17 +14,14 @@ from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.constraints import NodeSelectorTerm, PreferredNodeTerm, Requirement
 from rescheduler.scheduling.configuration.profiles import NamedScore
-from rescheduler.scheduling.scores import (
-    AddedNodeAffinity,
-    BinPacking,
-    ImageLocality,
-    InterPodAffinity,
-    NodeAffinity,
-    NodeResourcesBalancedAllocation,
-    NodeResourcesFit,
-    PodTopologySpread,
-    TaintToleration,
-)
+from rescheduler.scheduling.scores.bin_packing import BinPacking
+from rescheduler.scheduling.scores.image_locality import ImageLocality
+from rescheduler.scheduling.scores.inter_pod_affinity import InterPodAffinity
+from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity, NodeAffinity
+from rescheduler.scheduling.scores.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit
+from rescheduler.scheduling.scores.pod_topology_spread import PodTopologySpread
+from rescheduler.scheduling.scores.taint_toleration import TaintToleration
 from tests.unit.scheduling.random_clusters import placements
 from tests.unit.scheduling.scores import usages
 from tests.unit.scheduling.scores.formulas import formulas

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.scheduling.profile import default_profile
-from rescheduler.scheduling.scores import NodeResourcesBalancedAllocation
+from rescheduler.scheduling.scores.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from tests.builders import cluster, node, pod
 from tests.unit.scheduling.asking import points
 

@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from rescheduler.model.objects.pod import Pod
-from rescheduler.scheduling.scores import NodeResourcesFit
-from rescheduler.scheduling.scores.node_resources_fit import along_shape
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit, along_shape
 from tests.builders import cluster, node, pod
 from tests.unit.scheduling.asking import points
 

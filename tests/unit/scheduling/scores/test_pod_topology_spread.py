@@ -8,7 +8,7 @@ import pytest
 
 from rescheduler.model.objects.constraints import LabelSelector, Requirement, TopologySpreadConstraint
 from rescheduler.model.objects.workload import Service
-from rescheduler.scheduling.scores import PodTopologySpread
+from rescheduler.scheduling.scores.pod_topology_spread import PodTopologySpread
 from tests.builders import NOW, cluster, node, pod, selector, taint, workload
 from tests.unit.scheduling.asking import points
 

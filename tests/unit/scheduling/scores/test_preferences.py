@@ -15,7 +15,10 @@ from rescheduler.model.objects.constraints import (
     Requirement,
     Toleration,
 )
-from rescheduler.scheduling.scores import ImageLocality, InterPodAffinity, NodeAffinity, TaintToleration
+from rescheduler.scheduling.scores.image_locality import ImageLocality
+from rescheduler.scheduling.scores.inter_pod_affinity import InterPodAffinity
+from rescheduler.scheduling.scores.node_affinity import NodeAffinity
+from rescheduler.scheduling.scores.taint_toleration import TaintToleration
 from rescheduler.scheduling.scoring.normalization import between_extremes, by_largest
 from tests.builders import cluster, node, pod, selector, taint
 from tests.unit.scheduling.asking import points

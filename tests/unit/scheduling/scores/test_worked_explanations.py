@@ -14,17 +14,14 @@ from rescheduler.model.objects.constraints import (
     Requirement,
     TopologySpreadConstraint,
 )
-from rescheduler.scheduling.scores import (
-    AddedNodeAffinity,
-    BinPacking,
-    ImageLocality,
-    InterPodAffinity,
-    NodeAffinity,
-    NodeResourcesBalancedAllocation,
-    NodeResourcesFit,
-    PodTopologySpread,
-    TaintToleration,
-)
+from rescheduler.scheduling.scores.bin_packing import BinPacking
+from rescheduler.scheduling.scores.image_locality import ImageLocality
+from rescheduler.scheduling.scores.inter_pod_affinity import InterPodAffinity
+from rescheduler.scheduling.scores.node_affinity import AddedNodeAffinity, NodeAffinity
+from rescheduler.scheduling.scores.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from rescheduler.scheduling.scores.node_resources_fit import NodeResourcesFit
+from rescheduler.scheduling.scores.pod_topology_spread import PodTopologySpread
+from rescheduler.scheduling.scores.taint_toleration import TaintToleration
 from rescheduler.scheduling.scores.volume_binding import VolumeBinding
 from tests.builders import cluster, node, pod, selector, taint
 from tests.unit.scheduling.scores import usages

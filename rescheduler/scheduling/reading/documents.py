@@ -11,8 +11,8 @@ from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Document, Path
 from rescheduler.policy.reading.errors import Problem
 from rescheduler.policy.reading.yaml_reader import YamlReader, YamlTextError
-from rescheduler.scheduling.configuration.errors import ConfigurationError
-from rescheduler.scheduling.configuration.scalars import plain_value
+from rescheduler.scheduling.reading.errors import ConfigurationError
+from rescheduler.scheduling.reading.scalars import plain_value
 
 MOST_CHARACTERS = 256 * 1024
 MOST_ENTRIES = 5_000

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
+from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.reading.document import Path
-from rescheduler.scheduling.configuration.findings import Findings, choices, shown
+from rescheduler.scheduling.reading.findings import Findings, choices, shown
 
 Value = TypeVar("Value")
+Model = TypeVar("Model", bound=PolicyModel)
 LARGEST_INTEGER = 2**31 - 1
 
 
@@ -157,3 +162,16 @@ def _range(low: int | None, high: int | None) -> str:
     if low is not None and high is not None:
         return f"{low} to {high}"
     return f"{low} or more" if low is not None else f"{high} or less"
+
+
+def own_form(fields: Fields, model: type[Model]) -> Model:
+    """What nobody asked for yet, as arguments of this project's own form; its defaults where they are refused."""
+    data = {key: value for key, value in fields.data.items() if key not in fields.asked and value is not None}
+    try:
+        return model.model_validate_json(json.dumps(data))
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            message = str(one["msg"]).removeprefix("Value error, ")
+            text = "an unknown field" if one["type"] == "extra_forbidden" else f"found {shown(one['input'])}: {message}"
+            fields.findings.refuse((*fields.path, *one["loc"]), text)
+        return model()

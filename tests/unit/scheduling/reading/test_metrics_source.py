@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.policy.fields.usage import Provider
-from rescheduler.scheduling.configuration.metrics_source import offer_of, trimaran_metrics, volcano_metrics
+from rescheduler.scheduling.reading.metrics_source import offer_of, trimaran_metrics, volcano_metrics
 
 SECRET = "pa55-in-a-f1le"
 HEAD = "apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n"

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from rescheduler.scheduling.configuration.documents import MOST_CHARACTERS, MOST_ENTRIES, read_documents
-from rescheduler.scheduling.configuration.errors import ConfigurationError
-from rescheduler.scheduling.configuration.scalars import plain_value
+from rescheduler.scheduling.reading.documents import MOST_CHARACTERS, MOST_ENTRIES, read_documents
+from rescheduler.scheduling.reading.errors import ConfigurationError
+from rescheduler.scheduling.reading.scalars import plain_value
 
 
 def data(text: str) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.policy.fields.usage import Provider
-from rescheduler.scheduling.configuration.metrics_source import offer_of
+from rescheduler.scheduling.reading.metrics_source import offer_of
 from tests.unit.scheduling.configuration.reading import kube, only
 
 VOLCANO = "actions: allocate\ntiers: [{plugins: [{name: usage, arguments: {thresholds: {cpu: 50}}}]}]\n"
