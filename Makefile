@@ -75,11 +75,12 @@ control-plane: $(STAMP) ## build etcd, kube-apiserver, kube-controller-manager, 
 cluster: $(STAMP) ## a real control plane for a person; Ctrl-C stops it
 	$(BIN)/python -m tests.cluster up
 
-lint: $(STAMP) ## style, types, import contracts
+lint: $(STAMP) ## style, types, import contracts, unused code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.unused_code
 
 bench: $(STAMP) ## planner benchmarks: families at 50, 500 and 5,000 nodes beside baselines
 	$(BIN)/python -m benchmarks.make_room --families

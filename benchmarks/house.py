@@ -15,8 +15,6 @@ import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-LIBRARIES = "site-packages"
-
 
 def main() -> int:
     """Print a table in Markdown."""

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.daemon.rounds import RoundReport
-from rescheduler.model.plan.plan import OutcomeKind, Plan
+from rescheduler.model.plan.plan import Plan
 
 # What became of a round, in one word out of a few: for log lines, metrics and traces.
 
@@ -23,8 +23,6 @@ STOPPED: Final = "stopped"
 DONE: Final = "done"
 """Carried out whole."""
 OUTCOMES: Final = (DONE, STOPPED, PLANNED, NOTHING, FAILED)
-EVICTED: Final = frozenset({OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE, OutcomeKind.UNKNOWN})
-"""Outcomes of moves whose pod has left, or may have."""
 
 
 def outcome_of(report: RoundReport) -> str:

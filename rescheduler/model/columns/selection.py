@@ -89,10 +89,6 @@ class PodSelection:
             return False
         return all(holds(requirement, labels.get(requirement.key)) for requirement in selector.requirements)
 
-    def pods_of_label_set(self, label_set: int) -> Positions:
-        """Pods of one label set, ascending."""
-        return self._pods_of.members(label_set)
-
     def _pods_with(self, label_sets: Positions) -> Positions:
         if len(label_sets) > _MANY_LABEL_SETS:
             mask = np.zeros(len(self._labels), dtype=np.bool_)
