@@ -27,8 +27,9 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility, MoveLimits
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
-from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
+from rescheduler.planning.objectives.empty_nodes.objective import plan_emptying
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.policy.fields.values import parse_positive_duration
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
@@ -104,8 +105,8 @@ def measure(cell: Cell, cluster: Cluster, prediction: SchedulerModel, eligibilit
     for move in answer.moves:
         waves[move.wave - 1].append((move.pod, move.to_node))
     verdict = judge_emptying(cluster, limited, waves)
-    if verdict.emptied != frozenset(answer.emptied):
-        verdict.faults.append(f"{len(verdict.emptied)} nodes are emptied; the plan says {len(answer.emptied)}")
+    if verdict.emptied != frozenset(answer.closes):
+        verdict.faults.append(f"{len(verdict.emptied)} nodes are emptied; the plan says {len(answer.closes)}")
     if cell.evictions is not None and verdict.evictions > cell.evictions:
         verdict.faults.append(f"{verdict.evictions} evictions; allowed are {cell.evictions}")
     return {
@@ -113,9 +114,9 @@ def measure(cell: Cell, cluster: Cluster, prediction: SchedulerModel, eligibilit
         "E": "none" if cell.evictions is None else cell.evictions,
         "deadline": cell.deadline_seconds,
         "value": round(answer.value, 2),
-        "bound": round(answer.bound, 2),
-        "gap": f"{100 * answer.gap:.1f} %",
-        "nodes": len(answer.emptied),
+        "bound": round(answer.bound or 0.0, 2),
+        "gap": f"{100 * (answer.gap or 0.0):.1f} %",
+        "nodes": len(answer.closes),
         "evictions": verdict.evictions,
         "waves": len(waves),
         "leastWaves": verdict.fewest_waves,
@@ -130,23 +131,18 @@ def measure(cell: Cell, cluster: Cluster, prediction: SchedulerModel, eligibilit
     }
 
 
-def plan(
-    prediction: SchedulerModel, eligibility: Eligibility, cell: Cell, price: FloatArray | None
-) -> EmptyNodesAnswer:
+def plan(prediction: SchedulerModel, eligibility: Eligibility, cell: Cell, price: FloatArray | None) -> ObjectivePlan:
     """Ask the planner."""
-    return plan_empty_nodes(
-        EmptyNodesRequest(
-            prediction=prediction,
-            placement=Placement(prediction.columns),
-            eligibility=eligibility,
-            is_guided_by_holds=True,
-            deadline_seconds=cell.deadline_seconds,
-            seed=cell.family.seed,
-            clock=cell.clock,
-            holds_empty_nodes=True,
-            price=price,
-        )
+    request = PlanRequest(
+        prediction=prediction,
+        placement=Placement(prediction.columns),
+        eligibility=eligibility,
+        is_guided_by_holds=True,
+        deadline_seconds=cell.deadline_seconds,
+        seed=cell.family.seed,
+        clock=cell.clock,
     )
+    return plan_emptying(EmptyingSituation(request, price), request, closes_empty=True)
 
 
 def prices_of(cluster: Cluster) -> FloatArray:

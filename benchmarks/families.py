@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 from benchmarks.baselines import Baseline, BaselineResult
 from benchmarks.instances import Family, make_family
@@ -15,10 +14,10 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Plan
 from rescheduler.planning.lexicographic.document import plan_document
-from rescheduler.planning.lexicographic.goal import Goal
 from rescheduler.planning.lexicographic.lexicographic import MAKE_ROOM, PlanInProgress
-from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
-from rescheduler.planning.objectives.make_room import goal as make_room
+from rescheduler.planning.objectives.make_room.objective import MakeRoom
+from rescheduler.planning.problem.objective import ObjectiveSetting
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.policy.fields.objectives import MakeRoomArgs
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
@@ -71,7 +70,7 @@ def measure(family: Family, deadline_seconds: float) -> list[str]:
         f"{answer.helped}/{answer.wanted}",
         str(answer.value),
         str(answer.bound),
-        f"{100 * answer.gap:.1f} %",
+        f"{100 * (answer.gap or 0.0):.1f} %",
         f"{seconds:.2f}",
         f"{peak:.0f}",
         *(_told(result, answer) for result in (first, greedy)),
@@ -79,9 +78,9 @@ def measure(family: Family, deadline_seconds: float) -> list[str]:
     ]
 
 
-def _plan(prediction: SchedulerModel, eligibility: Eligibility, deadline_seconds: float, seed: int) -> MakeRoomAnswer:
-    return plan_make_room(
-        MakeRoomRequest(
+def _plan(prediction: SchedulerModel, eligibility: Eligibility, deadline_seconds: float, seed: int) -> ObjectivePlan:
+    return _objective(prediction).plan(
+        PlanRequest(
             prediction=prediction,
             placement=Placement(prediction.columns),
             eligibility=eligibility,
@@ -93,17 +92,20 @@ def _plan(prediction: SchedulerModel, eligibility: Eligibility, deadline_seconds
     )
 
 
-def _document(prediction: SchedulerModel, eligibility: Eligibility, answer: MakeRoomAnswer, seconds: float) -> Plan:
+def _objective(prediction: SchedulerModel) -> MakeRoom:
+    return MakeRoom(MakeRoomArgs(), ObjectiveSetting(prediction.columns))
+
+
+def _document(prediction: SchedulerModel, eligibility: Eligibility, answer: ObjectivePlan, seconds: float) -> Plan:
     """The plan as users read it, and as the checker does."""
     so_far = PlanInProgress(Placement(prediction.columns), eligibility)
     so_far.moves = [(MAKE_ROOM, move) for move in answer.moves]
     so_far.placements = list(answer.placements)
-    goal = Goal(MAKE_ROOM, partial(make_room.plan, args=MakeRoomArgs()), is_better_higher=False)
-    so_far.answers = [(goal, make_room.answer_of(answer), seconds)]
+    so_far.answers = [(_objective(prediction), answer, seconds)]
     return plan_document(prediction, eligibility, so_far)
 
 
-def _told(result: BaselineResult, answer: MakeRoomAnswer) -> str:
+def _told(result: BaselineResult, answer: ObjectivePlan) -> str:
     helped = "" if result.helped == answer.wanted else f" (helps {result.helped})"
     return f"{result.evictions}{helped}"
 

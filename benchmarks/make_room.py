@@ -22,7 +22,10 @@ from benchmarks.snapshot_form import Snapshot, as_cluster, read_snapshots
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
-from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
+from rescheduler.planning.objectives.make_room.objective import MakeRoom
+from rescheduler.planning.problem.objective import ObjectiveSetting
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
+from rescheduler.policy.fields.objectives import MakeRoomArgs
 from rescheduler.policy.fields.values import parse_duration
 
 
@@ -58,15 +61,15 @@ def run(snapshots: Sequence[Snapshot], name: str, deadline_seconds: float, seed:
     }
 
 
-def plan_for(snapshot: Snapshot, deadline_seconds: float, seed: int) -> MakeRoomAnswer:
+def plan_for(snapshot: Snapshot, deadline_seconds: float, seed: int) -> ObjectivePlan:
     """Plan with all running pods movable, without groups or limits."""
     clock = MonotonicClock()
     begin = clock.monotonic()
     columns = columns_of(as_cluster(snapshot))
     running = [number for number, home in enumerate(snapshot.homes) if home is not None]
     waiting = [number for number, home in enumerate(snapshot.homes) if home is None]
-    return plan_make_room(
-        MakeRoomRequest(
+    return MakeRoom(MakeRoomArgs(), ObjectiveSetting(columns)).plan(
+        PlanRequest(
             prediction=CapacityPrediction(columns),
             placement=Placement(columns),
             eligibility=Eligibility(movable=tuple(running), refusals={}, helpable=tuple(waiting), not_helpable={}),
@@ -78,7 +81,7 @@ def plan_for(snapshot: Snapshot, deadline_seconds: float, seed: int) -> MakeRoom
     )
 
 
-def _result(snapshot: Snapshot, answer: MakeRoomAnswer) -> dict[str, Any]:
+def _result(snapshot: Snapshot, answer: ObjectivePlan) -> dict[str, Any]:
     """The plan in the file's own names; a plan that the evaluator faults is a failure of the benchmark."""
     moves = [(move.pod, move.to_node) for move in answer.moves]
     placements = [(place.pod, place.node) for place in answer.placements]

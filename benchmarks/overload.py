@@ -29,8 +29,10 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility, MoveLimits
 from rescheduler.model.usage.observed_use import ObservedUse
-from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
+from rescheduler.planning.objectives.spread_load.objective import SpreadLoad
+from rescheduler.planning.problem.objective import ObjectiveSetting
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
+from rescheduler.policy.fields.objectives import SpreadLoadArgs
 from rescheduler.policy.fields.values import parse_positive_duration
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 
@@ -95,7 +97,8 @@ def measure(family: Family, question: PlanRequest, observed: ObservedUse, target
     """One row; the time is that of planning, from the columns of the cluster to the answer."""
     cluster = question.prediction.columns.cluster
     wall, cpu = time.perf_counter(), time.process_time()
-    answer = plan_spread_load(question, observed, {"cpu": target})
+    setting = ObjectiveSetting(question.prediction.columns, observed)
+    answer = SpreadLoad(SpreadLoadArgs(target={"cpu": target}), setting).plan(question)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     peak = peak_megabytes()
     moves = {move.pod: move.to_node for move in answer.moves}

@@ -27,10 +27,11 @@ from rescheduler.model.plan.leaving_taint import without_leaving_taints
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.model.usage.usage import UsageWindows
-from rescheduler.planning.lexicographic.catalogue import Setting, goals_of
 from rescheduler.planning.lexicographic.document import plan_document, withdrawn_plan
 from rescheduler.planning.lexicographic.lexicographic import plan_in_order
+from rescheduler.planning.objectives import objectives_of
 from rescheduler.planning.problem.moving_together import groups_moving_together
+from rescheduler.planning.problem.objective import ObjectiveSetting
 from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.policy.fields.objectives import SpreadLoadArgs
 from rescheduler.policy.fields.policy import Guidance, Policy, with_unrest
@@ -92,7 +93,7 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
         progress=options.progress,
     )
     observed = _observed(policy, schedulers.load.windows(cluster), prediction.columns)
-    so_far = plan_in_order(goals_of(policy, Setting(prediction.columns, observed)), request)
+    so_far = plan_in_order(objectives_of(policy, ObjectiveSetting(prediction.columns, observed)), request)
     plan = plan_document(prediction, eligibility, so_far)
     options.progress("proving the plan")
     waits = (f"{name} waits: {reason}" for name, reason in options.waiting.items())

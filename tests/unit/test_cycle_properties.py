@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.plan.plan import Plan
-from rescheduler.planning.lexicographic.catalogue import OBJECTIVES
+from rescheduler.planning.objectives import OBJECTIVES
 from rescheduler.policy.fields.policy import Guidance, Objective, Policy
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.tiny import StoppedClock, request_for, tiny_clusters
@@ -23,7 +23,7 @@ ARGUMENTS = {
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
     """Policies of up to three objectives in any order, some weighed against each other, with any limits."""
-    names = draw(st.lists(st.sampled_from(sorted(OBJECTIVES)), min_size=1, max_size=3, unique=True))
+    names = draw(st.lists(st.sampled_from(sorted(OBJECTIVES.own)), min_size=1, max_size=3, unique=True))
     weights = draw(st.lists(st.sampled_from([None, 0.5, 2.0]), min_size=3, max_size=3))
     objectives = tuple(
         Objective(

@@ -13,9 +13,9 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import PodReference, Refusal, Status
-from rescheduler.planning.lexicographic.goal import Goal
 from rescheduler.planning.lexicographic.guarding import plan_guarded, restricted, without
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_budgets import PlanBudget, left_of
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
 
@@ -25,9 +25,12 @@ FIRST_SHARE = 0.4
 
 
 def plan_within_budgets(
-    goal: Goal, request: PlanRequest, earlier: Sequence[Goal], budgets: Sequence[PlanBudget]
+    objective: PlanningObjective,
+    request: PlanRequest,
+    earlier: Sequence[PlanningObjective],
+    budgets: Sequence[PlanBudget],
 ) -> ObjectivePlan:
-    """The answer of a goal within all budgets; ``earlier``: see ``plan_guarded``."""
+    """The answer of an objective within all budgets; ``earlier``: see ``plan_guarded``."""
     left = left_of(budgets, request.placement)
     movable = frozenset(request.eligibility.movable)
     spent = [budget for budget in left if budget.allowed <= 0 and movable & budget.pods]
@@ -35,13 +38,13 @@ def plan_within_budgets(
     movable = frozenset(request.eligibility.movable)
     scarce = [budget for budget in left if 0 < budget.allowed < len(movable & budget.pods)]
     if not scarce:
-        return _noted(plan_guarded(goal, request, earlier), spent)
+        return _noted(plan_guarded(objective, request, earlier), spent)
     deadline = Deadline(request.clock, request.deadline_seconds)
-    first = plan_guarded(goal, replace(request, deadline_seconds=deadline.remaining() * FIRST_SHARE), earlier)
+    first = plan_guarded(objective, replace(request, deadline_seconds=deadline.remaining() * FIRST_SHARE), earlier)
     if not exceeded(first.moves, scarce):
         return _noted(first, spent)
-    answer = _best(goal, request, earlier, scarce, first, deadline)
-    answer = _restricted(goal, answer, first, exceeded(first.moves, scarce))
+    answer = _best(objective, request, earlier, scarce, first, deadline)
+    answer = _restricted(objective, answer, first, exceeded(first.moves, scarce))
     return _noted(answer, spent)
 
 
@@ -52,9 +55,9 @@ def exceeded(moves: Sequence[PlannedMove], budgets: Sequence[PlanBudget]) -> lis
 
 
 def _best(
-    goal: Goal,
+    objective: PlanningObjective,
     request: PlanRequest,
-    earlier: Sequence[Goal],
+    earlier: Sequence[PlanningObjective],
     budgets: Sequence[PlanBudget],
     first: ObjectivePlan,
     deadline: Deadline,
@@ -66,17 +69,17 @@ def _best(
         nonlocal calls
         calls -= 1
         asked = replace(request, deadline_seconds=deadline.remaining() / (calls + 1))
-        return plan_guarded(goal, _leaving_out(asked, movable - pods, budgets), earlier)
+        return plan_guarded(objective, _leaving_out(asked, movable - pods, budgets), earlier)
 
     chosen = keeping(budgets, _by_plan(request, first.moves, budgets))
     best = planned(chosen)
     if not _is_final(best, first) and not deadline.is_over():
-        best = _better(goal, planned(keeping(budgets, _by_node(request, budgets))), best)
+        best = _better(objective, planned(keeping(budgets, _by_node(request, budgets))), best)
     if not _is_final(best, first) and not deadline.is_over():
         again = planned(movable - ({move.pod for move in first.moves} - chosen))
         if exceeded(again.moves, budgets):
             again = planned(keeping(budgets, _by_plan(request, again.moves, budgets)))
-        best = _better(goal, again, best)
+        best = _better(objective, again, best)
     return best
 
 
@@ -162,20 +165,20 @@ def _is_final(answer: ObjectivePlan, first: ObjectivePlan) -> bool:
     return answer.value == first.bound and answer.helped == first.helped
 
 
-def _better(goal: Goal, answer: ObjectivePlan, other: ObjectivePlan) -> ObjectivePlan:
-    return answer if _is_better(goal, answer, other) else other
+def _better(objective: PlanningObjective, answer: ObjectivePlan, other: ObjectivePlan) -> ObjectivePlan:
+    return answer if _is_better(objective, answer, other) else other
 
 
-def _is_better(goal: Goal, answer: ObjectivePlan, other: ObjectivePlan) -> bool:
+def _is_better(objective: PlanningObjective, answer: ObjectivePlan, other: ObjectivePlan) -> bool:
     if answer.helped is not None and other.helped is not None and answer.helped != other.helped:
         return answer.helped > other.helped
     if answer.value != other.value:
-        return (answer.value > other.value) == goal.is_better_higher
+        return (answer.value > other.value) == objective.is_better_higher
     return len(answer.moves) < len(other.moves)
 
 
 def _restricted(
-    goal: Goal, answer: ObjectivePlan, first: ObjectivePlan, binding: Sequence[PlanBudget]
+    objective: PlanningObjective, answer: ObjectivePlan, first: ObjectivePlan, binding: Sequence[PlanBudget]
 ) -> ObjectivePlan:
     """An answer within budgets, against the bound of the plan without them."""
     names = " and ".join(map(str, binding))
@@ -186,7 +189,7 @@ def _restricted(
         answer = replace(
             answer, message=answer.message.replace(claim, claim.replace("proven", "proven for these pods"))
         )
-    told = restricted(goal, answer, first, note)
+    told = restricted(objective, answer, first, note)
     if first.status is Status.INFEASIBLE:  # what no plan without budgets can do, none with them can
         return replace(told, status=Status.INFEASIBLE, certificate=first.certificate)
     return told

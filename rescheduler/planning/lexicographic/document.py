@@ -41,7 +41,7 @@ def plan_document(prediction: SchedulerPrediction, eligibility: Eligibility, so_
     moves = tuple(_move(prediction, objective, move) for objective, move in so_far.moves)
     return Plan(
         snapshot=summary_of(cluster),
-        objectives=tuple(_objective(goal.name, answer, seconds) for goal, answer, seconds in so_far.answers),
+        objectives=tuple(_objective(objective.name, answer, seconds) for objective, answer, seconds in so_far.answers),
         moves=moves,
         placements=tuple(
             PlannedPlacement(pod=reference_to(cluster.pods[place.pod]), node=names[place.node], wave=place.wave)

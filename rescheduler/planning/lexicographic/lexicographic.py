@@ -15,13 +15,13 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import PodReference
 from rescheduler.planning.lexicographic.budgeted import plan_within_budgets
-from rescheduler.planning.lexicographic.goal import Goal
 from rescheduler.planning.lexicographic.guarding import nobody_moves
 from rescheduler.planning.lexicographic.weighing import as_told, orders_of, weighed
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.plan_budgets import PlanBudgets, left_of, plan_budgets_of
+from rescheduler.planning.problem.objective import PlanningObjective
+from rescheduler.planning.problem.plan_budgets import PlanBudget, PlanBudgets, left_of, plan_budgets_of
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace, PlanRequest
-from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.search.local_search import problem_of
 from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.free_places import places_already_free, seat_nominated
 
@@ -42,25 +42,6 @@ def budgets_that_bar(eligibility: Eligibility) -> list[str]:
     return found[:MOST_TOLD] + ([f"and {more} more reasons of budgets"] if more > 0 else [])
 
 
-def told_of_budgets(
-    goal: Goal, answer: ObjectivePlan, request: PlanRequest, budgets: PlanBudgets | None, barring: Sequence[str]
-) -> ObjectivePlan:
-    """The answer, naming what budgets keep in place and rates that are used up, where more could be wished for."""
-    has_all = answer.helped == answer.wanted
-    if answer.helped is None:
-        has_all = answer.value <= 0 and not goal.is_better_higher
-    if has_all:
-        return answer
-    left = left_of(() if budgets is None else budgets.limits, request.placement)
-    moved = {move.pod for move in answer.moves}
-    spent = [
-        f"{budget} leaves no more evictions"
-        for budget in left
-        if budget.allowed <= len(moved & budget.pods) and budget.name not in answer.message
-    ]
-    return replace(answer, message="; ".join([answer.message, *barring, *spent])) if barring or spent else answer
-
-
 MAKE_ROOM = "MakeRoom"
 
 
@@ -78,13 +59,35 @@ class PlanInProgress:
     eligibility: Eligibility
     waves: int = 0
     closed: set[int] = field(default_factory=set)
-    guards: list[Goal] = field(default_factory=list)
+    guards: list[PlanningObjective] = field(default_factory=list)
     moves: list[tuple[str, PlannedMove]] = field(default_factory=list)
     placements: list[PlannedPlace] = field(default_factory=list)
-    answers: list[tuple[Goal, ObjectivePlan, float]] = field(default_factory=list)
+    answers: list[tuple[PlanningObjective, ObjectivePlan, float]] = field(default_factory=list)
     seated: set[int] = field(default_factory=set)
     budgets: PlanBudgets | None = None
     barring: Sequence[str] = ()
+
+    @property
+    def dealt(self) -> Sequence[PlanBudget]:
+        """Budgets that planners do not know of."""
+        return () if self.budgets is None else self.budgets.dealt
+
+    def told(self, objective: PlanningObjective, answer: ObjectivePlan, request: PlanRequest) -> ObjectivePlan:
+        """The answer, naming what budgets keep in place and rates that are used up, where more could be wished for."""
+        has_all = answer.helped == answer.wanted
+        if answer.helped is None:
+            has_all = answer.value <= 0 and not objective.is_better_higher
+        if has_all:
+            return answer
+        moved = {move.pod for move in answer.moves}
+        spent = [
+            f"{budget} leaves no more evictions"
+            for budget in left_of(() if self.budgets is None else self.budgets.limits, request.placement)
+            if budget.allowed <= len(moved & budget.pods) and budget.name not in answer.message
+        ]
+        if not (self.barring or spent):
+            return answer
+        return replace(answer, message="; ".join([answer.message, *self.barring, *spent]))
 
     def copy(self) -> PlanInProgress:
         """An independent copy."""
@@ -100,79 +103,83 @@ class PlanInProgress:
         )
 
 
-def plan_in_order(goals: Sequence[Goal], request: PlanRequest) -> PlanInProgress:
-    """Plan for every goal, the most important first; the deadline is shared, and what one leaves the next may use.
+def plan_in_order(objectives: Sequence[PlanningObjective], request: PlanRequest) -> PlanInProgress:
+    """Plan for every objective, the most important first; the deadline is shared, and what one leaves the next may use.
 
-    ``request`` is about the snapshot as it stands. Neighbouring goals with a weight are planned for together.
+    ``request`` is about the snapshot as it stands. Neighbouring objectives with a weight are planned for together.
     """
     budgets = plan_budgets_of(request.eligibility, request.prediction.columns)
     barring = budgets_that_bar(request.eligibility)
     so_far = PlanInProgress(request.placement.copy(), budgets.eligibility, budgets=budgets, barring=barring)
     deadline = Deadline(request.clock, request.deadline_seconds)
-    if goals and goals[0].name != MAKE_ROOM:
+    if objectives and objectives[0].name != MAKE_ROOM:
         _let_in(so_far, places_already_free(request, deadline.part(0.2)))
-    left = len(goals)
-    for group in _grouped(goals):
+    left = len(objectives)
+    for group in _grouped(objectives):
         seconds = deadline.remaining() * len(group) / left
         left -= len(group)
         if group[0].name != MAKE_ROOM:  # which sees to them by itself
             so_far.seated.update(seat_nominated(request.prediction, so_far.start))
-        if len(group) == 1:
-            _plan_one(so_far, group[0], request, seconds, so_far.guards)
-        else:
+        if len(group) > 1:
             _plan_weighted(so_far, group, request, seconds)
-    order = {goal.name: number for number, goal in enumerate(goals)}
+            continue
+        asked, started = _asked(so_far, request, seconds, group[0]), request.clock.monotonic()
+        answer = plan_within_budgets(group[0], asked, so_far.guards, so_far.dealt)
+        _take(so_far, group[0], so_far.told(group[0], answer, asked), request.clock.monotonic() - started)
+    order = {objective.name: number for number, objective in enumerate(objectives)}
     so_far.answers.sort(key=lambda answered: order[answered[0].name])
     return so_far
 
 
-def _plan_one(so_far: PlanInProgress, goal: Goal, request: PlanRequest, seconds: float, guards: Sequence[Goal]) -> None:
-    request.progress(f"planning: {goal.name}")
-    started = request.clock.monotonic()
-    asked = replace(_asked(so_far, request, seconds), move_cost=goal.move_cost)
-    answer = plan_within_budgets(goal, asked, guards, () if so_far.budgets is None else so_far.budgets.dealt)
-    answer = told_of_budgets(goal, answer, asked, so_far.budgets, so_far.barring)
-    _take(so_far, goal, answer, request.clock.monotonic() - started)
-
-
-def _plan_weighted(so_far: PlanInProgress, group: Sequence[Goal], request: PlanRequest, seconds: float) -> None:
+def _plan_weighted(
+    so_far: PlanInProgress, group: Sequence[PlanningObjective], request: PlanRequest, seconds: float
+) -> None:
     """Try orders of the group, each with its share of the time, and keep what has the highest weighted sum."""
     deadline = Deadline(request.clock, seconds)
     started = request.clock.monotonic()
     asked = _asked(so_far, request, seconds)
-    problem = Problem(asked.prediction, asked.placement, asked.eligibility)
+    problem = problem_of(asked)
     orders = list(orders_of(group))
-    idle = {goal.name: goal.plan(nobody_moves(asked)) for goal in group}
+    idle = {objective.name: objective.plan(nobody_moves(asked)) for objective in group}
     alone: dict[str, ObjectivePlan] = {}
     best = weighed(group, problem, {})
     for number, order in enumerate(orders):
         trial = so_far.copy()
-        for place, goal in enumerate(order):
+        for place, objective in enumerate(order):
             share = deadline.remaining() / (len(orders) - number) / (len(order) - place)
-            _plan_one(trial, goal, request, share, so_far.guards)
-        answers = {goal.name: answer for goal, answer, _ in trial.answers[len(so_far.answers) :]}
+            asked, begun = _asked(trial, request, share, objective), request.clock.monotonic()
+            answer = plan_within_budgets(objective, asked, so_far.guards, trial.dealt)
+            _take(trial, objective, trial.told(objective, answer, asked), request.clock.monotonic() - begun)
+        answers = {objective.name: answer for objective, answer, _ in trial.answers[len(so_far.answers) :]}
         alone.setdefault(order[0].name, answers[order[0].name])
         found = weighed(group, problem, answers)
         best = found if found.is_better_than(best) else best
     spent = (request.clock.monotonic() - started) / len(group)
-    for goal, answer in as_told(group, best, alone, idle):
-        _take(so_far, goal, answer, spent)
+    for objective, answer in as_told(group, best, alone, idle):
+        _take(so_far, objective, answer, spent)
 
 
-def _grouped(goals: Sequence[Goal]) -> Iterable[list[Goal]]:
-    """Goals one by one, neighbours with a weight together; pending pods are not weighed, but helped in their turn."""
-    group: list[Goal] = []
-    for goal in goals:
-        if group and (goal.weight is None or group[-1].weight is None or MAKE_ROOM in (goal.name, group[-1].name)):
+def _grouped(objectives: Sequence[PlanningObjective]) -> Iterable[list[PlanningObjective]]:
+    """Objectives one by one, neighbours with a weight together; pending pods are helped in their turn."""
+    group: list[PlanningObjective] = []
+    for objective in objectives:
+        if group and (
+            objective.weight is None or group[-1].weight is None or MAKE_ROOM in (objective.name, group[-1].name)
+        ):
             yield group
             group = []
-        group.append(goal)
+        group.append(objective)
     if group:
         yield group
 
 
-def _asked(so_far: PlanInProgress, request: PlanRequest, seconds: float) -> PlanRequest:
-    """The question of the next objective."""
+def _asked(
+    so_far: PlanInProgress, request: PlanRequest, seconds: float, objective: PlanningObjective | None = None
+) -> PlanRequest:
+    """What the next objective is asked; without one, what is asked of all, and nobody is told of it."""
+    if objective is not None:
+        request.progress(f"planning: {objective.name}")
+        request = replace(request, move_cost=objective.move_cost)
     placement = so_far.start.copy()
     close(placement, so_far.closed)
     placed = {place.pod for place in so_far.placements} | so_far.seated
@@ -185,7 +192,7 @@ def _asked(so_far: PlanInProgress, request: PlanRequest, seconds: float) -> Plan
     return replace(request, placement=placement, eligibility=eligibility, deadline_seconds=seconds)
 
 
-def _take(so_far: PlanInProgress, goal: Goal, answer: ObjectivePlan, seconds: float) -> None:
+def _take(so_far: PlanInProgress, objective: PlanningObjective, answer: ObjectivePlan, seconds: float) -> None:
     """Let the moves of an answer happen."""
     last = max((move.wave for move in answer.moves), default=0)
     waves: list[list[PlannedMove]] = [[] for _ in range(last)]
@@ -195,15 +202,15 @@ def _take(so_far: PlanInProgress, goal: Goal, answer: ObjectivePlan, seconds: fl
         for move in wave:
             so_far.start.move(move.pod, move.to_node)
         so_far.start.settle()
-    so_far.moves += [(goal.name, replace(move, wave=move.wave + so_far.waves)) for move in answer.moves]
+    so_far.moves += [(objective.name, replace(move, wave=move.wave + so_far.waves)) for move in answer.moves]
     earlier = len(so_far.placements)
     _let_in(so_far, [replace(place, wave=place.wave + so_far.waves) for place in answer.placements])
     so_far.waves += last
     so_far.closed.update(answer.closes)
-    so_far.guards.append(goal)
+    so_far.guards.append(objective)
     if answer.helped is not None and answer.wanted is not None:  # those let in before were wanted too
         answer = replace(answer, helped=answer.helped + earlier, wanted=answer.wanted + earlier)
-    so_far.answers.append((goal, answer, seconds))
+    so_far.answers.append((objective, answer, seconds))
 
 
 def _let_in(so_far: PlanInProgress, places: Iterable[PlannedPlace]) -> None:

@@ -70,7 +70,7 @@ class ObjectivePlan:
 
     ``value``: what is reached, in ``unit``; ``bound``: no plan does better (None: nothing is proven); ``gap``: their
     distance over ``max(1, |bound|)``. ``closes``: nodes that must receive nothing from here on. ``helped`` and
-    ``wanted`` count pending pods.
+    ``wanted`` count pending pods. ``binding_limits``: names of the limits that keep the plan from more.
     """
 
     status: Status
@@ -84,6 +84,7 @@ class ObjectivePlan:
     closes: tuple[int, ...] = ()
     helped: int | None = None
     wanted: int | None = None
+    binding_limits: tuple[str, ...] = ()
     certificate: dict[str, Any] | None = None
 
     @property

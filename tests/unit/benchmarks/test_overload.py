@@ -9,9 +9,9 @@ import pytest
 from benchmarks.instances import Family
 from benchmarks.overload import _faults, _rows_of, observed_use, percentile_of_use
 from benchmarks.overload_baseline import relieved_by_smallest_pods
-from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
 from rescheduler.planning.problem.plan_request import ObjectivePlan
 from tests.builders import cluster, node, pod
+from tests.unit.planning.asked import plan_spread_load
 from tests.unit.planning.objectives.spread_load.questions import question_of, use_of
 from tests.unit.planning.tiny import StoppedClock
 

@@ -8,11 +8,12 @@ from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
-from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.plan_request import ObjectivePlan
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import PLENTY
+from tests.unit.planning.asked import RoomRequest
 from tests.unit.planning.tiny import StoppedClock
 
 
@@ -25,10 +26,10 @@ def request_of(
     is_guided_by_holds: bool = True,
     seed: int = 0,
     deadline_seconds: float = PLENTY,
-) -> MakeRoomRequest:
+) -> RoomRequest:
     """All running pods may move but those named in ``fixed``; all pending ones are to be helped."""
     columns = columns_of(cluster)
-    return MakeRoomRequest(
+    return RoomRequest(
         prediction=SchedulerModel(columns),
         placement=Placement(columns),
         eligibility=Eligibility(
@@ -46,7 +47,7 @@ def request_of(
     )
 
 
-def problem_of(request: MakeRoomRequest) -> Problem:
+def problem_of(request: RoomRequest) -> Problem:
     """The planner's view of a request."""
     return Problem(request.prediction, request.placement, request.eligibility)
 
@@ -61,11 +62,11 @@ def index(cluster: Cluster, name: str) -> int:
     return next(number for number, pod in enumerate(cluster.pods) if pod.name == name)
 
 
-def moves_by_name(cluster: Cluster, answer: MakeRoomAnswer) -> dict[str, tuple[str, int]]:
+def moves_by_name(cluster: Cluster, answer: ObjectivePlan) -> dict[str, tuple[str, int]]:
     """Moved pods with their new node and wave, by name."""
     return {cluster.pods[m.pod].name: (cluster.nodes[m.to_node].name, m.wave) for m in answer.moves}
 
 
-def places_by_name(cluster: Cluster, answer: MakeRoomAnswer) -> dict[str, tuple[str, int]]:
+def places_by_name(cluster: Cluster, answer: ObjectivePlan) -> dict[str, tuple[str, int]]:
     """Helped pods with their node and wave, by name."""
     return {cluster.pods[p.pod].name: (cluster.nodes[p.node].name, p.wave) for p in answer.placements}

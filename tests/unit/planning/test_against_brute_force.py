@@ -9,23 +9,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
 from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import ObjectivePlan
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.ranking import help_vector
 from rescheduler.planning.waves.replay import replay
+from tests.unit.planning.asked import RoomRequest, plan_make_room
 from tests.unit.planning.brute_force import BruteForce, TinyCluster
 from tests.unit.planning.tiny import request_for, tiny_clusters
 
 
-def schedule_of(answer: MakeRoomAnswer) -> WaveSchedule:
+def schedule_of(answer: ObjectivePlan) -> WaveSchedule:
     """The answer's moves and places as a schedule."""
     last = max((move.wave for move in answer.moves), default=0)
     waves = [tuple((m.pod, m.to_node) for m in answer.moves if m.wave == wave) for wave in range(1, last + 1)]
     return WaveSchedule(tuple(waves), tuple((place.pod, place.node, place.wave) for place in answer.placements))
 
 
-def problem_of(request: MakeRoomRequest) -> Problem:
+def problem_of(request: RoomRequest) -> Problem:
     """The planner's view of a request."""
     return Problem(request.prediction, request.placement, request.eligibility)
 

@@ -9,7 +9,6 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import DisruptionGroup
-from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
 from rescheduler.planning.problem.draft import Draft
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.arrivals import Arrivals, can_exchange
@@ -18,6 +17,7 @@ from rescheduler.planning.waves.sequencing import sequence
 from rescheduler.planning.waves.wave_packing import by_urgency, packed
 from rescheduler.planning.waves.waves import GroupsOfPods, Waves, find_ring
 from tests.builders import cluster, node, pod
+from tests.unit.planning.asked import plan_spread_load
 from tests.unit.planning.objectives.spread_load.questions import question_of, use_of
 from tests.unit.planning.planning_requests import endless, index, problem_of, request_of
 

@@ -9,17 +9,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as with_changes
 
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.make_room import MakeRoomAnswer, MakeRoomRequest, plan_make_room
 from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.plan_request import ObjectivePlan
 from rescheduler.planning.room_model.ranking import help_vector
 from rescheduler.planning.waves.replay import replay
+from tests.unit.planning.asked import RoomRequest, plan_make_room
 from tests.unit.planning.brute_exchanges import BruteForceWithExchanges
 from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod
 from tests.unit.planning.planning_requests import problem_of
 from tests.unit.planning.tiny import request_for, tiny_clusters
 
 
-def with_exchanges(request: MakeRoomRequest, allowed: int = 1) -> MakeRoomRequest:
+def with_exchanges(request: RoomRequest, allowed: int = 1) -> RoomRequest:
     """The same question where pods may leave before they arrive, and so many of a workload in one wave."""
     old = request.eligibility
     groups = tuple(
@@ -28,7 +29,7 @@ def with_exchanges(request: MakeRoomRequest, allowed: int = 1) -> MakeRoomReques
     return replace(request, eligibility=with_changes(old, may_evict_first=True, groups=groups))
 
 
-def schedule_of(answer: MakeRoomAnswer) -> WaveSchedule:
+def schedule_of(answer: ObjectivePlan) -> WaveSchedule:
     """The answer's moves and places as a schedule."""
     last = max((move.wave for move in answer.moves), default=0)
     waves = tuple(tuple((m.pod, m.to_node) for m in answer.moves if m.wave == wave) for wave in range(1, last + 1))

@@ -7,8 +7,8 @@ import pytest
 from rescheduler.model.objects.constraints import PodAffinityTerm, Toleration, TopologySpreadConstraint
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.make_room import plan_make_room
 from tests.builders import cluster, node, pod, selector, taint
+from tests.unit.planning.asked import plan_make_room
 from tests.unit.planning.planning_requests import index, moves_by_name, places_by_name, request_of
 
 ZONE = "topology.kubernetes.io/zone"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.planning.objectives.make_room import plan_make_room
 from tests.builders import cluster, node, pod
+from tests.unit.planning.asked import plan_make_room
 from tests.unit.planning.planning_requests import moves_by_name, request_of
 
 

@@ -10,9 +10,9 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm, Toleration, TopologySpreadConstraint
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
-from rescheduler.planning.objectives.make_room import MakeRoomRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests import builders
+from tests.unit.planning.asked import RoomRequest
 from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod
 
 ZONE = "topology.kubernetes.io/zone"
@@ -65,7 +65,7 @@ def as_cluster(tiny: TinyCluster) -> Cluster:
     return builders.cluster(*nodes, *pods)
 
 
-def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = builders.PLENTY) -> MakeRoomRequest:
+def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = builders.PLENTY) -> RoomRequest:
     """The planner's question for a tiny cluster."""
     cluster = as_cluster(tiny)
     columns = columns_of(cluster)
@@ -81,7 +81,7 @@ def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = b
         )
         for workload in sorted({item.workload for item in tiny.pods})
     ]
-    return MakeRoomRequest(
+    return RoomRequest(
         prediction=SchedulerModel(columns),
         placement=Placement(columns),
         eligibility=Eligibility(
@@ -97,7 +97,7 @@ def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = b
         seed=seed,
         clock=StoppedClock(),
         prize=tiny.prize,
-        together=tuple(tuple(index_of[member] for member in group) for group in tiny.together),
+        helped_together=tuple(tuple(index_of[member] for member in group) for group in tiny.together),
     )
 
 

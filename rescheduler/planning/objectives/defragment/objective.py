@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,15 +17,17 @@ from rescheduler.planning.objectives.defragment.messages import blocked_nodes, d
 from rescheduler.planning.objectives.defragment.rounds import GreedyRounds
 from rescheduler.planning.objectives.defragment.situation import DefragmentSituation
 from rescheduler.planning.objectives.defragment.state import DefragmentState
-from rescheduler.planning.objectives.defragment.wanted_shapes import WeightedShape
+from rescheduler.planning.objectives.defragment.wanted_shapes import WantedShapes, WeightedShape
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.answering import as_answer
 from rescheduler.planning.search.local_search import LocalSearchResult
 from rescheduler.planning.search.search_state import SearchState
 from rescheduler.planning.waves.closing import close
+from rescheduler.policy.fields.objectives import DefragmentArgs
 
 SEARCH_SHARE = 0.7  # of the time that is left at each step
 _BOUND_SHARE = 0.5
@@ -32,28 +35,44 @@ _EXACT_SHARE = 0.5
 _FOLLOWING_SHARE = 0.6
 
 
-def plan_defragment(request: PlanRequest, shapes: Sequence[WeightedShape]) -> ObjectivePlan:
-    """The most pods of the wanted ``shapes`` (what one requests, its weight), then the fewest evictions for it.
+class Defragment(PlanningObjective):
+    """Room for as many further pods of some shapes as possible, by few moves."""
 
-    Each shape is counted as if it were alone. Plans within the deadline; the plan is never worse than doing nothing,
-    every prefix of its waves is allowed, and no plan within the limits reaches more than ``bound``.
-    """
-    deadline = Deadline(request.clock, request.deadline_seconds)
-    situation = DefragmentSituation(request, shapes)
-    state = DefragmentState(situation.problem, situation.shapes)
-    current = SearchState(
-        situation.problem, state, situation.limits, guards=request.guards, move_cost=request.move_cost
-    )
-    before = state.cost
-    request.progress("looking for room for the shapes")
-    schedule, is_best = _searched(situation, request, current, deadline)
-    request.progress("proving how much room there can be")
-    bound = -state.cost if is_best and not request.move_cost else _bound(situation, current, deadline)
-    request.progress("predicting destinations")
-    if request.is_guided_by_holds and current.moved:
-        part = deadline.part(_FOLLOWING_SHARE)
-        schedule = following_the_scheduler(current, schedule, _gainers(situation, current), part)
-    return _answer(situation, request, LocalSearchResult(current, schedule, before, state.cost), bound, deadline)
+    name = "Defragment"
+    arguments = DefragmentArgs
+    is_better_higher = True
+
+    def plan(self, request: PlanRequest) -> ObjectivePlan:
+        """The most pods of the wanted shapes, then the fewest evictions for it.
+
+        Each shape is counted as if it were alone. Plans within the deadline; the plan is never worse than doing
+        nothing, every prefix of its waves is allowed, and no plan within the limits reaches more than ``bound``.
+        """
+        deadline = Deadline(request.clock, request.deadline_seconds)
+        situation = DefragmentSituation(request, self.shapes)
+        state = DefragmentState(situation.problem, situation.shapes)
+        current = SearchState(
+            situation.problem, state, situation.limits, guards=request.guards, move_cost=request.move_cost
+        )
+        before = state.cost
+        request.progress("looking for room for the shapes")
+        schedule, is_best = _searched(situation, request, current, deadline)
+        request.progress("proving how much room there can be")
+        bound = -state.cost if is_best and not request.move_cost else _bound(situation, current, deadline)
+        request.progress("predicting destinations")
+        if request.is_guided_by_holds and current.moved:
+            part = deadline.part(_FOLLOWING_SHARE)
+            schedule = following_the_scheduler(current, schedule, _gainers(situation, current), part)
+        return _answer(situation, request, LocalSearchResult(current, schedule, before, state.cost), bound, deadline)
+
+    def state(self, problem: Problem) -> DefragmentState:
+        """Minus the worth of the pods of the shapes that fit."""
+        return DefragmentState(problem, WantedShapes(self.setting.columns, self.shapes))
+
+    @cached_property
+    def shapes(self) -> Sequence[WeightedShape]:
+        """What one of each requests, and its weight."""
+        return [(shape.requests, shape.weight) for shape in self.args.shapes]
 
 
 def _bound(situation: DefragmentSituation, current: SearchState, deadline: Deadline) -> float:

@@ -1,36 +1,98 @@
-"""Empty as many nodes as possible by as few evictions as possible: start reading here."""
+"""EmptyNodes: as many nodes, or as much of their price, emptied by as few evictions as possible. Start reading here."""
 
 from __future__ import annotations
 
-from rescheduler.model.plan.plan import Status
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray
+from rescheduler.model.columns.selectors import read_selector, selects
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.node import Node, kept_mark
+from rescheduler.model.plan.imagined import TO_GO
+from rescheduler.model.plan.plan import MOST_EMPTY_CLOSED, Refusal, Status
+from rescheduler.model.usage.usage import FloatArray
+from rescheduler.planning.objectives.empty_nodes.emptiness import Emptiness
 from rescheduler.planning.objectives.empty_nodes.following import by_cost, emptied_without_holds, with_destinations
 from rescheduler.planning.objectives.empty_nodes.messages import binding_limits, blocked_nodes, describe
-from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
 from rescheduler.planning.objectives.empty_nodes.search import EmptyingSearch
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.plan_request import PlannedMove
+from rescheduler.planning.problem.objective import PlanningObjective
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
+from rescheduler.planning.problem.prices import price_of_move, relative_price, tightest_allowances
+from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.waves import GroupsOfPods
+from rescheduler.policy.fields.objectives import EmptyNodesArgs, NodePrice
 
+KEPT_NODE: Final = "KeptNode"
+"""Rule of a node that is not emptied since nobody may take it away."""
 SEARCH_SHARE = 0.85  # the rest of the time is for the destinations that the scheduler would choose
 _SAME = 1e-9
 
 
-def plan_empty_nodes(request: EmptyNodesRequest) -> EmptyNodesAnswer:
-    """Plan within the deadline. The plan is never worse than doing nothing, and every prefix of its waves is allowed.
+class EmptyNodes(PlanningObjective):
+    """The most nodes, or the most of their price, emptied, and then the fewest evictions for it."""
 
-    Raises ValueError where prices are negative or not one for each node.
+    name = "EmptyNodes"
+    arguments = EmptyNodesArgs
+    is_better_higher = True
+    is_kept_by_places = True
+
+    def plan(self, request: PlanRequest) -> ObjectivePlan:
+        """See ``plan_emptying``; with a move cost a node is worth its price less what moving its pods costs."""
+        price, is_empty = self.price, _is_empty(request)
+        if request.move_cost:
+            price = np.maximum(0.0, price - request.move_cost * _cost_of_emptying(request))
+        answer = plan_emptying(
+            EmptyingSituation(request, price, self.is_selected),
+            request,
+            closes_empty=request.is_guided_by_holds and int(is_empty.sum()) <= MOST_EMPTY_CLOSED,
+        )
+        return replace(
+            answer,
+            unit=_unit(self.args, request.move_cost),
+            message=answer.message + _told_cost(request.move_cost),
+            refusals=(*answer.refusals, *_kept(self.setting.columns.cluster, self.args)),
+            closes=(*answer.closes, *_still_empty(is_empty, self.is_selected, answer)),
+        )
+
+    def state(self, problem: Problem) -> Emptiness:
+        """The price of nodes in use."""
+        return Emptiness(problem, self.price, self.is_selected)
+
+    @cached_property
+    def price(self) -> FloatArray:
+        """What each node costs, float64[N]."""
+        return prices(self.setting.columns.cluster, self.args.price)
+
+    @cached_property
+    def is_selected(self) -> BoolArray | None:
+        """Nodes that may be emptied, bool[N]; None: all."""
+        return selected(self.setting.columns.cluster, self.args)
+
+
+def plan_emptying(situation: EmptyingSituation, request: PlanRequest, *, closes_empty: bool) -> ObjectivePlan:
+    """Plan within the deadline for the nodes and prices of a situation.
+
+    ``value``: price of the nodes emptied less that of empty ones that are used now (with price 1: a number of nodes);
+    ``closes``: nodes emptied, ascending; ``refusals``: nodes that stay because of pods that must. With holds emptied
+    nodes are closed while the plan runs; ``closes_empty``: those that were empty before are closed as well.
     """
     deadline = Deadline(request.clock, request.deadline_seconds)
-    situation = EmptyingSituation(request)
     groups = GroupsOfPods(situation.problem)
     notes: list[str] = []
     search = EmptyingSearch(situation, groups, deadline.part(SEARCH_SHARE), request.seed, request.progress)
     if request.is_guided_by_holds:
         search.run()
         request.progress("predicting destinations")
-        best = with_destinations(situation, groups, search.best, deadline, closes_empty=request.holds_empty_nodes)
+        best = with_destinations(situation, groups, search.best, deadline, closes_empty=closes_empty)
     else:
         search.prove()
         best = emptied_without_holds(situation, groups, by_cost(situation), deadline)
@@ -40,20 +102,20 @@ def plan_empty_nodes(request: EmptyNodesRequest) -> EmptyNodesAnswer:
 
 
 def _answer(
-    situation: EmptyingSituation, request: EmptyNodesRequest, best: Solution, bound: float, notes: list[str]
-) -> EmptyNodesAnswer:
+    situation: EmptyingSituation, request: PlanRequest, best: Solution, bound: float, notes: list[str]
+) -> ObjectivePlan:
     refusals = blocked_nodes(situation, request.eligibility)
     limits = binding_limits(situation, best.evictions)
     is_proven = best.value >= bound - _SAME * max(1.0, abs(bound))
-    return EmptyNodesAnswer(
+    return ObjectivePlan(
         status=Status.OPTIMAL if is_proven else Status.FEASIBLE if best.emptied else Status.UNKNOWN,
         value=best.value,
         bound=best.value if is_proven else bound,
-        gap=0.0 if is_proven else abs(best.value - bound) / max(1.0, abs(bound)),
+        unit="nodes",
         message=describe(situation, best, bound, refusals, limits, [note for note in notes if note]),
-        emptied=best.emptied,
         moves=_moves(situation, best),
         refusals=refusals,
+        closes=best.emptied,
         binding_limits=limits,
     )
 
@@ -79,3 +141,73 @@ def _note_without_holds(situation: EmptyingSituation, best: Solution) -> str:
         f"without guidance {left} node{'s' if left != 1 else ''} that could be emptied stay, since the scheduler would"
         " send some of their pods back, or to nodes emptied already"
     )
+
+
+def _is_empty(request: PlanRequest) -> BoolArray:
+    """Nodes with no pod but such as belong to them, bool[N]."""
+    pods, node_of = request.prediction.columns.cluster.pods, request.placement.node_of
+    is_empty = np.ones(request.prediction.columns.node_count, dtype=np.bool_)
+    for pod, node in zip(pods, node_of.tolist(), strict=True):
+        if node != NOWHERE and not pod.belongs_to_its_node:
+            is_empty[node] = False
+    return is_empty
+
+
+def _still_empty(is_empty: BoolArray, selection: BoolArray | None, answer: ObjectivePlan) -> list[int]:
+    """Nodes that were empty before and are not used by the moves, of those that count."""
+    counts = is_empty.copy() if selection is None else is_empty & selection
+    counts[[move.to_node for move in answer.moves]] = False
+    found: list[int] = np.flatnonzero(counts).tolist()
+    return found
+
+
+def selected(cluster: Cluster, args: EmptyNodesArgs) -> BoolArray | None:
+    """Nodes that may be emptied, bool[N]; None: all."""
+    selector = read_selector(args.node_selector)
+    if not selector.requirements and not any(kept_mark(node) for node in cluster.nodes):
+        return None
+    return np.array([may_be_emptied(selector, node) for node in cluster.nodes], dtype=np.bool_)
+
+
+def may_be_emptied(selector: LabelSelector, node: Node) -> bool:
+    """Whether a node is selected, and nobody forbids autoscalers to take it; who asks about that very node may know."""
+    return selects(selector, node.labels) and (kept_mark(node) is None or TO_GO in node.labels)
+
+
+def _kept(cluster: Cluster, args: EmptyNodesArgs) -> Iterator[Refusal]:
+    """Nodes that would be selected but for their mark."""
+    selector = read_selector(args.node_selector)
+    for node in cluster.nodes:
+        mark = kept_mark(node)
+        if mark is not None and selects(selector, node.labels) and TO_GO not in node.labels:
+            message = f'{node.name} is not emptied, since nobody may take it away ({mark}: "true")'
+            yield Refusal(KEPT_NODE, message, node=node.name)
+
+
+def prices(cluster: Cluster, price: NodePrice | None) -> FloatArray:
+    """What each node costs, float64[N]; 1 each where nodes are counted."""
+    if price is None:
+        return np.ones(len(cluster.nodes))
+    return np.array([price.of(node.labels) for node in cluster.nodes], dtype=np.float64)
+
+
+def _cost_of_emptying(request: PlanRequest) -> FloatArray:
+    """What it costs to move all pods of each node, in evictions of ordinary price, float64[N]."""
+    cluster = request.prediction.columns.cluster
+    tightest, owing = tightest_allowances(request.eligibility.groups), request.eligibility.owing
+    cost = np.zeros(len(cluster.nodes))
+    for pod in request.eligibility.movable:
+        node = request.placement.node_of[pod]
+        if node != NOWHERE and not cluster.pods[pod].belongs_to_its_node:
+            price = price_of_move(cluster.pods[pod], cluster.taken_at, tightest.get(pod), is_owing=pod in owing)
+            cost[node] += relative_price(price)
+    return cost
+
+
+def _unit(args: EmptyNodesArgs, move_cost: float) -> str:
+    unit = "nodes" if args.price is None else "price"
+    return f"{unit}, less the cost of moves" if move_cost else unit
+
+
+def _told_cost(move_cost: float) -> str:
+    return f"; an eviction of ordinary price costs {move_cost:g}, and nodes worth less stay" if move_cost else ""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace as with_changes
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
+from rescheduler.model.objects.node import Node
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.problem.harm import harmful_departures
+from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import moved_already, remaining_limits
-
-if TYPE_CHECKING:
-    from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesRequest
 
 
 class EmptyingSituation:
@@ -26,8 +25,15 @@ class EmptyingSituation:
     start and worth keeping so. ``price``: float64[N], what a node that is emptied is worth.
     """
 
-    def __init__(self, request: EmptyNodesRequest) -> None:
-        """Gather the arrays; O(pods + nodes)."""
+    def __init__(
+        self, request: PlanRequest, price: FloatArray | None = None, is_selected: BoolArray | None = None
+    ) -> None:
+        """Gather the arrays; O(pods + nodes).
+
+        ``price``: float64[N], what a node costs, not negative (None: 1 each, which counts nodes); ``is_selected``:
+        bool[N], nodes that may be emptied (None: all). Pods that are not where the snapshot has them stay. Raises
+        ValueError where prices are negative or not one for each node.
+        """
         start = self.start = request.placement
         self.columns = request.prediction.columns
         self.limits = remaining_limits(request.eligibility.limits, start)
@@ -40,8 +46,8 @@ class EmptyingSituation:
             request.eligibility, movable=tuple(movable.tolist()), helpable=(), limits=self.limits.as_move_limits()
         )
         self.problem = Problem(request.prediction, start, self.eligibility)
-        self.price = _price(request)
-        self.is_source = _is_source(request) & (self.price > 0)
+        self.price = _checked(price, self.columns.node_count)
+        self.is_source = _is_source(self.columns.cluster.nodes, is_selected) & (self.price > 0)
         self.pods_on: IntArray = self._on_each(start.node_of[self.counts])
         self.movable_on: IntArray = self._on_each(self.problem.origin)
         self.is_empty: BoolArray = self.is_source & (self.pods_on == 0)
@@ -119,15 +125,13 @@ class EmptyingSituation:
         return allowed
 
 
-def _price(request: EmptyNodesRequest) -> FloatArray:
-    nodes = request.prediction.columns.node_count
-    price = np.ones(nodes) if request.price is None else np.asarray(request.price, dtype=np.float64)
+def _checked(found: FloatArray | None, nodes: int) -> FloatArray:
+    price = np.ones(nodes) if found is None else np.asarray(found, dtype=np.float64)
     if price.shape != (nodes,) or not np.isfinite(price).all() or (price < 0).any():
         raise ValueError(f"price: wanted {nodes} finite numbers, none negative; found shape {price.shape}, {price}")
     return price
 
 
-def _is_source(request: EmptyNodesRequest) -> BoolArray:
-    nodes = request.prediction.columns.cluster.nodes
+def _is_source(nodes: Sequence[Node], is_selected: BoolArray | None) -> BoolArray:
     is_usable = np.fromiter((not node.is_virtual and node.problem is None for node in nodes), np.bool_, len(nodes))
-    return is_usable if request.is_selected is None else is_usable & request.is_selected
+    return is_usable if is_selected is None else is_usable & is_selected

@@ -18,6 +18,7 @@ from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.ranking import HelpVector, help_vector
 from rescheduler.planning.solvers.master import Column, Conditions, HelpAtLeast, solve_master
 
+SHARE = 0.3  # of the time that is left, for one bound
 EXACT_STEPS = 600
 MOST_OVERFLOW = 10
 MOST_GAIN = 12
@@ -25,7 +26,7 @@ MOST_SIZES = 12
 
 
 def least_evictions(
-    problem: Problem, waiting: WaitingForReplacements, for_help: HelpVector, deadline: Deadline, seed: int
+    problem: Problem, waiting: WaitingForReplacements, deadline: Deadline, seed: int, for_help: HelpVector
 ) -> int:
     """No plan that helps as many pods of each priority as ``for_help`` takes fewer evictions than this."""
     if not waiting.pods:
@@ -37,7 +38,7 @@ def least_evictions(
         columns,
         waiting.counts,
         (),
-        deadline,
+        deadline.part(SHARE),
         seed,
         Conditions(at_least=help_of_waiting(problem, waiting, for_help), together=waiting.together),
     )

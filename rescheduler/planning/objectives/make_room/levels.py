@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rescheduler.model.plan.disruption import MoveLimits
-from rescheduler.planning.objectives.make_room.opening import open_problem
-from rescheduler.planning.objectives.make_room.request import MakeRoomRequest
+from rescheduler.planning.objectives.make_room.opening import HelpWanted
 from rescheduler.planning.objectives.make_room.search import Outcome, RoomSearch
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
@@ -24,9 +23,7 @@ class Found(NamedTuple):
     is_settled: bool = True
 
 
-def search_for(
-    problem: Problem, request: MakeRoomRequest, deadline: Deadline, limits: MoveLimits | None = None
-) -> Found:
+def search_for(problem: Problem, wanted: HelpWanted, deadline: Deadline, limits: MoveLimits | None = None) -> Found:
     """Search for all pods at once, or, with a worth in evictions, for each importance in turn.
 
     Pods of higher importance that are worth their evictions stay helped; those that are not are left out for good.
@@ -34,13 +31,15 @@ def search_for(
     """
     levels = problem.pending_groups.levels
     if problem.pending_groups.evictions_per_pod is None or len(levels) < 2:
-        return Found(problem, RoomSearch(problem, deadline, request.seed, request.progress).run())
+        return Found(problem, RoomSearch(problem, deadline, wanted.request.seed, wanted.request.progress).run())
     helped: list[int] = []
     found: Found | None = None
     for number, level in enumerate(levels):
         pending = [*helped, *(pod for pod in problem.pending if problem.pending_groups.priority(pod) == level)]
-        part = open_problem(request, pending, limits)
-        search = RoomSearch(part, deadline.part(1 / (len(levels) - number)), request.seed, request.progress)
+        part = wanted.problem(pending, limits)
+        search = RoomSearch(
+            part, deadline.part(1 / (len(levels) - number)), wanted.request.seed, wanted.request.progress
+        )
         if found is not None:
             search.begin_with(found.outcome.best)
         is_settled = found is None or (found.is_settled and found.outcome.is_done(found.problem))
@@ -63,16 +62,16 @@ class BindingLimits:
 
 
 def find_binding_limits(
-    request: MakeRoomRequest, whole: Problem, outcome: Outcome, schedule: WaveSchedule, deadline: Deadline
+    wanted: HelpWanted, whole: Problem, outcome: Outcome, schedule: WaveSchedule, deadline: Deadline
 ) -> BindingLimits:
     """Limits without which more pods would be helped; empty if there are none, or if time is over."""
-    limits = request.eligibility.limits
+    limits = wanted.request.eligibility.limits
     certificate = outcome.certificate
     is_final = certificate is not None and certificate.helpable <= len(schedule.places)
     if limits == MoveLimits() or is_final or deadline.is_over():
         return BindingLimits()
-    problem = open_problem(request, limits=MoveLimits())
-    better = search_for(problem, request, deadline, limits=MoveLimits()).outcome.best
+    problem = wanted.problem(limits=MoveLimits())
+    better = search_for(problem, wanted, deadline, limits=MoveLimits()).outcome.best
     if helped_by(problem, better) <= helped_by(problem, schedule):
         return BindingLimits()
     names = violated_limits(whole, better)

@@ -9,8 +9,7 @@ from rescheduler.model.objects.resources import format_amount
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.make_room.hand_off import NodesToAdd, needed
 from rescheduler.planning.objectives.make_room.levels import BindingLimits
-from rescheduler.planning.objectives.make_room.opening import incomplete, number_wanted
-from rescheduler.planning.objectives.make_room.request import MakeRoomRequest
+from rescheduler.planning.objectives.make_room.opening import HelpWanted
 from rescheduler.planning.objectives.make_room.search import Outcome
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import RESOURCE_REASONS, Problem
@@ -19,7 +18,7 @@ MOST_NAMED = 5
 
 
 def describe(
-    request: MakeRoomRequest,
+    asked: HelpWanted,
     problem: Problem,
     outcome: Outcome,
     schedule: WaveSchedule,
@@ -30,11 +29,11 @@ def describe(
     """The message of an answer; ``problem`` is the whole one."""
     placed = {pod for pod, _, _ in schedule.places}
     left = [pod for pod in problem.pending if pod not in placed]
-    wanted = number_wanted(request)
+    wanted = len(asked.waiting())
     if not wanted:
         return "no pending pod is to be helped"
     parts = [_summary(len(placed), wanted, schedule)]
-    lost = incomplete(request)
+    lost = asked.incomplete()
     if lost:
         parts.append(f"not helped: {_named(problem, lost)}, which go together with pods that may not be helped")
     if left:

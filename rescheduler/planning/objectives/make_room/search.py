@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -91,6 +92,7 @@ class RoomSearch:
         is_joint = len(problem.pending) <= MOST_PLACED_TOGETHER
         self.is_settled = helped_by(problem, self.outcome.best) == self.everybody
         self.waiting = WaitingForReplacements(problem, WaveSchedule() if is_joint else self.outcome.best)
+        self._least_for = partial(least_evictions, problem, self.waiting, deadline, seed)
 
     def begin_with(self, schedule: WaveSchedule) -> None:
         """A plan to start from."""
@@ -103,7 +105,7 @@ class RoomSearch:
             self.outcome.proven = Proven(self.everybody, 0, self.everybody)
             return self.outcome
         self.progress("looking for plans without chains")
-        self._without_chains()
+        self._without_chains(self._least_for(self.everybody))
         self._apply_certificate()
         if not self._is_done() and not self.deadline.is_over():
             self.progress("looking for chains of moves")
@@ -123,10 +125,9 @@ class RoomSearch:
         if rank(self.problem, schedule) > rank(self.problem, self.outcome.best):
             self.outcome.best = schedule
 
-    def _without_chains(self) -> None:
-        """The search by covers, measured against the bound; where it cannot help all, a greedy plan beside it."""
+    def _without_chains(self, floor: int) -> None:
+        """The search by covers, measured against the floor; where it cannot help all, a greedy plan beside it."""
         problem, waiting = self.problem.without_exchanges(), self.waiting
-        floor = self._least_for(self.everybody)
         has_prize = problem.pending_groups.evictions_per_pod is not None
         goal = Proven(self.everybody, -1 if has_prize else floor, self.everybody)  # less help may be worth more
         search = OneHop(problem, waiting, self.outcome.best, self.seed)
@@ -153,10 +154,6 @@ class RoomSearch:
         if has_prize and is_worth_most(problem, self.outcome.best, least, self._least_for):
             most = helped
         self.outcome.proven = Proven(most, least, helped)
-
-    def _least_for(self, helped: HelpVector) -> int:
-        """What this help costs at least, however deep the chains."""
-        return least_evictions(self.problem, self.waiting, helped, self.deadline.part(0.3), self.seed)
 
     def _certify(self) -> None:
         """A ceiling on help that no rearrangement exceeds, kept if it is below what is wanted."""

@@ -14,6 +14,7 @@ from rescheduler.planning.objectives.scheduler_score.estimates import estimated_
 from rescheduler.planning.objectives.scheduler_score.state import SchedulerScoreState
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
@@ -22,6 +23,7 @@ from rescheduler.planning.search.arranging import arrange
 from rescheduler.planning.search.local_search import LocalSearchResult, problem_of
 from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.waves.waves import GroupsOfPods
+from rescheduler.policy.fields.objectives import SchedulerScoreArgs
 
 # Moves one pod after another to the node that its scheduler likes best, the largest gain first.
 
@@ -104,34 +106,46 @@ SEARCH_SHARE = 0.5  # the rest of the time is for the order of the moves and wha
 _MOST_ROUNDS = 3
 
 
-def plan_scheduler_score(request: PlanRequest, minimum_gain: float) -> ObjectivePlan:
-    """Moves that each gain at least ``minimum_gain`` points of the scheduler's total score, and that it makes itself.
+class SchedulerScore(PlanningObjective):
+    """Points that the scheduler gives to pods on their nodes, raised by moves that it makes itself."""
 
-    A pod's present node is judged as the scheduler would for a replacement: with the pod gone. The value adds up, over
-    the moved pods, the total of the new node at the end less that of the old one at the start. A pod goes to a node
-    only if the scheduler likes no other better, whether or not holes are held. Where any pod could gain, nothing is
-    proven about what all of them could: the bound is None.
-    """
-    deadline = Deadline(request.clock, request.deadline_seconds)
-    problem = problem_of(request)
-    limits = remaining_limits(request.eligibility.limits, request.placement)
-    state = SchedulerScoreState(problem, minimum_gain)
-    current = SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost)
-    request.progress("comparing scores")
-    schedule, taken_back, is_complete = _searched(current, minimum_gain, deadline)
-    value = float(sum(_points(current, row) for row in current.moved))
-    answer = as_answer(
-        request,
-        problem,
-        LocalSearchResult(current, schedule, 0.0, -value),
-        deadline,
-        value=value,
-        bound=0.0 if not current.moved and is_complete and not taken_back else None,
-        unit=UNIT,
-        message=_message(current, value, minimum_gain, taken_back, is_complete=is_complete),
-        reason=_reason(current),
-    )
-    return answer if answer.moves or answer.status == Status.OPTIMAL else replace(answer, status=Status.UNKNOWN)
+    name = "SchedulerScore"
+    arguments = SchedulerScoreArgs
+    is_better_higher = True
+
+    def plan(self, request: PlanRequest) -> ObjectivePlan:
+        """Moves that each gain at least ``minimumGain`` points of the scheduler's total score and that it makes itself.
+
+        A pod's present node is judged as the scheduler would for a replacement: with the pod gone. The value adds up,
+        over the moved pods, the total of the new node at the end less that of the old one at the start. A pod goes to a
+        node only if the scheduler likes no other better, whether or not holes are held. Where any pod could gain,
+        nothing is proven about what all of them could: the bound is None.
+        """
+        minimum_gain = self.args.minimum_gain
+        deadline = Deadline(request.clock, request.deadline_seconds)
+        problem = problem_of(request)
+        limits = remaining_limits(request.eligibility.limits, request.placement)
+        state = self.state(problem)
+        current = SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost)
+        request.progress("comparing scores")
+        schedule, taken_back, is_complete = _searched(current, minimum_gain, deadline)
+        value = float(sum(_points(current, row) for row in current.moved))
+        answer = as_answer(
+            request,
+            problem,
+            LocalSearchResult(current, schedule, 0.0, -value),
+            deadline,
+            value=value,
+            bound=0.0 if not current.moved and is_complete and not taken_back else None,
+            unit=UNIT,
+            message=_message(current, value, minimum_gain, taken_back, is_complete=is_complete),
+            reason=_reason(current),
+        )
+        return answer if answer.moves or answer.status == Status.OPTIMAL else replace(answer, status=Status.UNKNOWN)
+
+    def state(self, problem: Problem) -> SchedulerScoreState:
+        """Minus the points that moves gain."""
+        return SchedulerScoreState(problem, self.args.minimum_gain)
 
 
 def _searched(current: SearchState, minimum_gain: float, deadline: Deadline) -> tuple[WaveSchedule, int, bool]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE
@@ -11,17 +13,19 @@ from rescheduler.planning.assignment.assignment_problem import AssignmentProblem
 from rescheduler.planning.assignment.members import FEW_MOVABLE, affordable_members, assignment_of
 from rescheduler.planning.assignment.pairs import add_pairs
 from rescheduler.planning.assignment.staying import Staying
-from rescheduler.planning.objectives.separate_antagonists.antagonists import Antagonists
+from rescheduler.planning.objectives.separate_antagonists.antagonists import Antagonists, find_antagonists
 from rescheduler.planning.objectives.separate_antagonists.bounds import least_pairs
 from rescheduler.planning.objectives.separate_antagonists.messages import SeparationMessages
 from rescheduler.planning.objectives.separate_antagonists.state import SeparationState
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits, remaining_limits
 from rescheduler.planning.search.answering import planned_moves
 from rescheduler.planning.search.local_search import problem_of
+from rescheduler.policy.fields.objectives import SeparateAntagonistsArgs
 
 # The question of separating antagonists as an assignment problem for the exact solver.
 
@@ -45,28 +49,45 @@ UNIT = "pairs"
 SEARCH_SHARE = 0.9  # of the time; the rest is for the words
 
 
-def plan_separate_antagonists(request: PlanRequest, antagonists: Antagonists) -> ObjectivePlan:
-    """The fewest pairs of antagonists that share a node, then the fewest evictions; ``value`` is the pairs that stay.
+class SeparateAntagonists(PlanningObjective):
+    """The fewest pairs of antagonists that share a node, then the fewest evictions."""
 
-    INFEASIBLE: it is proven that some pair must stay; the message and the refusals say which do and why.
-    """
-    deadline = Deadline(request.clock, request.deadline_seconds)
-    problem = problem_of(request)
-    state = SeparationState(problem, antagonists)
-    if not state.cost:
-        return _answer(request, problem, antagonists, Reassignment(WaveSchedule(), 0.0), 0, deadline)
-    limits = remaining_limits(request.eligibility.limits, request.placement)
-    bound = least_pairs(problem, antagonists.conflicts, state.conflict_counts.codes, limits)
-    assignment = assignment_for(problem, antagonists, limits)
-    found = reassign(
-        request,
-        problem,
-        assignment,
-        lambda: SeparationState(problem, antagonists),
-        deadline.part(SEARCH_SHARE),
-        float(bound),
-    )
-    return _answer(request, problem, antagonists, found, max(bound, found.bound or 0), deadline)
+    name = "SeparateAntagonists"
+    arguments = SeparateAntagonistsArgs
+
+    def plan(self, request: PlanRequest) -> ObjectivePlan:
+        """The fewest pairs of antagonists that share a node, then the fewest evictions; the value is the pairs left.
+
+        INFEASIBLE: it is proven that some pair must stay; the message and the refusals say which do and why.
+        """
+        antagonists = self.antagonists
+        deadline = Deadline(request.clock, request.deadline_seconds)
+        problem = problem_of(request)
+        state = SeparationState(problem, antagonists)
+        if not state.cost:
+            return _answer(request, problem, antagonists, Reassignment(WaveSchedule(), 0.0), 0, deadline)
+        limits = remaining_limits(request.eligibility.limits, request.placement)
+        bound = least_pairs(problem, antagonists.conflicts, state.conflict_counts.codes, limits)
+        assignment = assignment_for(problem, antagonists, limits)
+        found = reassign(
+            request,
+            problem,
+            assignment,
+            lambda: self.state(problem),
+            deadline.part(SEARCH_SHARE),
+            float(bound),
+        )
+        return _answer(request, problem, antagonists, found, max(bound, found.bound or 0), deadline)
+
+    def state(self, problem: Problem) -> SeparationState:
+        """Pairs of antagonists that share a node."""
+        return SeparationState(problem, self.antagonists)
+
+    @cached_property
+    def antagonists(self) -> Antagonists:
+        """Who they are."""
+        columns = self.setting.columns
+        return find_antagonists(columns, self.args, columns.cluster.taken_at)
 
 
 def _answer(

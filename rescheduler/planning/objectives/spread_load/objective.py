@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray
@@ -14,12 +12,14 @@ from rescheduler.planning.objectives.spread_load.messages import Before, describ
 from rescheduler.planning.objectives.spread_load.state import LoadState
 from rescheduler.planning.objectives.spread_load.whole_model import WholePlan, solve_whole
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.prices import relative_price
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.answering import as_answer
 from rescheduler.planning.search.local_search import improve, problem_of
+from rescheduler.policy.fields.objectives import SpreadLoadArgs
 
 UNIT = "nodes' worth of overload"
 NOTHING = 1e-5
@@ -28,43 +28,59 @@ WHOLE_SHARE = 0.3
 PLAN_SHARE = 0.8  # the rest of the time is for telling which moves need guidance
 
 
-def plan_spread_load(request: PlanRequest, observed: ObservedUse, target: Mapping[str, float]) -> ObjectivePlan:
-    """Plan within the deadline; requests stay the hard constraint, and no node is brought above its target.
+class SpreadLoad(PlanningObjective):
+    """Nodes below their target by real use, with as few and as cheap moves as possible."""
 
-    ``target``: fraction of allocatable by resource; resources that ``observed`` does not know are left out. The value
-    is the use above the targets that is left, each resource counted in average nodes.
-    """
-    deadline = Deadline(request.clock, request.deadline_seconds)
-    problem = problem_of(request)
-    state = LoadState(problem, observed, target, is_strict=True)
-    limits = remaining_limits(request.eligibility.limits, request.placement)
-    bound = least_overload(problem, state, limits)
-    before = Before(state)
-    whole = _whole(request, problem, state, deadline.part(WHOLE_SHARE)) if state.cost > bound else None
-    bound = bound if whole is None else max(bound, whole.bound)
-    plan = improve(
-        request,
-        problem,
-        state,
-        deadline.part(PLAN_SHARE),
-        floor=bound,
-        is_cheap=is_best_effort(problem),
-        hint=() if whole is None else whole.moves,
-    )
-    bound = plan.cost_after if plan.cost_after <= bound + NOTHING else bound
-    refusals = hot_nodes_that_stay(request, plan.current, state)
-    return as_answer(
-        request,
-        problem,
-        plan,
-        deadline,
-        value=plan.cost_after,
-        bound=bound,
-        unit=UNIT,
-        message=describe(request, before, state, plan, bound, refusals, observed.notes),
-        reason=lambda pod, _: _reason(problem, before, pod),
-        refusals=refusals,
-    )
+    name = "SpreadLoad"
+    arguments = SpreadLoadArgs
+
+    def plan(self, request: PlanRequest) -> ObjectivePlan:
+        """Plan within the deadline; requests stay the hard constraint, and no node is brought above its target.
+
+        Resources whose use nobody observes are left out. The value
+        is the use above the targets that is left, each resource counted in average nodes.
+        """
+        deadline = Deadline(request.clock, request.deadline_seconds)
+        problem = problem_of(request)
+        state = LoadState(problem, self.observed, self.args.target, is_strict=True)
+        limits = remaining_limits(request.eligibility.limits, request.placement)
+        bound = least_overload(problem, state, limits)
+        before = Before(state)
+        whole = _whole(request, problem, state, deadline.part(WHOLE_SHARE)) if state.cost > bound else None
+        bound = bound if whole is None else max(bound, whole.bound)
+        plan = improve(
+            request,
+            problem,
+            state,
+            deadline.part(PLAN_SHARE),
+            floor=bound,
+            is_cheap=is_best_effort(problem),
+            hint=() if whole is None else whole.moves,
+        )
+        bound = plan.cost_after if plan.cost_after <= bound + NOTHING else bound
+        refusals = hot_nodes_that_stay(request, plan.current, state)
+        return as_answer(
+            request,
+            problem,
+            plan,
+            deadline,
+            value=plan.cost_after,
+            bound=bound,
+            unit=UNIT,
+            message=describe(request, before, state, plan, bound, refusals, self.observed.notes),
+            reason=lambda pod, _: _reason(problem, before, pod),
+            refusals=refusals,
+        )
+
+    def state(self, problem: Problem) -> LoadState:
+        """Use above the targets."""
+        return LoadState(problem, self.observed, self.args.target)
+
+    @property
+    def observed(self) -> ObservedUse:
+        """The load that it judges."""
+        assert self.setting.observed is not None
+        return self.setting.observed
 
 
 def _reason(problem: Problem, before: Before, pod: int) -> str:

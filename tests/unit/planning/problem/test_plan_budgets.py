@@ -14,7 +14,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import LIMIT_NAMES, DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.lexicographic.budgeted import exceeded, keeping, plan_within_budgets
-from rescheduler.planning.lexicographic.goal import Goal
+from rescheduler.planning.problem.objective import ObjectiveSetting, PlanningObjective
 from rescheduler.planning.problem.plan_budgets import PlanBudget, left_of, plan_budgets_of
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
@@ -142,19 +142,31 @@ def asked() -> PlanRequest:
     )
 
 
-GOAL = Goal("EmptyNodes", emptying, is_better_higher=True)
+class Emptying(PlanningObjective):
+    """Asks that planner."""
+
+    name = "EmptyNodes"
+    is_better_higher = True
+    is_kept_by_places = True
+
+    def plan(self, request: PlanRequest) -> ObjectivePlan:
+        """What it answers."""
+        return emptying(request)
+
+
+EMPTYING = Emptying(None, ObjectiveSetting(columns_of(world())))
 
 
 def test_a_plan_within_its_rations_is_left_as_it_is() -> None:
     """With all that it proves."""
-    answer = plan_within_budgets(GOAL, asked(), (), [PlanBudget("r", "", frozenset({0, 1, 2}), 3)])
+    answer = plan_within_budgets(EMPTYING, asked(), (), [PlanBudget("r", "", frozenset({0, 1, 2}), 3)])
     assert (answer.status, answer.value, answer.message) == (Status.OPTIMAL, 2, "emptied")
 
 
 def test_a_plan_beyond_a_ration_is_made_again_and_claims_less() -> None:
     """Of four pods two may move: one node; that two are impossible is not proven, and the budget is named."""
     budget = PlanBudget("budget slow", "0 of 2 evictions in 1h are used", frozenset(range(4)), 2)
-    answer = plan_within_budgets(GOAL, asked(), (), [budget])
+    answer = plan_within_budgets(EMPTYING, asked(), (), [budget])
     assert (answer.status, answer.value, answer.bound) == (Status.FEASIBLE, 1, 2)
     assert exceeded(answer.moves, [budget]) == []
     assert "held back by budget slow (0 of 2 evictions in 1h are used)" in answer.message
@@ -162,7 +174,7 @@ def test_a_plan_beyond_a_ration_is_made_again_and_claims_less() -> None:
 
 def test_the_node_is_chosen_that_a_ration_lets_go_whole() -> None:
     """Both pods of n0 are rationed to one, those of n1 are free."""
-    answer = plan_within_budgets(GOAL, asked(), (), [PlanBudget("r", "", frozenset({0, 1}), 1)])
+    answer = plan_within_budgets(EMPTYING, asked(), (), [PlanBudget("r", "", frozenset({0, 1}), 1)])
     assert {move.pod for move in answer.moves} == {2, 3}
 
 
@@ -171,7 +183,7 @@ def test_an_empty_ration_bars_its_pods_and_the_rest_stays_proven() -> None:
     question = asked()
     question.placement.move(4, 0)
     question.placement.settle()
-    answer = plan_within_budgets(GOAL, question, (), [PlanBudget("budget slow", "", frozenset({0, 1, 4}), 1)])
+    answer = plan_within_budgets(EMPTYING, question, (), [PlanBudget("budget slow", "", frozenset({0, 1, 4}), 1)])
     assert (answer.status, answer.value, answer.bound) == (Status.OPTIMAL, 1, 1)
     assert "earlier objectives leave nothing of budget slow" in answer.message
 
@@ -179,15 +191,19 @@ def test_an_empty_ration_bars_its_pods_and_the_rest_stays_proven() -> None:
 def test_what_is_impossible_without_rations_is_impossible_with_them() -> None:
     """A certificate outlives the budget; helping fewer is told as such."""
 
-    def hopeless(question: PlanRequest) -> ObjectivePlan:
-        answer = emptying(question)
-        return ObjectivePlan(
-            Status.INFEASIBLE, len(answer.moves), len(answer.moves), "evictions", "no", answer.moves,
-            helped=len(answer.moves) // 2, wanted=3, certificate={"most": 2},
-        )  # fmt: skip
+    class Hopeless(Emptying):
+        is_better_higher = False
 
-    goal = Goal("MakeRoom", hopeless, is_better_higher=False)
-    answer = plan_within_budgets(goal, asked(), (), [PlanBudget("r", "", frozenset(range(4)), 2)])
+        def plan(self, request: PlanRequest) -> ObjectivePlan:
+            answer = emptying(request)
+            return ObjectivePlan(
+                Status.INFEASIBLE, len(answer.moves), len(answer.moves), "evictions", "no", answer.moves,
+                helped=len(answer.moves) // 2, wanted=3, certificate={"most": 2},
+            )  # fmt: skip
+
+    answer = plan_within_budgets(
+        Hopeless(None, EMPTYING.setting), asked(), (), [PlanBudget("r", "", frozenset(range(4)), 2)]
+    )
     assert (answer.status, answer.helped, answer.bound) == (Status.INFEASIBLE, 1, None)
     assert answer.certificate == {"most": 2}
 
@@ -198,4 +214,4 @@ def test_no_deadline_makes_a_plan_exceed_its_ration(allowed: int) -> None:
     budget = PlanBudget("r", "", frozenset(range(PODS)), allowed)
     question = asked()
     late = PlanRequest(**{**vars(question), "deadline_seconds": 0.0})
-    assert exceeded(plan_within_budgets(GOAL, late, (), [budget]).moves, [budget]) == []
+    assert exceeded(plan_within_budgets(EMPTYING, late, (), [budget]).moves, [budget]) == []

@@ -12,11 +12,11 @@ from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.defragment.objective import plan_defragment
 from rescheduler.planning.objectives.defragment.wanted_shapes import WeightedShape
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.objective_state import ObjectiveState
 from tests.builders import cluster, node, pod
+from tests.unit.planning.asked import plan_defragment
 from tests.unit.planning.objectives.defragment.questions import plan_of, question, violations
 
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Refusal, Status
-from rescheduler.planning.objectives.defragment.objective import plan_defragment
 from rescheduler.planning.waves.closing import close
 from tests.builders import cluster, node, pod, taint
+from tests.unit.planning.asked import plan_defragment
 from tests.unit.planning.objectives.defragment.cases import answered, scattered
 from tests.unit.planning.objectives.defragment.questions import moves_by_name, question, shape
 

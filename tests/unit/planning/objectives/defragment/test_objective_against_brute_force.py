@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from rescheduler.checker.recounts.fitting_shapes import shapes_that_fit
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.defragment.objective import plan_defragment
 from rescheduler.planning.objectives.defragment.wanted_shapes import WeightedShape
+from tests.unit.planning.asked import plan_defragment
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.objectives.defragment.brute_force import Shapes, best_defragmentation
 from tests.unit.planning.objectives.defragment.questions import plan_of, question_for, violations

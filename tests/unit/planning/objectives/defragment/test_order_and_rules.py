@@ -6,8 +6,8 @@ from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.objects.resources import PODS
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.defragment.objective import plan_defragment
 from tests.builders import cluster, node, pod, selector
+from tests.unit.planning.asked import plan_defragment
 from tests.unit.planning.objectives.defragment.cases import Deserted, answered, larger, scattered
 from tests.unit.planning.objectives.defragment.questions import moves_by_name, question, shape
 from tests.unit.planning.tiny import HOST

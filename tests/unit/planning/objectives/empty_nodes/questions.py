@@ -12,10 +12,10 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.model.plan.plan import Move, ObjectiveResult, Plan
 from rescheduler.planning.lexicographic.document import reference_to, summary_of
-from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
-from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
+from rescheduler.planning.problem.plan_request import ObjectivePlan
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import PLENTY
+from tests.unit.planning.asked import EmptyingRequest, plan_empty_nodes
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.tiny import StoppedClock, request_for
 
@@ -28,11 +28,11 @@ def question(
     limits: MoveLimits | None = None,
     deadline_seconds: float = PLENTY,
     **fields: Any,
-) -> EmptyNodesRequest:
+) -> EmptyingRequest:
     """All running pods may move but those named in ``fixed``."""
     columns = columns_of(cluster)
     movable = tuple(n for n, pod in enumerate(cluster.pods) if pod.node_name and pod.name not in fixed)
-    return EmptyNodesRequest(
+    return EmptyingRequest(
         prediction=SchedulerModel(columns),
         placement=fields.pop("placement", None) or Placement(columns),
         eligibility=Eligibility(movable, {}, (), {}, tuple(groups), limits or MoveLimits()),
@@ -44,10 +44,10 @@ def question(
     )
 
 
-def question_for(tiny: TinyCluster, **fields: Any) -> EmptyNodesRequest:
+def question_for(tiny: TinyCluster, **fields: Any) -> EmptyingRequest:
     """The same question for a tiny cluster."""
     request = request_for(tiny)
-    return EmptyNodesRequest(
+    return EmptyingRequest(
         prediction=request.prediction,
         placement=request.placement,
         eligibility=request.eligibility,
@@ -59,7 +59,7 @@ def question_for(tiny: TinyCluster, **fields: Any) -> EmptyNodesRequest:
     )
 
 
-def violations(request: EmptyNodesRequest, answer: EmptyNodesAnswer) -> list[str]:
+def violations(request: EmptyingRequest, answer: ObjectivePlan) -> list[str]:
     """What the independent checker says against the answer's moves."""
     cluster = request.prediction.columns.cluster
     plan = Plan(
@@ -85,7 +85,7 @@ def violations(request: EmptyNodesRequest, answer: EmptyNodesAnswer) -> list[str
     return [violation.message for violation in check_plan(cluster, plan, request.eligibility)]
 
 
-def emptied_names(request: EmptyNodesRequest) -> tuple[list[str], EmptyNodesAnswer]:
+def emptied_names(request: EmptyingRequest) -> tuple[list[str], ObjectivePlan]:
     """Names of the nodes that a plan empties, and the whole answer."""
     answer = plan_empty_nodes(request)
-    return [request.prediction.columns.cluster.nodes[node].name for node in answer.emptied], answer
+    return [request.prediction.columns.cluster.nodes[node].name for node in answer.closes], answer

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 
 from rescheduler.planning.objectives.empty_nodes.least_evictions import LeastEvictions
-from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
-from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from tests.builders import cluster, node, pod
+from tests.unit.planning.asked import plan_empty_nodes, situation_of
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.objectives.empty_nodes.questions import question, question_for
 from tests.unit.planning.planning_requests import endless
@@ -20,7 +19,7 @@ def test_no_plan_is_below_the_least(tiny: TinyCluster) -> None:
     """Whatever plan reaches a value, it has at least so many evictions."""
     request = question_for(tiny)
     answer = plan_empty_nodes(request)
-    least = LeastEvictions(EmptyingSituation(request)).for_value(answer.value, endless())
+    least = LeastEvictions(situation_of(request)).for_value(answer.value, endless())
     assert least <= len(answer.moves)
 
 
@@ -30,7 +29,7 @@ def test_it_counts_the_room_of_the_others() -> None:
         node("a", "4"), node("b", "4"), node("c", "4"),
         pod("x-0", "3", node="a"), pod("y-0", "2", node="b"), pod("z-0", "1", node="c"), pod("z-1", "1", node="c"),
     )  # fmt: skip
-    situation = EmptyingSituation(question(world))
+    situation = situation_of(question(world))
     least = LeastEvictions(situation)
     assert least.for_value(0, endless()) == 0
     assert least.for_value(1, endless()) == 1  # b's pod finds room in sum, though on no single node

@@ -10,9 +10,9 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm, TopologySpreadConstraint
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
-from rescheduler.planning.objectives.empty_nodes.request import EmptyNodesAnswer, EmptyNodesRequest
+from rescheduler.planning.problem.plan_request import ObjectivePlan
 from tests import builders
+from tests.unit.planning.asked import EmptyingRequest, plan_empty_nodes
 from tests.unit.planning.objectives.empty_nodes.questions import emptied_names, question, violations
 from tests.unit.planning.planning_requests import index
 
@@ -30,7 +30,7 @@ def three_nodes(**more: object) -> Cluster:
     return builders.cluster(*(builders.node(name) for name in "abc"), *pods, **more)
 
 
-def planned(request: EmptyNodesRequest) -> tuple[list[str], EmptyNodesAnswer]:
+def planned(request: EmptyingRequest) -> tuple[list[str], ObjectivePlan]:
     """Names of emptied nodes and the answer, which the checker has nothing against."""
     names, answer = emptied_names(request)
     assert violations(request, answer) == []
@@ -233,7 +233,7 @@ def test_pods_moved_by_earlier_objectives_stay_and_count() -> None:
     placement.settle()
     later = question(cluster, limits=MoveLimits(max_evictions=2), placement=placement)
     answer = plan_empty_nodes(later)
-    assert [cluster.nodes[node].name for node in answer.emptied] == ["a"]
+    assert [cluster.nodes[node].name for node in answer.closes] == ["a"]
     assert [move.pod for move in answer.moves] == [index(cluster, "web-a1")]
     assert ("c", "MovedAlready") in {(refusal.node, refusal.rule) for refusal in answer.refusals}
 

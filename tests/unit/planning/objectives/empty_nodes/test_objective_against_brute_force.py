@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
+from tests.unit.planning.asked import plan_empty_nodes
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.objectives.empty_nodes.brute_force import best_emptying
 from tests.unit.planning.objectives.empty_nodes.questions import question_for, violations
@@ -86,7 +86,7 @@ def test_without_holds_nothing_needs_guidance_and_the_plan_stands(tiny: TinyClus
     answer = plan_empty_nodes(request)
     assert not any(move.needs_guidance for move in answer.moves)
     assert answer.value <= answer.bound
-    assert answer.value == len(answer.emptied)
+    assert answer.value == len(answer.closes)
     assert violations(request, answer) == []
 
 

@@ -12,7 +12,6 @@ from rescheduler.planning.objectives.empty_nodes.least_evictions import whole_pr
 from rescheduler.planning.objectives.empty_nodes.node_by_node import NodeByNode
 from rescheduler.planning.objectives.empty_nodes.relaxation import relax
 from rescheduler.planning.objectives.empty_nodes.repacking.repacking import repacked
-from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import keeps_limits, solution_of
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.solvers.emptied_share import EmptiedShareProgram
@@ -20,6 +19,7 @@ from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.wave_packing import packed
 from rescheduler.planning.waves.waves import GroupsOfPods
 from tests import builders
+from tests.unit.planning.asked import situation_of
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.objectives.empty_nodes.brute_force import best_emptying
 from tests.unit.planning.objectives.empty_nodes.questions import emptied_names, question, question_for, violations
@@ -33,7 +33,7 @@ SLOW = settings(max_examples=40, deadline=None, suppress_health_check=list(Healt
 @given(tiny_clusters(most_running=8), st.booleans(), st.booleans())
 def test_nodes_emptied_one_by_one_have_an_order(tiny: TinyCluster, may_eject: bool, is_reversed: bool) -> None:
     """Every order of nodes gives moves that can be packed into waves, and every filter allows them."""
-    situation = EmptyingSituation(question_for(tiny))
+    situation = situation_of(question_for(tiny))
     work = NodeByNode(situation, situation.is_empty)
     nodes = situation.candidates.tolist()
     work.run(nodes[::-1] if is_reversed else nodes, endless(), may_eject=may_eject)
@@ -48,7 +48,7 @@ def test_nodes_emptied_one_by_one_have_an_order(tiny: TinyCluster, may_eject: bo
 @given(tiny_clusters(most_running=8), st.integers(0, 3))
 def test_nodes_emptied_together_stay_within_every_filter(tiny: TinyCluster, seed: int) -> None:
     """Seating the pods of all nodes at once gives waves that every filter allows, whatever reopens."""
-    situation = EmptyingSituation(question_for(tiny))
+    situation = situation_of(question_for(tiny))
     groups = GroupsOfPods(situation.problem)
     schedule = repacked(situation, groups, situation.candidates, endless(), np.random.default_rng(seed))
     found = [text for text in replay(situation.problem, schedule) if not text.startswith("limits")]
@@ -59,7 +59,7 @@ def test_nodes_emptied_together_stay_within_every_filter(tiny: TinyCluster, seed
 @given(tiny_clusters(most_running=6), st.booleans(), st.sampled_from((0, 20_000)))
 def test_the_linear_bound_holds_however_pods_are_put_together(tiny: TinyCluster, is_whole: bool, pairs: int) -> None:
     """No plan empties more than the linear program says, with pods as shapes or as streams of like proportions."""
-    situation = EmptyingSituation(question_for(tiny))
+    situation = situation_of(question_for(tiny))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shapes_of_pods, "_MOST_PAIRS", pairs)
         program = EmptiedShareProgram(relax(situation)) if len(situation.candidates) else None
@@ -96,7 +96,7 @@ def test_a_half_empty_cluster_is_halved_without_guidance() -> None:
 def test_time_that_is_over_ends_the_work() -> None:
     """Once time is over no further node is tried."""
     request = question(builders.cluster(*(builders.node(n) for n in "ab"), builders.pod("web-1", node="a")))
-    situation = EmptyingSituation(request)
+    situation = situation_of(request)
     work = NodeByNode(situation, situation.is_empty)
     work.run([0], Deadline(StoppedClock(), 0.0), may_eject=True)
     assert work.order == []

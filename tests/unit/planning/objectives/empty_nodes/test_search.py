@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from rescheduler.planning.objectives.empty_nodes import search
-from rescheduler.planning.objectives.empty_nodes.objective import plan_empty_nodes
 from tests import builders
+from tests.unit.planning.asked import plan_empty_nodes
 from tests.unit.planning.objectives.empty_nodes.questions import question
 from tests.unit.planning.tiny import StoppedClock
 
@@ -37,4 +37,4 @@ def test_what_is_cut_off_is_not_below_the_simple_rule(
     pods = [builders.pod(f"on-{name}", node=name) for name in names]  # of one core
     asked = question(builders.cluster(*nodes, *pods), deadline_seconds=100.0)
     answer = plan_empty_nodes(replace(asked, clock=RunningClock(seconds_per_reading)))
-    assert len(answer.emptied) == 30
+    assert len(answer.closes) == 30

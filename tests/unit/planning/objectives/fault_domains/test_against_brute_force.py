@@ -11,8 +11,8 @@ from rescheduler.checker.recounts.fault_domains import violations_left
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm, TopologySpreadConstraint
 from rescheduler.model.plan.disruption import MoveLimits
-from rescheduler.planning.objectives.fault_domains.objective import plan_fault_domains
 from tests.builders import cluster, node, pod, selector
+from tests.unit.planning.asked import plan_fault_domains
 from tests.unit.planning.objectives.fault_domains.test_state import after
 from tests.unit.planning.objectives.separate_antagonists.brute_force import Ends, best_reachable
 from tests.unit.planning.objectives.separate_antagonists.questions import plan_of, question, violations

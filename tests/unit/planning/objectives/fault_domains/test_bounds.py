@@ -12,6 +12,7 @@ from rescheduler.model.objects.constraints import PodAffinityTerm, TopologySprea
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.fault_domains import objective as planner
 from tests.builders import cluster, node, pod, selector
+from tests.unit.planning.asked import plan_fault_domains
 from tests.unit.planning.objectives.fault_domains.test_against_brute_force import NAME, ZONE, clusters
 from tests.unit.planning.objectives.fault_domains.test_state import after
 from tests.unit.planning.objectives.separate_antagonists.brute_force import Ends, best_reachable
@@ -27,7 +28,7 @@ def test_without_the_exact_solver_bounds_hold_and_plans_are_allowed(
     monkeypatch.setattr(planner, "assignment_for", lambda *_: None)
     fixed = [item.name for number, item in enumerate(found.pods) if number in stuck]
     asked = question(found, fixed=fixed, limits=MoveLimits(most))
-    answer = planner.plan_fault_domains(asked)
+    answer = plan_fault_domains(asked)
     index = {item.name: number for number, item in enumerate(found.nodes)}
 
     def cost(ends: Ends) -> int:
@@ -48,7 +49,7 @@ def test_the_eviction_limit_is_shared_by_all_constraints(monkeypatch: pytest.Mon
         *(node(f"n{number}") for number in range(4)),
         *(pod(f"{name}-{n}", node="n0", anti_affinity=rules[name]) for name in "ab" for n in range(2)),
     )
-    answer = planner.plan_fault_domains(question(found, limits=MoveLimits(1)))
+    answer = plan_fault_domains(question(found, limits=MoveLimits(1)))
     assert (answer.value, answer.bound, len(answer.moves)) == (1, 1, 1)
 
 
@@ -60,5 +61,5 @@ def test_a_spread_that_fixed_pods_keep_uneven_is_bounded(monkeypatch: pytest.Mon
         node("n0", cpu="16", zone="x"), node("n1", cpu="16", zone="y"),
         *(pod(f"a-{n}", node="n0", topology_spread=spread) for n in range(7)),
     )  # fmt: skip
-    answer = planner.plan_fault_domains(question(found, fixed=[f"a-{n}" for n in range(5)]))
+    answer = plan_fault_domains(question(found, fixed=[f"a-{n}" for n in range(5)]))
     assert (answer.value, answer.bound, len(answer.moves)) == (2, 2, 2)

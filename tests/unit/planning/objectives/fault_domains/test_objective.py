@@ -13,9 +13,9 @@ from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm
 from rescheduler.model.objects.constraints import TopologySpreadConstraint as Spread
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.fault_domains.objective import plan_fault_domains
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from tests.builders import NOW, cluster, node, pod, selector, taint
+from tests.unit.planning.asked import plan_fault_domains
 from tests.unit.planning.objectives.fault_domains.random_clusters import HOST, ZONE, clusters
 from tests.unit.planning.objectives.separate_antagonists.questions import plan_of, question, violations
 

@@ -9,11 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.make_room import plan_make_room
-from rescheduler.planning.objectives.make_room.opening import open_problem
 from rescheduler.planning.room_model.ranking import help_vector
 from rescheduler.planning.waves.replay import replay
 from tests.builders import cluster, node, pod
+from tests.unit.planning.asked import plan_make_room, room_problem
 from tests.unit.planning.brute_force import BruteForce, TinyCluster
 from tests.unit.planning.planning_requests import request_of
 from tests.unit.planning.test_against_brute_force import schedule_of
@@ -36,7 +35,7 @@ def test_a_group_is_helped_whole_or_not_at_all(tiny: TinyCluster) -> None:
     request = request_for(tiny)
     answer = plan_make_room(request)
     helped, evictions = BruteForce(tiny).best()
-    problem = open_problem(request)
+    problem = room_problem(request)
     placed = {place.pod for place in answer.placements}
     assert all(len(placed.intersection(group)) in (0, len(group)) for group in request.together)
     assert help_vector(problem, placed) == helped
@@ -57,7 +56,7 @@ def test_a_prize_limits_what_help_may_cost(tiny: TinyCluster, prize: int, is_tog
     assert (answer.helped, answer.value, answer.bound) == (sum(helped), evictions, evictions)
     is_certain = answer.certificate is not None  # that not all can be helped at any price
     assert answer.status is (Status.INFEASIBLE if is_certain else Status.OPTIMAL)
-    assert replay(open_problem(request), schedule_of(answer)) == []
+    assert replay(room_problem(request), schedule_of(answer)) == []
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -69,7 +68,7 @@ def test_a_higher_prize_never_helps_fewer(tiny: TinyCluster) -> None:
         request = request_for(replace(tiny, prize=prize))
         answer = plan_make_room(request)
         assert prize is None or answer.value <= prize * answer.helped
-        vectors.append(help_vector(open_problem(request), (place.pod for place in answer.placements)))
+        vectors.append(help_vector(room_problem(request), (place.pod for place in answer.placements)))
     assert vectors[2] <= vectors[3]
     assert vectors == sorted(vectors)
 
@@ -130,6 +129,6 @@ def test_a_group_that_cannot_be_whole_leaves_its_room_to_others() -> None:
     """The pair does not fit, so the room of its first pod goes to the pod that stands alone."""
     state = cluster(node("n1", cpu="4"), pod("x-1", cpu="3"), pod("x-2", cpu="3"), pod("y-1", cpu="2"))
     pair = tuple(number for number, item in enumerate(state.pods) if item.name.startswith("x"))
-    answer = plan_make_room(replace(request_of(state), together=(pair,)))
+    answer = plan_make_room(replace(request_of(state), helped_together=(pair,)))
     assert [state.pods[place.pod].name for place in answer.placements] == ["y-1"]
     assert "default/x-1, default/x-2 go together and are helped all or none" in answer.message

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.make_room import plan_make_room
 from tests.builders import cluster, node, pod, selector, taint
+from tests.unit.planning.asked import plan_make_room
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.planning_requests import request_of
 from tests.unit.planning.tiny import request_for, tiny_clusters

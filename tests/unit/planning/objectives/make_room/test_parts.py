@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 
-from rescheduler.planning.objectives.make_room.opening import open_problem
 from rescheduler.planning.problem.draft import Draft
 from rescheduler.planning.problem.pending_groups import PendingGroups
 from rescheduler.planning.room_model.general import pairings
 from rescheduler.planning.room_model.instance import PendingDemand
 from rescheduler.planning.room_model.instance_builder import build_instance
 from tests.builders import cluster, node, pod
+from tests.unit.planning.asked import room_problem
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.planning_requests import index, problem_of, request_of
 from tests.unit.planning.tiny import request_for, tiny_clusters
@@ -67,7 +67,7 @@ def test_many_alike_pods_are_not_all_named_otherwise() -> None:
 @given(tiny_clusters(most_running=6, most_pending=3))
 def test_a_hole_never_asks_for_more_than_all_that_could_leave(tiny: TinyCluster) -> None:
     """Where enough pods can leave for one pending pod, the row lets it in once they have all left."""
-    problem = open_problem(request_for(tiny))
+    problem = room_problem(request_for(tiny))
     instance = build_instance(problem, np.arange(problem.node_count))
     demand_of: dict[int, PendingDemand] = {demand.kind: demand for demand in instance.demands}
     for hole in instance.holes:

@@ -9,11 +9,10 @@ from hypothesis import HealthCheck, given, settings
 
 from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.make_room import plan_make_room
-from rescheduler.planning.objectives.make_room.opening import open_problem
 from rescheduler.planning.room_model.attempts import Attempt, Attempts
 from rescheduler.planning.room_model.instance_builder import build_instance
 from tests.builders import cluster, node, pod, selector
+from tests.unit.planning.asked import plan_make_room, room_problem
 from tests.unit.planning.brute_force import BruteForce, TinyCluster
 from tests.unit.planning.planning_requests import endless, problem_of, request_of
 from tests.unit.planning.tiny import request_for, tiny_clusters
@@ -43,7 +42,7 @@ def test_plans_under_spread_are_those_of_an_exhaustive_search(tiny: TinyCluster)
 def test_the_model_of_the_end_state_rules_out_no_plan(tiny: TinyCluster) -> None:
     """Rows for spread, separation and holes hold at the end of every plan: the model is never worse than the best."""
     tiny = all_spread(tiny)
-    problem = open_problem(request_for(tiny))
+    problem = room_problem(request_for(tiny))
     helped, evictions = BruteForce(tiny).best()
     for layers in (0, max(1, evictions)):
         instance = build_instance(problem, np.arange(problem.node_count))

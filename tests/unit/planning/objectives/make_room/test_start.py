@@ -13,13 +13,12 @@ from msgspec.structs import replace as with_changes
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.make_room import MakeRoomRequest, plan_make_room
-from rescheduler.planning.objectives.make_room.groups import groups_helped_together
-from rescheduler.planning.objectives.make_room.opening import open_problem
+from rescheduler.planning.objectives.make_room.opening import groups_helped_together
 from rescheduler.planning.room_model.instance_builder import build_instance
 from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.replay import replay
 from tests.builders import cluster, node, pod
+from tests.unit.planning.asked import RoomRequest, plan_make_room, room_problem
 from tests.unit.planning.brute_force import BruteForce, TinyCluster
 from tests.unit.planning.planning_requests import index, moves_by_name, places_by_name, request_of
 from tests.unit.planning.test_against_brute_force import schedule_of
@@ -28,7 +27,7 @@ from tests.unit.planning.tiny import request_for, tiny_clusters
 GROUP = "scheduling.x-k8s.io/pod-group"
 
 
-def after(request: MakeRoomRequest, state: Cluster, **moved: str) -> MakeRoomRequest:
+def after(request: RoomRequest, state: Cluster, **moved: str) -> RoomRequest:
     """The request once earlier objectives have sent pods (names with _ for -) to nodes."""
     start = request.placement.copy()
     names = {item.name: number for number, item in enumerate(state.nodes)}
@@ -110,7 +109,7 @@ def test_a_closed_node_receives_nothing_and_proofs_still_hold() -> None:
     close(start, [0])
     answer = plan_make_room(replace(request, placement=start))
     assert (answer.status, answer.value, answer.bound) == (Status.OPTIMAL, 1, 1)
-    assert build_instance(open_problem(replace(request, placement=start)), np.arange(4)).is_exact
+    assert build_instance(room_problem(replace(request, placement=start)), np.arange(4)).is_exact
 
 
 @pytest.mark.parametrize(("owing", "taken"), [("web-1", "api-1"), ("api-1", "web-1")])
@@ -176,7 +175,7 @@ def test_a_group_with_a_pod_that_may_not_be_helped_is_left_out_whole() -> None:
     request = replace(
         request,
         eligibility=with_changes(request.eligibility, helpable=may),
-        together=((index(state, "a-1"), index(state, "a-2")),),
+        helped_together=((index(state, "a-1"), index(state, "a-2")),),
     )
     answer = plan_make_room(request)
     assert set(places_by_name(state, answer)) == {"b-1"}
@@ -232,4 +231,4 @@ def test_a_start_after_other_moves_is_as_good_as_a_snapshot_of_it(
     answer = plan_make_room(request)
     helped, evictions = BruteForce(then).best()
     assert (answer.helped, answer.value, answer.bound) == (sum(helped), evictions, evictions)
-    assert replay(open_problem(request), schedule_of(answer)) == []
+    assert replay(room_problem(request), schedule_of(answer)) == []

@@ -14,12 +14,12 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.scheduler_score.objective import plan_scheduler_score
 from rescheduler.planning.objectives.scheduler_score.state import SchedulerScoreState
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import cluster, node, pod, selector, taint
+from tests.unit.planning.asked import plan_scheduler_score
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.objectives.defragment.questions import moves_by_name, question, question_for, violations
 from tests.unit.planning.tiny import HOST, tiny_clusters

@@ -15,9 +15,9 @@ from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.separate_antagonists.antagonists import find_antagonists
-from rescheduler.planning.objectives.separate_antagonists.objective import plan_separate_antagonists
 from rescheduler.policy.fields.objectives import ANTAGONISTS_LABEL, SeparateAntagonistsArgs
 from tests.builders import NOW, cluster, node, pod, selector
+from tests.unit.planning.asked import plan_separate_antagonists
 from tests.unit.planning.objectives.separate_antagonists.brute_force import Ends, best_reachable
 from tests.unit.planning.objectives.separate_antagonists.questions import plan_of, question, violations
 

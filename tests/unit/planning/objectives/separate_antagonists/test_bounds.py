@@ -13,6 +13,7 @@ from rescheduler.planning.objectives.separate_antagonists import objective as pl
 from rescheduler.planning.objectives.separate_antagonists.antagonists import find_antagonists
 from rescheduler.planning.objectives.separate_antagonists.bounds import fewest_pairs
 from tests.builders import NOW
+from tests.unit.planning.asked import plan_separate_antagonists
 from tests.unit.planning.objectives.separate_antagonists.brute_force import best_reachable
 from tests.unit.planning.objectives.separate_antagonists.questions import plan_of, question, violations
 from tests.unit.planning.objectives.separate_antagonists.test_against_brute_force import NAME, SETS, clusters, pairs
@@ -46,7 +47,7 @@ def test_without_the_exact_solver_bounds_hold_and_plans_are_allowed(
     fixed = [item.name for number, item in enumerate(found.pods) if number in stuck]
     asked = question(found, fixed=fixed, limits=MoveLimits(most))
     antagonists = find_antagonists(asked.prediction.columns, SETS, NOW)
-    answer = planner.plan_separate_antagonists(asked, antagonists)
+    answer = plan_separate_antagonists(asked, antagonists)
     limit = len(found.pods) if most is None else most
     best, _ = best_reachable(found, asked.eligibility.movable, lambda ends: pairs(found, ends), limit)
     assert answer.bound is not None

@@ -17,13 +17,13 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.plan import Refusal, Status
 from rescheduler.planning.objectives.separate_antagonists.antagonists import find_antagonists
-from rescheduler.planning.objectives.separate_antagonists.objective import plan_separate_antagonists
 from rescheduler.planning.objectives.separate_antagonists.state import SeparationState
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
 from rescheduler.planning.waves.closing import close
 from rescheduler.policy.fields.objectives import ANTAGONISTS_LABEL, SeparateAntagonistsArgs
 from tests.builders import NOW, cluster, node, pod
+from tests.unit.planning.asked import plan_separate_antagonists
 from tests.unit.planning.objectives.separate_antagonists.questions import plan_of, question, violations
 from tests.unit.planning.objectives.separate_antagonists.test_against_brute_force import NAME, SETS, arguments, clusters
 

@@ -8,11 +8,11 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, settings
 
-from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
 from rescheduler.planning.waves.replay import replay
+from tests.unit.planning.asked import plan_spread_load
 from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod
 from tests.unit.planning.objectives.spread_load.tiny_loads import TinyLoad, least_overload, question_and_use, tiny_loads
 

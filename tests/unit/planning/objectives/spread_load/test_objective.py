@@ -12,10 +12,10 @@ from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.model.usage.observed_use import ObservedUse
-from rescheduler.planning.objectives.spread_load.objective import plan_spread_load
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.waves.closing import close
 from tests.builders import cluster, node, pod, selector
+from tests.unit.planning.asked import plan_spread_load
 from tests.unit.planning.objectives.spread_load.questions import moved, question_of, requested, use_of
 
 

@@ -18,6 +18,7 @@ from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps
 from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.waves import GroupsOfPods
 from tests import builders
+from tests.unit.planning.asked import situation_of
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.objectives.empty_nodes.questions import question, question_for
 from tests.unit.planning.planning_requests import endless
@@ -38,7 +39,7 @@ def drained(situation: EmptyingSituation, seed: int = 0) -> Solution:
 @given(tiny_clusters(most_running=8), st.integers(0, 3))
 def test_a_drained_plan_can_be_carried_out(tiny: TinyCluster, seed: int) -> None:
     """Every wave passes all filters, groups and limits, and the same seed gives the same plan."""
-    situation = EmptyingSituation(question_for(tiny))
+    situation = situation_of(question_for(tiny))
     found = drained(situation, seed)
     assert replay(situation.problem, found.schedule) == []
     assert keeps_limits(situation, found.schedule)
@@ -53,7 +54,7 @@ def test_pods_change_places_so_that_a_node_empties() -> None:
         *(builders.pod(f"b-{n}", cpu="2", memory="1Mi", node="b") for n in range(2)),
         *(builders.pod(f"c-{n}", cpu="1", memory="1Mi", node="c") for n in range(4)),
     ]
-    situation = EmptyingSituation(question(builders.cluster(*nodes, *pods)))
+    situation = situation_of(question(builders.cluster(*nodes, *pods)))
     assert 0 in drained(situation).emptied
 
 
@@ -62,7 +63,7 @@ def test_pods_that_spread_stay_in_their_zone() -> None:
     spread = (TopologySpreadConstraint(ZONE, 1, selector=builders.selector(app="web")),)
     nodes = [builders.node(name, zone=zone) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"), ("d", "y"))]
     pods = [builders.pod(f"web-{name}", node=name, topology_spread=spread) for name in "abcd"]
-    situation = EmptyingSituation(question(builders.cluster(*nodes, *pods)))
+    situation = situation_of(question(builders.cluster(*nodes, *pods)))
     seatable = seatable_pods(situation)
     assert len(seatable.rows) == 4
     open_nodes = [np.flatnonzero(seatable.open_to[number]).tolist() for number in seatable.class_of.tolist()]
@@ -86,7 +87,7 @@ def test_limits_bind_what_is_drained(limits: MoveLimits) -> None:
         for name, count in (("a", 2), ("b", 4), ("c", 2))
         for n in range(count)
     ]
-    situation = EmptyingSituation(question(builders.cluster(*nodes, *pods), limits=limits))
+    situation = situation_of(question(builders.cluster(*nodes, *pods), limits=limits))
     found = drained(situation)
     assert keeps_limits(situation, found.schedule)
     assert found.emptied
@@ -96,7 +97,7 @@ def test_compiling_begins_only_where_it_pays(monkeypatch: pytest.MonkeyPatch) ->
     """Short or small searches run on the plain loops."""
     monkeypatch.setattr(draining, "compilation", lambda: pytest.fail("began to compile"))
     cluster = builders.cluster(builders.node("a"), builders.node("b"), builders.pod("web-1", node="a"))
-    situation = EmptyingSituation(question(cluster))
+    situation = situation_of(question(cluster))
     work = Draining(situation, GroupsOfPods(situation.problem), 0, no_progress)
     work.prepare(endless())
     assert work.drained({}, situation.candidates, np.zeros(2, dtype=np.bool_), endless()) is not None

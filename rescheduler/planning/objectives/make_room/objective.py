@@ -1,4 +1,4 @@
-"""Make room for pending pods: start reading here."""
+"""MakeRoom: pending pods get a place by the fewest evictions. Start reading here."""
 
 from __future__ import annotations
 
@@ -9,49 +9,67 @@ from rescheduler.planning.objectives.make_room.certificate import exhausted
 from rescheduler.planning.objectives.make_room.hand_off import NodesToAdd, nodes_to_add
 from rescheduler.planning.objectives.make_room.levels import BindingLimits, Found, find_binding_limits, search_for
 from rescheduler.planning.objectives.make_room.messages import describe, told
-from rescheduler.planning.objectives.make_room.opening import number_wanted, open_problem, with_nominated_seated
+from rescheduler.planning.objectives.make_room.opening import HelpWanted, groups_helped_together
 from rescheduler.planning.objectives.make_room.prediction_only import keep_what_needs_no_hold
 from rescheduler.planning.objectives.make_room.reasons import reasons_of_moves
-from rescheduler.planning.objectives.make_room.request import MakeRoomAnswer, MakeRoomRequest
 from rescheduler.planning.objectives.make_room.search import Outcome
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
-from rescheduler.planning.problem.plan_request import PlannedMove, PlannedPlace
+from rescheduler.planning.problem.objective import PlanningObjective
+from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.ranking import HelpVector, helped_by
 from rescheduler.planning.waves.destinations import predict_with_holds
 from rescheduler.planning.waves.free_places import as_the_scheduler_places, place_without_moves
 from rescheduler.planning.waves.replay import replay
+from rescheduler.policy.fields.objectives import MakeRoomArgs
 
+UNIT = "evictions"
 SEARCH_SHARE = 0.93  # the rest of the time is for predicting destinations and replaying the plan
 
 
-def plan_make_room(request: MakeRoomRequest) -> MakeRoomAnswer:
-    """Plan within the deadline. The plan is never worse than doing nothing, and replayed before it is returned."""
-    deadline = Deadline(request.clock, request.deadline_seconds)
-    request, notes = with_nominated_seated(request)
-    whole = open_problem(request)
-    found = search_for(whole, request, deadline.part(SEARCH_SHARE))
-    problem, outcome = found.problem, found.outcome
-    if replay(problem, outcome.best):
-        outcome.best = place_without_moves(problem)
-    schedule, guided = outcome.best, frozenset[int]()
-    if schedule.waves and request.is_guided_by_holds:
-        schedule, guided = predict_with_holds(problem, schedule, deadline)
-    elif schedule.waves:
-        schedule, more = keep_what_needs_no_hold(problem, schedule)
-        notes += more
-    else:
-        schedule = as_the_scheduler_places(problem, schedule, deadline)
-    notes += schedule.notes_on_exchanges
-    limits = BindingLimits()
-    if len(schedule.places) < len(whole.pending):
-        limits = find_binding_limits(request, whole, outcome, outcome.best, deadline.part(0.8))
-    return _answer(request, whole, found, schedule, guided, limits, notes, deadline)
+class MakeRoom(PlanningObjective):
+    """The fewest evictions by which as many pending pods as can be get a place."""
+
+    name = "MakeRoom"
+    arguments = MakeRoomArgs
+    is_kept_by_places = True
+
+    def plan(self, request: PlanRequest) -> ObjectivePlan:
+        """Plan within the deadline; the plan is replayed before it is returned.
+
+        ``value`` counts evictions, ``bound`` is the proven least for as many ``helped`` of ``wanted`` pending pods;
+        ``certificate`` proves why not all can be helped.
+        """
+        deadline = Deadline(request.clock, request.deadline_seconds)
+        wanted, notes = self.wanted(request).with_nominated_seated()
+        whole = wanted.problem()
+        found = search_for(whole, wanted, deadline.part(SEARCH_SHARE))
+        problem, outcome = found.problem, found.outcome
+        if replay(problem, outcome.best):
+            outcome.best = place_without_moves(problem)
+        schedule, guided = outcome.best, frozenset[int]()
+        if schedule.waves and request.is_guided_by_holds:
+            schedule, guided = predict_with_holds(problem, schedule, deadline)
+        elif schedule.waves:
+            schedule, more = keep_what_needs_no_hold(problem, schedule)
+            notes += more
+        else:
+            schedule = as_the_scheduler_places(problem, schedule, deadline)
+        notes += schedule.notes_on_exchanges
+        limits = BindingLimits()
+        if len(schedule.places) < len(whole.pending):
+            limits = find_binding_limits(wanted, whole, outcome, outcome.best, deadline.part(0.8))
+        return _answer(wanted, whole, found, schedule, guided, limits, notes, deadline)
+
+    def wanted(self, request: PlanRequest) -> HelpWanted:
+        """Whom the arguments want to be helped."""
+        together = groups_helped_together(request.prediction.columns.cluster, self.args.together)
+        return HelpWanted(request, self.args.prize, self.args.all_or_nothing, together)
 
 
 def _answer(
-    request: MakeRoomRequest,
+    asked: HelpWanted,
     whole: Problem,
     found: Found,
     schedule: WaveSchedule,
@@ -59,10 +77,10 @@ def _answer(
     limits: BindingLimits,
     notes: list[str],
     deadline: Deadline,
-) -> MakeRoomAnswer:
+) -> ObjectivePlan:
     problem, outcome = found.problem, found.outcome
     helped = helped_by(problem, schedule)
-    wanted = number_wanted(request)
+    wanted = len(asked.waiting())
     value = schedule.evictions
     bound = min(value, outcome.proven.bound_for(helped))
     status = _status(helped, wanted, value, bound, found)
@@ -70,23 +88,23 @@ def _answer(
     to_add = NodesToAdd()
     if status is Status.INFEASIBLE and not limits.names:
         to_add = nodes_to_add(whole, _left(whole, schedule), deadline)
-    message = describe(request, whole, outcome, schedule, status, limits, [*told(whole, to_add), *notes])
-    return MakeRoomAnswer(
+    message = describe(asked, whole, outcome, schedule, status, limits, [*told(whole, to_add), *notes])
+    return ObjectivePlan(
         status=status,
         value=value,
         bound=bound,
-        gap=abs(value - bound) / max(1, abs(bound)),
-        helped=sum(helped),
-        wanted=wanted,
+        unit=UNIT,
         message=message,
-        certificate=_certificate(whole, outcome, status, schedule, to_add),
         moves=tuple(
             PlannedMove(pod, node, number, pod in guided, reasons[pod], number in schedule.evict_first)
             for number, wave in enumerate(schedule.waves, start=1)
             for pod, node in wave
         ),
         placements=tuple(PlannedPlace(pod, node, wave) for pod, node, wave in schedule.places),
+        helped=sum(helped),
+        wanted=wanted,
         binding_limits=limits.names,
+        certificate=_certificate(whole, outcome, status, schedule, to_add),
     )
 
 
