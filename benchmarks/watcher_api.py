@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.command_line import write_result
 from benchmarks.machine import MonotonicClock, describe_machine, peak_megabytes
 from rescheduler.daemon.load_watcher.app import create_app
-from rescheduler.daemon.serving.listening import Listener
+from rescheduler.daemon.serving.listening import ApplicationServer
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import DISK, NETWORK
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started = time.perf_counter()
     app.state.prepare()
     encoding = time.perf_counter() - started
-    listener = Listener(app, "127.0.0.1:0", WatcherApi())
+    listener = ApplicationServer(app, "127.0.0.1:0", WatcherApi())
     listener.start()
     try:
         with _ticks(source, app.state.prepare, options.interval):

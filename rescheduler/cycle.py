@@ -126,7 +126,7 @@ def prove_rest(
 ) -> Sequence[str]:
     """What speaks against the rest of a plan on a fresh snapshot; empty: it still holds.
 
-    Whether workloads are at rest is the gate's question: it knows which of the unrest is this plan's own.
+    Whether workloads are at rest is the gate's question: it knows which of the instability is this plan's own.
     """
     cluster = schedulers.configured(without_leaving_taints(cluster))
     eligibility = decide_eligibility(cluster, with_unrest(policy), selection, schedulers.names)

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from rescheduler.disruption.eligibility import NOTHING_REMEMBERED
 from rescheduler.disruption.eligibility import explain_pod as objections_to
-from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.disruption.open_evictions import indebted, replicas_with_debts
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, ReschedulerError
 from rescheduler.model.columns.placement import Placement
@@ -65,9 +65,7 @@ def explain_pod(
     moves = tuple(move for move in plan.moves if move.pod.key == pod.key)
     placements = tuple(place for place in plan.placements if place.pod.key == pod.key)
     refusals = (
-        ()
-        if moves or placements
-        else objections_to(_circumstances(cluster, policy, selection, schedulers, earlier), pod)
+        () if moves or placements else objections_to(_context(cluster, policy, selection, schedulers, earlier), pod)
     )
     model = schedulers.model(cluster, is_for_planning=True)
     nodes = () if pod.is_finished or pod.is_terminating else _verdicts(model, pod)
@@ -117,10 +115,10 @@ def explain_node(
     moves = tuple(move for move in plan.moves if node.name in (move.from_node, move.to_node))
     placements = tuple(place for place in plan.placements if place.node == node.name)
     cluster = schedulers.configured(cluster)
-    circumstances = _circumstances(cluster, policy, selection, schedulers, earlier)
+    context = _context(cluster, policy, selection, schedulers, earlier)
     pods = cluster.pods_by_node.get(node.name, ())
     moved = {move.pod.key for move in moves}
-    objections = {pod.key: objections_to(circumstances, pod) for pod in pods if pod.key not in moved}
+    objections = {pod.key: objections_to(context, pod) for pod in pods if pod.key not in moved}
     leaving = sum(move.from_node == node.name for move in moves)
     arriving = len(moves) - leaving + len(placements)
     free = sum(not found for found in objections.values()) + leaving
@@ -138,10 +136,10 @@ def explain_node(
     )
 
 
-def _circumstances(
+def _context(
     cluster: Cluster, policy: Policy, selection: Selection, schedulers: Schedulers, earlier: LedgerReading
-) -> Circumstances:
-    return Circumstances(
+) -> EligibilityContext:
+    return EligibilityContext(
         indebted(cluster, earlier.ledger),
         policy,
         selection,

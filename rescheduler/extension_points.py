@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
-from rescheduler.model.daemon.account import Account, Right
+from rescheduler.model.daemon.account import Account, ApiRight
 from rescheduler.model.daemon.capacity import CapacityRequest, StandingRequest
 from rescheduler.model.daemon.lease import LeaseReading, LeaseRecord
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
@@ -334,7 +334,7 @@ class AccessReviewer(Protocol):
     def account_of(self, token: str) -> Account | None:
         """Whose token it is; None where it is not accepted. Raises ClusterError where nobody can be asked."""
 
-    def allows(self, account: Account, right: Right) -> bool:
+    def allows(self, account: Account, right: ApiRight) -> bool:
         """Whether the account has a right. Raises ClusterError where nobody can be asked."""
 
 

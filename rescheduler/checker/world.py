@@ -85,7 +85,7 @@ Namespaces: TypeAlias = frozenset[str] | None
 """Names of namespaces; None: all."""
 
 
-class Kind(NamedTuple):
+class CheckedKind(NamedTuple):
     """Pods of one namespace with equal labels: the node of each, terminating ones apart."""
 
     labels: Labels
@@ -93,13 +93,13 @@ class Kind(NamedTuple):
     terminating: list[str]
 
 
-class Kinds:
+class CheckedKinds:
     """Every kind of pod on the nodes."""
 
     def __init__(self, pods_by_node: Mapping[str, Sequence[Pod]]) -> None:
         """Sort the pods by kind; those that share one object as labels are told apart by identity alone."""
-        self._kinds: dict[str, dict[Hashable, Kind]] = defaultdict(dict)
-        met: dict[tuple[str, int], Kind] = {}
+        self._kinds: dict[str, dict[Hashable, CheckedKind]] = defaultdict(dict)
+        met: dict[tuple[str, int], CheckedKind] = {}
         for node, pods in pods_by_node.items():
             for pod in pods:
                 key = (pod.namespace, id(pod.labels))
@@ -136,8 +136,8 @@ class Kinds:
                         total.update(kind.terminating)
         return total
 
-    def _kind_of(self, pod: Pod) -> Kind:
-        return self._kinds[pod.namespace].setdefault(frozenset(pod.labels.items()), Kind(pod.labels, [], []))
+    def _kind_of(self, pod: Pod) -> CheckedKind:
+        return self._kinds[pod.namespace].setdefault(frozenset(pod.labels.items()), CheckedKind(pod.labels, [], []))
 
 
 class Arrival(NamedTuple):
@@ -181,8 +181,8 @@ class World:
         return found
 
     @cached_property
-    def _kinds(self) -> Kinds:
-        return Kinds(self._pods)
+    def _kinds(self) -> CheckedKinds:
+        return CheckedKinds(self._pods)
 
     @cached_property
     def _holders(self) -> TermHolders:

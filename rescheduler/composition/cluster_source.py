@@ -84,9 +84,9 @@ def clean_stale(
 
 def unchosen_context(options: ClusterOptions) -> str | None:
     """The context that is used because it is the current one among several, for people; None if there is no choice."""
-    from rescheduler.adapters.kubernetes.cluster_identity import whereabouts
+    from rescheduler.adapters.kubernetes.cluster_identity import current_context
 
-    found = None if options.context or options.filenames else whereabouts(options.kubeconfig)
+    found = None if options.context or options.filenames else current_context(options.kubeconfig)
     return found.text if found is not None and found.contexts > 1 else None
 
 

@@ -25,7 +25,7 @@ QUIET_SECONDS: Final = 15.0
 PAUSE_SECONDS: Final = 2.0
 
 
-class Orders(NamedTuple):
+class GuardianOrders(NamedTuple):
     """Where the cluster is, and what to look after there. ``has_taints``: nodes too."""
 
     kubeconfig: str | None
@@ -39,9 +39,9 @@ class Orders(NamedTuple):
         return json.dumps(self._asdict()).encode() + b"\n"
 
 
-def read_orders(line: bytes) -> Orders:
+def read_orders(line: bytes) -> GuardianOrders:
     """What ``written`` wrote. Raises ValueError, TypeError."""
-    return Orders(**json.loads(line))
+    return GuardianOrders(**json.loads(line))
 
 
 def main() -> int:
@@ -81,7 +81,7 @@ def tidy_patiently(tidy_up: Callable[[], int], clock: Clock) -> bool:
     return False
 
 
-def _tidied(orders: Orders) -> int:
+def _tidied(orders: GuardianOrders) -> int:
     from rescheduler.adapters.kubernetes.client.connection import connect
     from rescheduler.adapters.kubernetes.leftovers.orphans import tidy_up
 

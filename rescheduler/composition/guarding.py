@@ -13,7 +13,7 @@ from typing import Final
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.leftovers.orphans import free_stale, tidy_up
 from rescheduler.composition.cluster_source import ClusterOptions
-from rescheduler.composition.guardian import DONE, READY, Orders
+from rescheduler.composition.guardian import DONE, READY, GuardianOrders
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
@@ -26,7 +26,7 @@ END_SECONDS: Final = 5.0
 class Guardian:
     """The process, from its start on. Raises OSError where it cannot be started or does not answer."""
 
-    def __init__(self, orders: Orders) -> None:
+    def __init__(self, orders: GuardianOrders) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "rescheduler.composition.guardian"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -57,7 +57,7 @@ class Guardian:
             if self.process.stdin is not None:
                 self.process.stdin.close()
 
-    def _instruct(self, orders: Orders) -> None:
+    def _instruct(self, orders: GuardianOrders) -> None:
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -75,7 +75,7 @@ class Guard:
 
     def __init__(self, options: ClusterOptions, policy: Policy, plan_id: str) -> None:
         has_taints = policy.guidance is Guidance.TAINT
-        self._orders = Orders(options.kubeconfig, options.context, policy.hold.namespace, plan_id, has_taints)
+        self._orders = GuardianOrders(options.kubeconfig, options.context, policy.hold.namespace, plan_id, has_taints)
         self._guardian: Guardian | None = None
 
     def start(self) -> str | None:

@@ -12,7 +12,7 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
 from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger
 from rescheduler.composition.cluster_source import ClusterOptions, connected
-from rescheduler.execution.ledger.ledger_session import BookRules
+from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.ledger.open_evictions import settled
 from rescheduler.extension_points import (
     NOTHING_EARLIER,
@@ -138,10 +138,10 @@ def earlier_evictions(
     return reading._replace(ledger=ledger)
 
 
-def book_rules(policy: Policy) -> BookRules:
+def book_rules(policy: Policy) -> LedgerRules:
     """How long a run's ledger keeps what, and who we are."""
     holder = f"rescheduler on {platform.node() or 'an unnamed machine'}, process {os.getpid()}"
-    return BookRules(holder, keep_seconds(policy), counted_seconds(policy))
+    return LedgerRules(holder, keep_seconds(policy), counted_seconds(policy))
 
 
 def config_map_ledger(connection: Connection, policy: Policy) -> ConfigMapLedger:

@@ -16,7 +16,7 @@ from rescheduler.adapters.kubernetes.rights.needed_rights import (
     surplus_rights,
     surplus_warning,
 )
-from rescheduler.adapters.kubernetes.rights.rights import Need
+from rescheduler.adapters.kubernetes.rights.rights import NeededRight
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Mode, Policy
@@ -52,7 +52,7 @@ def _excess_warning(excess: Sequence[str]) -> str:
     )
 
 
-def _table(needs: Sequence[Need]) -> str:
+def _table(needs: Sequence[NeededRight]) -> str:
     """Each right once, however many purposes it has."""
     return rights_table(dict.fromkeys(LackingRight(need.right, need.namespace) for need in needs))
 

@@ -20,7 +20,7 @@ from rescheduler.daemon.once import Once
 from rescheduler.daemon.plugins import load_policy
 from rescheduler.daemon.policies.policy_files import PolicyFiles
 from rescheduler.daemon.policies.policy_in_force import PolicyInForce
-from rescheduler.daemon.policy_runtime import Engine, EngineParts, make_engine
+from rescheduler.daemon.policy_runtime import PolicyRuntime, RuntimeParts, make_runtime
 from rescheduler.daemon.steering.controls import Controls
 from rescheduler.daemon.steering.objections import timed_objection
 from rescheduler.daemon.steering.steering_errors import ObjectionError
@@ -86,7 +86,7 @@ class Daemon:
     @property
     def ledger(self) -> Ledger | None:
         """As last read."""
-        return None if self.loop is None else self.loop.engine.rounds.ledger
+        return None if self.loop is None else self.loop.runtime.rounds.ledger
 
     def listen(self, listeners: Sequence[Listener]) -> None:
         """From now on these hear what is told, after our own."""
@@ -115,9 +115,9 @@ class Daemon:
             stack.callback(self.leading.stop)
             reading = self.policies.reading
             self.hear(Started(self.clock.now(), __version__, reading.policy.mode.value, reading.policy_id))
-            engine = make_engine(self._engine_parts(), reading.policy, reading.policy_id)
+            runtime = make_runtime(self._runtime_parts(), reading.policy, reading.policy_id)
             stack.callback(lambda: None if self._load is None else self._load.stop())
-            self.loop = Loop(self._loop_parts(), engine, only=self._only())
+            self.loop = Loop(self._loop_parts(), runtime, only=self._only())
             reason = self._ended(self.loop.run())
             self._once.judge(self.loop.last)
             return reason
@@ -149,7 +149,7 @@ class Daemon:
             self._once.check(self.access.mirror.kinds_out_of_sync, leads=self.leading.is_leader)
         return self.orders.stopping
 
-    def _engine_parts(self) -> EngineParts:
+    def _runtime_parts(self) -> RuntimeParts:
         access = self.access
         ground = Ground(
             where=self.options.where,
@@ -164,7 +164,7 @@ class Daemon:
             tell=self._tell,
             progress=self._progress,
         )
-        return EngineParts(
+        return RuntimeParts(
             ground=ground,
             policy_files=self.options.policy_files,
             seed=self.options.seed,
@@ -197,19 +197,19 @@ class Daemon:
     def _requests(self) -> tuple[RoundRequest, ...]:
         return (*self.orders.take_requests(), *self.controls.take_requests())
 
-    def _changed(self, engine: Engine) -> Engine | None:
-        """An engine under another policy, where one has come in force and can be used."""
+    def _changed(self, runtime: PolicyRuntime) -> PolicyRuntime | None:
+        """A runtime under another policy, where one has come in force and can be used."""
         found = self.policies.poll(
-            self.access.known, schedulers=engine.schedulers.names, at_once=self.orders.take_reload()
+            self.access.known, schedulers=runtime.schedulers.names, at_once=self.orders.take_reload()
         )
         if found is None:
             return None
         try:
             self._check_rights(found.policy)
             self.leading.under(found.policy)
-            return make_engine(self._engine_parts(), found.policy, found.policy_id, engine)
+            return make_runtime(self._runtime_parts(), found.policy, found.policy_id, runtime)
         except (ReschedulerError, PolicyError, ValueError) as error:
-            self.leading.under(engine.policy)
+            self.leading.under(runtime.policy)
             self.policies.revert(str(error), try_again=isinstance(error, ClusterError))
             return None
 
@@ -217,7 +217,7 @@ class Daemon:
         """What forbids carrying a plan out now."""
         if self.loop is None:
             return ObjectionError("the daemon is starting")
-        rounds, cluster = self.loop.engine.rounds, self.access.snapshot()
+        rounds, cluster = self.loop.runtime.rounds, self.access.snapshot()
         timed = timed_objection(plan, self.policy, cluster, rounds.ledger)
         if timed is not None:
             return timed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from rescheduler.daemon.world import World
+from rescheduler.daemon.world import RoundContext
 from rescheduler.disruption.breaker import judge_breaker
 from rescheduler.disruption.budgets.workload_budgets import bereft_workloads
 from rescheduler.disruption.ramp_up import remembering
-from rescheduler.execution.ledger.ledger_session import BookRules
+from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.ledger.ledger_writer import LedgerWriter
 from rescheduler.execution.ledger.open_evictions import settled
 from rescheduler.execution.run.stopping import PlanStoppedError
@@ -17,7 +17,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.policy import Mode, Policy
 
 
-def settled_ledger(world: World, policy: Policy, rules: BookRules, cluster: Cluster) -> Ledger:
+def settled_ledger(world: RoundContext, policy: Policy, rules: LedgerRules, cluster: Cluster) -> Ledger:
     """The ledger with what the snapshot proves, kept so, but for a dry run, which keeps nothing.
 
     Raises as LedgerWriter, and PlanStoppedError where somebody has marked the ledger.
@@ -39,7 +39,7 @@ def settled_ledger(world: World, policy: Policy, rules: BookRules, cluster: Clus
     return writer.ledger
 
 
-def _settled(world: World, policy: Policy, ledger: Ledger, cluster: Cluster) -> Ledger:
+def _settled(world: RoundContext, policy: Policy, ledger: Ledger, cluster: Cluster) -> Ledger:
     disruption, now = policy.disruption, cluster.taken_at
     new = settled(ledger, cluster, lambda pod: world.target.read_pod(pod.namespace, pod.name))
     new = structs.replace(new, breaker=judge_breaker(new, disruption.breaker, now, bereft_workloads(cluster)))

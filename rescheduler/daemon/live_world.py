@@ -16,7 +16,7 @@ from rescheduler.composition.cluster_source import ClusterOptions
 from rescheduler.composition.daemon_load import DaemonLoad
 from rescheduler.composition.guarding import Guard, guarded
 from rescheduler.composition.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
-from rescheduler.daemon.world import World
+from rescheduler.daemon.world import RoundContext
 from rescheduler.disruption.health import Signals
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, LedgerReading, LedgerStore, Progress, no_progress
@@ -47,7 +47,7 @@ class Ground:
     ending: Callable[[], str | None] = lambda: None
 
 
-def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> World:
+def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> RoundContext:
     """The live cluster under a policy. A dry run's connection refuses every write. Raises ClusterError.
 
     ``load``: None where nothing is measured.
@@ -62,7 +62,7 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> World
         hold_namespace=policy.hold.namespace,
         guard=runs.start_guardian,
     )
-    return World(
+    return RoundContext(
         target,
         ToldLedgerStore(ledger, ground.news),
         ground.clock,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from traceback import extract_tb
 from typing import Final, Protocol
 
-from rescheduler.daemon.policy_runtime import Engine
-from rescheduler.daemon.world import Round
+from rescheduler.daemon.policy_runtime import PolicyRuntime
+from rescheduler.daemon.world import RoundOutcome
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, Listener, ReschedulerError
 from rescheduler.model.daemon.notices import Fault, PolicyLoaded, RoundEnded, TriggerFired
@@ -59,7 +59,7 @@ class Parts:
 
     ``stopping``: why to end; ``wait``: for so many seconds, or until something happens; ``beat``: tells that we live;
     ``leads``: whether rounds are ours to run; ``requests`` and ``notices``: those since the last call; ``changed``: an
-    engine under another policy, if one has come in force.
+    runtime under another policy, if one has come in force.
     """
 
     kept: Kept
@@ -72,16 +72,16 @@ class Parts:
     leads: Callable[[], bool]
     requests: Callable[[], tuple[RoundRequest, ...]]
     notices: Callable[[], tuple[AutoscalerNotice, ...]]
-    changed: Callable[[Engine], Engine | None]
+    changed: Callable[[PolicyRuntime], PolicyRuntime | None]
 
 
 class Loop:
     """Runs in one thread; everything else tells it through ``Parts``."""
 
-    def __init__(self, parts: Parts, engine: Engine, *, only: Occasion | None = None) -> None:
+    def __init__(self, parts: Parts, runtime: PolicyRuntime, *, only: Occasion | None = None) -> None:
         """``only``: run one round, at once, for this reason, and end."""
         self._parts = parts
-        self._engine = engine
+        self._runtime = runtime
         self._is_once = only is not None
         self._number = 0
         self._due: dict[tuple[str, int], Occasion] = {} if only is None else {_key(only): only}
@@ -95,9 +95,9 @@ class Loop:
         self.last: RoundReport | None = None
 
     @property
-    def engine(self) -> Engine:
+    def runtime(self) -> PolicyRuntime:
         """What is in force."""
-        return self._engine
+        return self._runtime
 
     def run(self) -> str:
         """Until asked to stop, or until enough rounds have run; why it ended."""
@@ -129,11 +129,11 @@ class Loop:
         self._tell_fired()
         if approved is not None:
             plan_id, plan, who = approved
-            self._run(lambda: self._engine.rounds.carry_out_approved(plan), (), plan_id=plan_id, who=who)
+            self._run(lambda: self._runtime.rounds.carry_out_approved(plan), (), plan_id=plan_id, who=who)
         elif self._due and self._parts.clock.monotonic() >= self._not_before:
             occasions = tuple(self._due.values())
             self._due.clear()
-            self._run(self._engine.rounds.run_once, occasions)
+            self._run(self._runtime.rounds.run_once, occasions)
 
     def _watch(self, now: float) -> None:
         """Once in a while judge the cluster's health, changed or not."""
@@ -141,13 +141,13 @@ class Loop:
             return
         self._watch_at = now + WATCH_SECONDS
         with suppress(ClusterError):  # whoever looks next tells of it
-            self._engine.rounds.watch(self._parts.kept.snapshot())
+            self._runtime.rounds.watch(self._parts.kept.snapshot())
 
     def _look(self) -> None:
         """Ask the triggers, where there is something new to ask them about."""
         requests, notices = self._parts.requests(), self._parts.notices()
         generation, now = self._parts.kept.generation, self._parts.clock.now()
-        wake_at = self._engine.asking.wake_at(now)
+        wake_at = self._runtime.asking.wake_at(now)
         is_due = wake_at is not None and wake_at <= now
         if generation == self._seen and not is_due and not requests and not notices:
             return
@@ -158,10 +158,10 @@ class Loop:
             return
         self._seen, self._asked_of = generation, ""
         self._parts.steering.publish(cluster)
-        engine = self._engine
-        engine.hand_over.look(cluster, notices)
-        sight = Sight(cluster, engine.load.windows(cluster), notices, requests, lambda: engine.values(cluster))
-        for occasion in engine.asking.look(sight, now):
+        runtime = self._runtime
+        runtime.hand_over.look(cluster, notices)
+        sight = Sight(cluster, runtime.load.windows(cluster), notices, requests, lambda: runtime.values(cluster))
+        for occasion in runtime.asking.look(sight, now):
             key = _key(occasion)
             if key not in self._due or key in self._untold:
                 self._untold[key] = occasion
@@ -180,7 +180,7 @@ class Loop:
             self._hear(Fault(self._parts.clock.now(), "snapshot", problem))
 
     def _run(
-        self, carry_out: Callable[[], Round], occasions: Sequence[Occasion], *, plan_id: str = "", who: str = ""
+        self, carry_out: Callable[[], RoundOutcome], occasions: Sequence[Occasion], *, plan_id: str = "", who: str = ""
     ) -> None:
         """One round, and everybody told of it."""
         self._number += 1
@@ -191,8 +191,8 @@ class Loop:
             occasions=tuple(occasions),
             started_at=began,
             ended_at=self._parts.clock.now(),
-            mode=self._engine.policy.mode.value,
-            policy_id=self._engine.policy_id,
+            mode=self._runtime.policy.mode.value,
+            policy_id=self._runtime.policy_id,
             plan_id=plan_id or ("" if done.plan is None else plan_id_of(done.plan)),
             plan=done.plan,
             result=done.result,
@@ -202,11 +202,11 @@ class Loop:
             is_held=done.is_held,
         )
         self.last = report
-        self._engine.asking.answered(report)
+        self._runtime.asking.answered(report)
         self._hear(RoundEnded(report.ended_at, report))
         self._after(report, done)
 
-    def _after(self, report: RoundReport, done: Round) -> None:
+    def _after(self, report: RoundReport, done: RoundOutcome) -> None:
         """What a round leaves to others: to a person, to an autoscaler, or to a later try."""
         self._patience = min(max(2 * self._patience, FIRST_PATIENCE_SECONDS), LONGEST_PATIENCE_SECONDS)
         if not done.is_held:
@@ -215,24 +215,24 @@ class Loop:
         if done.is_held:
             for occasion in report.occasions:
                 self._due.setdefault(_key(occasion), occasion)
-        waits = self._engine.policy.mode is Mode.APPROVE and done.result is None and not report.approved_by
+        waits = self._runtime.policy.mode is Mode.APPROVE and done.result is None and not report.approved_by
         if waits and done.plan is not None and done.plan.moves:
             self._parts.steering.propose(report.plan_id, done.plan, report.ended_at)
         if done.cluster is not None:
-            self._engine.hand_over.after(report, done.cluster)
+            self._runtime.hand_over.after(report, done.cluster)
 
     def _take_policy(self) -> None:
         """Go on under another policy, if one has come in force."""
-        changed = self._parts.changed(self._engine)
+        changed = self._parts.changed(self._runtime)
         if changed is not None:
-            self._engine = changed
+            self._runtime = changed
             self._seen, self._not_before, self._patience = -1, 0.0, 0.0
             self._tell_policy()
 
     def _tell_policy(self) -> None:
-        policy = self._engine.policy
+        policy = self._runtime.policy
         now = self._parts.clock.now()
-        self._hear(PolicyLoaded(now, self._engine.policy_id, policy.metadata.name, policy.mode.value))
+        self._hear(PolicyLoaded(now, self._runtime.policy_id, policy.metadata.name, policy.mode.value))
 
     def _hear(self, notice: Fault | PolicyLoaded | RoundEnded | TriggerFired) -> None:
         self._parts.listener.hear(notice)

@@ -13,7 +13,7 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.asking import Asking
 from rescheduler.daemon.autoscaler.handing_over import HandOver
 from rescheduler.daemon.live_world import Ground, live_world
-from rescheduler.daemon.rounds import MakePlan, Rounds
+from rescheduler.daemon.rounds import MakePlan, RoundRunner
 from rescheduler.daemon.scheduler_watch import SchedulerWatch
 from rescheduler.daemon.triggers import make_triggers, watched_objectives
 from rescheduler.disruption.replica_changes import Wanted
@@ -69,13 +69,13 @@ class Values(Protocol):
 
 
 @dataclass(frozen=True)
-class Engine:
+class PolicyRuntime:
     """Everything that depends on the policy. ``policy_id``: the beginning of its sha256."""
 
     policy: Policy
     policy_id: str
     schedulers: Schedulers
-    rounds: Rounds
+    rounds: RoundRunner
     asking: Asks
     hand_over: HandsOver
     load: Measures
@@ -90,8 +90,8 @@ SHORTEST_PLAN_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True)
-class EngineParts:
-    """What engines are made with. ``policy_files``: named in messages; ``capacity``: how room is asked for, None: not.
+class RuntimeParts:
+    """What runtimes are made with. ``policy_files``: named in messages; ``capacity``: how room is asked for, None: not.
 
     ``read_config_maps``: those that schedulers are configured by; raises ClusterError. ``use_load`` is given each new
     collector of load, so that somebody tells it of evictions, and ``use_schedulers`` each new watch over schedulers.
@@ -117,8 +117,10 @@ class NoLoad(NothingMeasured):
         """Nothing was started."""
 
 
-def make_engine(parts: EngineParts, policy: Policy, policy_id: str, before: Engine | None = None) -> Engine:
-    """An engine, its collector of load running. Raises PolicyError, ConfigurationError, SnapshotError, ClusterError."""
+def make_runtime(
+    parts: RuntimeParts, policy: Policy, policy_id: str, before: PolicyRuntime | None = None
+) -> PolicyRuntime:
+    """A runtime, its collector of load running. Raises PolicyError, ConfigurationError, SnapshotError, ClusterError."""
     ground = parts.ground
     cluster = ground.snapshot()
     load = _load(ground, policy)
@@ -127,7 +129,7 @@ def make_engine(parts: EngineParts, policy: Policy, policy_id: str, before: Engi
         cluster = replace(cluster, config_maps=parts.read_config_maps(found.config_maps))
     schedulers = found.schedulers(cluster)
     hand_over = _hand_over(parts, policy, None if before is None else before.hand_over)
-    rounds = Rounds(
+    rounds = RoundRunner(
         live_world(ground, policy, load if isinstance(load, DaemonLoad) else None),
         policy,
         _planner(parts, policy, schedulers, hand_over),
@@ -142,7 +144,7 @@ def make_engine(parts: EngineParts, policy: Policy, policy_id: str, before: Engi
     load.start()  # when nothing can fail any more: nobody would stop it
     parts.use_load(load if isinstance(load, DaemonLoad) else None)
     parts.use_schedulers(SchedulerWatch(schedulers.names))
-    return Engine(
+    return PolicyRuntime(
         policy,
         policy_id,
         schedulers,
@@ -160,7 +162,7 @@ def _load(ground: Ground, policy: Policy) -> NoLoad | DaemonLoad:
     return DaemonLoad(policy, ground.where, ground.clock, ground.snapshot, ground.tell)
 
 
-def _hand_over(parts: EngineParts, policy: Policy, before: HandsOver | None) -> HandOver:
+def _hand_over(parts: RuntimeParts, policy: Policy, before: HandsOver | None) -> HandOver:
     ground = parts.ground
     return HandOver(
         parts.capacity(policy),
@@ -172,7 +174,7 @@ def _hand_over(parts: EngineParts, policy: Policy, before: HandsOver | None) -> 
     )
 
 
-def _planner(parts: EngineParts, policy: Policy, schedulers: Schedulers, hand_over: HandOver) -> MakePlan:
+def _planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_over: HandOver) -> MakePlan:
     def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
         options = CycleOptions(
             parts.ground.clock,

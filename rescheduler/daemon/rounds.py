@@ -8,13 +8,13 @@ from datetime import datetime
 from rescheduler.cycle import prove_rest
 from rescheduler.daemon.ledger_settling import settled_ledger
 from rescheduler.daemon.vigilance import Vigilance
-from rescheduler.daemon.world import Round, World
+from rescheduler.daemon.world import RoundContext, RoundOutcome
 from rescheduler.disruption.breaker import breaker_objection
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.disruption.health import lacking_head_room
 from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.disruption.replica_changes import Wanted
-from rescheduler.execution.ledger.ledger_session import BookRules
+from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.execution.run.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, ReschedulerError, StoreError
@@ -58,19 +58,19 @@ MakePlan = Callable[[Cluster, Ledger, Mapping[str, Wanted]], Plan]
 """Proposes moves for a snapshot, given the ledger and who wanted how many replicas; it is not trusted."""
 
 
-class Rounds:
+class RoundRunner:
     """Rounds under one policy. Remembers the cluster's health; everything else that counts stands in the ledger."""
 
     def __init__(
         self,
-        world: World,
+        world: RoundContext,
         policy: Policy,
         plan: MakePlan,
         *,
         schedulers: Schedulers = DEFAULTS,
         selection: Selection = EVERYTHING,
         timeout_seconds: float = 600.0,
-        before: Rounds | None = None,
+        before: RoundRunner | None = None,
     ) -> None:
         """``before``: the rounds under the policy that was in force until now; what they have seen still counts."""
         self._world = world
@@ -83,7 +83,7 @@ class Rounds:
         earlier = None if before is None else before._vigilance
         self._vigilance: Vigilance = Vigilance(policy.health, world.clock, world.signals, before=earlier)
         self._is_approved = False
-        self._rules = BookRules(world.holder, keep_seconds(policy), counted_seconds(policy), waits_until_repaid=True)
+        self._rules = LedgerRules(world.holder, keep_seconds(policy), counted_seconds(policy), waits_until_repaid=True)
         self._gate: PolicyGate = PolicyGate(
             policy,
             selection,
@@ -105,28 +105,28 @@ class Rounds:
         self._vigilance.look(cluster, EMPTY_LEDGER)
         self._gate.look(cluster)
 
-    def run_once(self) -> Round:
+    def run_once(self) -> RoundOutcome:
         """One round. Never raises for what the cluster, the ledger or the planner did: the reason tells."""
         watch = _StopWatch(self._world.clock)
         try:
             cluster, ledger = self._seen()
         except (ClusterError, PlanStoppedError, StoreError) as error:
-            return Round(None, None, str(error), None, watch.lap("look"), is_held=True)
+            return RoundOutcome(None, None, str(error), None, watch.lap("look"), is_held=True)
         watch.lap("look")
         try:
             plan = self._plan(cluster, ledger, self._gate.wanted)
         except (ReschedulerError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError) as error:
             failure = f"no plan: the planner failed with {type(error).__name__}: {error}"
-            return Round(None, None, failure, cluster, watch.lap("plan"))
+            return RoundOutcome(None, None, failure, cluster, watch.lap("plan"))
         watch.lap("plan")
         reason = self._objection(cluster, ledger, plan)
         if reason is not None:
             is_held = bool(plan.moves) and self._may_carry_out
-            return Round(plan, None, reason, cluster, watch.seconds, is_held)
+            return RoundOutcome(plan, None, reason, cluster, watch.seconds, is_held)
         result, message = self._carried_out(plan)
-        return Round(plan, result, message, cluster, watch.lap("carryOut"))
+        return RoundOutcome(plan, result, message, cluster, watch.lap("carryOut"))
 
-    def carry_out_approved(self, plan: Plan) -> Round:
+    def carry_out_approved(self, plan: Plan) -> RoundOutcome:
         """Carry out a plan that a person has approved, within all else that binds; it is proven anew on the way."""
         watch = _StopWatch(self._world.clock)
         self._is_approved = True
@@ -135,12 +135,12 @@ class Rounds:
             watch.lap("look")
             reason = self._objection(cluster, ledger, plan)
             if reason is not None:
-                return Round(plan, None, reason, cluster, watch.seconds)
+                return RoundOutcome(plan, None, reason, cluster, watch.seconds)
             with self._gate.confirmed():
                 result, message = self._carried_out(plan)
-            return Round(plan, result, message, cluster, watch.lap("carryOut"))
+            return RoundOutcome(plan, result, message, cluster, watch.lap("carryOut"))
         except (ClusterError, PlanStoppedError, StoreError) as error:
-            return Round(plan, None, str(error), seconds=watch.seconds)
+            return RoundOutcome(plan, None, str(error), seconds=watch.seconds)
         finally:
             self._is_approved = False
 

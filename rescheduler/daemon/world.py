@@ -17,7 +17,7 @@ from rescheduler.model.plan.plan import Plan, PlanResult
 NOT_TIMED: Final[Mapping[str, float]] = {}
 
 
-class Round(NamedTuple):
+class RoundOutcome(NamedTuple):
     """What a round did. ``reason``: why nothing, or no more, was carried out; "" if the plan was carried out whole.
 
     ``cluster``: what was planned on; ``seconds``: what each step took. ``is_held``: what stood in the way may pass, and
@@ -33,7 +33,7 @@ class Round(NamedTuple):
 
 
 @dataclass(frozen=True)
-class World:
+class RoundContext:
     """What rounds act on and through. ``stopped``: the kill switch on this machine; ``holder``: who we are.
 
     ``snapshot``: what is planned on, where reading the target itself would take too long; what is carried out is

@@ -15,7 +15,7 @@ CLOCK_SLACK_SECONDS = 1.0
 """Creation times are whole seconds, so a replacement may seem to be older than its eviction by this."""
 
 
-class BackOff:
+class EvictionBackOff:
     """What earlier evictions say about pods of the same workload. Workloads are named by uid."""
 
     def __init__(self, ledger: Ledger, rules: BackOffPolicy, now: float) -> None:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rescheduler.disruption.back_off import BackOff
+from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.disruption.breaker import breaker_objection, judge_breaker
-from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.disruption.health import lacking_head_room, unhealthy
 from rescheduler.disruption.ramp_up import allowance
-from rescheduler.disruption.rules.unsettled import RUN, unrest
+from rescheduler.disruption.rules.unsettled import RUN, unstable_reason
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Move, Plan
@@ -39,11 +39,11 @@ def _in_motion(cluster: Cluster, moves: Sequence[Move], policy: Policy, ledger: 
     namespaces = {move.pod.namespace for move in moves}
     # What is asked of a pod depends on its own namespace alone, which may be one among many.
     seen = replace(cluster, pods=tuple(pod for pod in cluster.pods if pod.namespace in namespaces))
-    circumstances = Circumstances(seen, policy, ledger=ledger, is_daemon=True)
+    context = EligibilityContext(seen, policy, ledger=ledger, is_daemon=True)
     frozen = []
     for move in moves:
         pod = cluster.pod_by_key.get(move.pod.key)
-        reason = None if pod is None else unrest(pod, circumstances)
+        reason = None if pod is None else unstable_reason(pod, context)
         frozen += [] if reason is None else [f"{move.pod.key} {reason.removesuffix(RUN).rstrip()}"]
     if frozen:
         yield f"run would leave {len(frozen)} of these pods alone for now: {frozen[0]}"
@@ -55,7 +55,7 @@ def _remembered(cluster: Cluster, moves: Sequence[Move], policy: Policy, ledger:
     objection = breaker_objection(judge_breaker(ledger, rules.breaker, now), rules.breaker, now)
     if objection is not None:
         yield f"run would wait now: {objection}"
-    back_off = BackOff(ledger, rules.back_off, now)
+    back_off = EvictionBackOff(ledger, rules.back_off, now)
     resting: Counter[str] = Counter()
     for move in moves:
         pod = cluster.pod_by_key.get(move.pod.key)

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from rescheduler.disruption.breaker import is_on_trial
-from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING, Circumstances
+from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING, EligibilityContext
 from rescheduler.disruption.open_evictions import indebted, replicas_with_debts
-from rescheduler.disruption.pod_kinds import is_standing
+from rescheduler.disruption.pod_kinds import counts_as_ready
 from rescheduler.disruption.ramp_up import allowance
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.disruption.rules import HELPING, MOVING
@@ -26,34 +26,34 @@ from rescheduler.policy.fields.values import format_duration
 STATEFUL_SET = "StatefulSet"
 
 
-def careful_groups(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+def careful_groups(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
     """Nothing where the policy is permissive and a person watches."""
-    if circumstances.is_daemon and movable:
-        yield from _ramp_up(circumstances, movable)
-        if is_on_trial(circumstances.breaker):
+    if context.is_daemon and movable:
+        yield from _ramp_up(context, movable)
+        if is_on_trial(context.breaker):
             # One a wave, not one a plan: a trial that is repaid closes the breaker before the next wave.
             yield DisruptionGroup("Breaker", "the circuit breaker's trial", 1, tuple(movable))
-    if circumstances.policy.disruption.unsettled is Permission.DENY or circumstances.is_daemon:
-        yield from _stateful_sets(circumstances, movable)
+    if context.policy.disruption.unsettled is Permission.DENY or context.is_daemon:
+        yield from _stateful_sets(context, movable)
 
 
-def _ramp_up(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
-    rules = circumstances.policy.disruption.ramp_up
+def _ramp_up(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+    rules = context.policy.disruption.ramp_up
     if rules is not None:
-        allowed, left = allowance(circumstances.ledger, rules, circumstances.cluster.taken_at)
+        allowed, left = allowance(context.ledger, rules, context.cluster.taken_at)
         name = f"the ramp-up ({allowed} in {format_duration(rules.window)})"
         yield DisruptionGroup("RampUp", name, left, tuple(movable), left)
 
 
-def _stateful_sets(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+def _stateful_sets(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
     """One pod of each in one plan: which ordinal comes first is then no question."""
     members: dict[tuple[str, str], list[int]] = {}
     for index in movable:
-        owner = circumstances.cluster.owner_of(circumstances.cluster.pods[index])
+        owner = context.cluster.owner_of(context.cluster.pods[index])
         if owner is not None and owner.kind == STATEFUL_SET:
             members.setdefault((owner.key, owner.uid), []).append(index)
     for (name, uid), pods in sorted(members.items()):
-        left = max(0, 1 - circumstances.sent.get(uid, 0))
+        left = max(0, 1 - context.sent.get(uid, 0))
         yield DisruptionGroup(STATEFUL_SET, name, left, tuple(pods), left)
 
 
@@ -86,26 +86,26 @@ def decide_eligibility(
     cluster = indebted(cluster, ledger)
     replicas = replicas_with_debts(remembered_replicas, ledger)
     more = (is_daemon, stop, wanted, sent, left)
-    circumstances = Circumstances(cluster, policy, selection, schedulers, replicas, ledger, *more)
-    movable, refusals = _divide(circumstances, MOVING, [i for i, pod in enumerate(cluster.pods) if not _waits(pod)])
-    helpable, not_helpable = _divide(circumstances, HELPING, [i for i, pod in enumerate(cluster.pods) if _waits(pod)])
+    context = EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more)
+    movable, refusals = _divide(context, MOVING, [i for i, pod in enumerate(cluster.pods) if not _waits(pod)])
+    helpable, not_helpable = _divide(context, HELPING, [i for i, pod in enumerate(cluster.pods) if _waits(pod)])
     return Eligibility(
         movable=tuple(movable),
         refusals=refusals,
         helpable=tuple(helpable),
         not_helpable=not_helpable,
-        groups=tuple(_groups(circumstances, movable)),
+        groups=tuple(_groups(context, movable)),
         limits=_move_limits(policy.limits),
         may_evict_first=policy.guidance is Guidance.GUIDE,
-        owing=_owing(circumstances, movable),
+        owing=_owing(context, movable),
     )
 
 
-def _owing(circumstances: Circumstances, movable: Sequence[int]) -> frozenset[int]:
-    owed = {entry.workload for entry in circumstances.ledger.debts}
+def _owing(context: EligibilityContext, movable: Sequence[int]) -> frozenset[int]:
+    owed = {entry.workload for entry in context.ledger.debts}
     if not owed:
         return frozenset()
-    workloads, pods = circumstances.workloads, circumstances.cluster.pods
+    workloads, pods = context.workloads, context.cluster.pods
     found = ((index, workloads.of(pods[index])) for index in movable)
     return frozenset(index for index, state in found if state is not None and state.workload.uid in owed)
 
@@ -114,10 +114,10 @@ def _move_limits(limits: Limits) -> MoveLimits:
     return MoveLimits(limits.max_evictions, limits.max_evictions_per_node, limits.max_evictions_per_namespace)
 
 
-def explain_pod(circumstances: Circumstances, pod: Pod) -> tuple[Refusal, ...]:
+def explain_pod(context: EligibilityContext, pod: Pod) -> tuple[Refusal, ...]:
     """Every rule that speaks against moving the pod (or against helping it, if it waits for a node)."""
     stages = HELPING if _waits(pod) else MOVING
-    objections = ((rule, rule.objection(pod, circumstances)) for stage in stages for rule in stage.rules)
+    objections = ((rule, rule.objection(pod, context)) for stage in stages for rule in stage.rules)
     return tuple(refusal(rule.name, pod, reason) for rule, reason in objections if reason is not None)
 
 
@@ -132,24 +132,24 @@ def _waits(pod: Pod) -> bool:
 
 
 def _divide(
-    circumstances: Circumstances, stages: Sequence[Stage], candidates: Sequence[int]
+    context: EligibilityContext, stages: Sequence[Stage], candidates: Sequence[int]
 ) -> tuple[list[int], dict[int, Refusal]]:
     """Indices without any objection, and the first objection to each of the others."""
     accepted: list[int] = []
     refused: dict[int, Refusal] = {}
-    pods = circumstances.cluster.pods
-    asked = [stage for stage in stages if stage.per != "debt" or circumstances.debt_of]
-    answered = [(stage.rules, _alike(stage, circumstances), _Answers()) for stage in asked]
+    pods = context.cluster.pods
+    asked = [stage for stage in stages if stage.per != "debt" or context.debt_of]
+    answered = [(stage.rules, _alike(stage, context), _Answers()) for stage in asked]
     for index in candidates:
         pod = pods[index]
         for rules, alike, answers in answered:
             key = None if alike is None else alike[index]
             if alike is None:
-                objection = _first_objection(rules, pod, circumstances)
+                objection = _first_objection(rules, pod, context)
             elif key in answers:
                 objection = answers[key]
             else:
-                objection = answers[key] = _first_objection(rules, pod, circumstances)
+                objection = answers[key] = _first_objection(rules, pod, context)
             if objection is not None:
                 refused[index] = refusal(objection[0], pod, objection[1])
                 break
@@ -162,38 +162,38 @@ class _Answers(dict[Hashable, tuple[str, str] | None]):
     """Rule and reason for all pods that are alike to a stage."""
 
 
-def _alike(stage: Stage, circumstances: Circumstances) -> Sequence[Hashable] | None:
+def _alike(stage: Stage, context: EligibilityContext) -> Sequence[Hashable] | None:
     """For each pod what a stage's answers depend on; None: on the pod itself."""
     if stage.per == "kind":
-        return circumstances.kinds.kind_of
+        return context.kinds.kind_of
     if stage.per == "node":
-        return [pod.node_name for pod in circumstances.cluster.pods]
-    return circumstances.policy_budgets.alike if stage.per == "budget" else None
+        return [pod.node_name for pod in context.cluster.pods]
+    return context.policy_budgets.alike if stage.per == "budget" else None
 
 
-def _first_objection(rules: Sequence[Rule], pod: Pod, circumstances: Circumstances) -> tuple[str, str] | None:
+def _first_objection(rules: Sequence[Rule], pod: Pod, context: EligibilityContext) -> tuple[str, str] | None:
     for name, objection in rules:
-        reason = objection(pod, circumstances)
+        reason = objection(pod, context)
         if reason is not None:
             return name, reason
     return None
 
 
-def _groups(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
-    yield from _kubernetes_groups(circumstances, movable)
-    yield from circumstances.policy_budgets.groups(movable)
-    yield from careful_groups(circumstances, movable)
+def _groups(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+    yield from _kubernetes_groups(context, movable)
+    yield from context.policy_budgets.groups(movable)
+    yield from careful_groups(context, movable)
 
 
-def _kubernetes_groups(circumstances: Circumstances, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+def _kubernetes_groups(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
     """One group a budget and one a workload, of the movable pods that are ready now."""
     members: dict[tuple[str, str, int], list[int]] = {}
     of_kind: dict[int, list[list[int]]] = {}
-    kind_of = circumstances.kinds.kind_of
+    kind_of = context.kinds.kind_of
     for index in movable:
         kind = kind_of[index]
         if kind not in of_kind:
-            spent = _spends(circumstances, circumstances.cluster.pods[index])
+            spent = _spends(context, context.cluster.pods[index])
             of_kind[kind] = [members.setdefault(group, []) for group in spent]
         for group in of_kind[kind]:
             group.append(index)
@@ -201,16 +201,16 @@ def _kubernetes_groups(circumstances: Circumstances, movable: Sequence[int]) -> 
         yield DisruptionGroup(rule, name, allowed, tuple(members[(rule, name, allowed)]))
 
 
-def _spends(circumstances: Circumstances, pod: Pod) -> Iterator[tuple[str, str, int]]:
+def _spends(context: EligibilityContext, pod: Pod) -> Iterator[tuple[str, str, int]]:
     """Groups that moving the pod spends from: rule, name, and what is allowed in a wave.
 
     A pod that is not ready counts as missing already, so moving it spends nothing, unless its PodDisruptionBudget
     asks for it all the same.
     """
-    is_ready = is_standing(pod)
-    for budget in circumstances.budgets.of(pod):
+    is_ready = counts_as_ready(pod)
+    for budget in context.budgets.of(pod):
         if is_ready or not budget.lets_unready_go:
             yield "PodDisruptionBudget", budget.budget.key, budget.allowed
-    workload = circumstances.workloads.of(pod)
+    workload = context.workloads.of(pod)
     if workload is not None and is_ready:
         yield "WorkloadBudget", workload.workload.key, workload.allowed

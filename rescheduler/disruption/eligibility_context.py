@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from rescheduler.disruption.back_off import BackOff
+from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.disruption.breaker import judge_breaker
 from rescheduler.disruption.budgets.pod_disruption_budgets import PodDisruptionBudgets
 from rescheduler.disruption.budgets.policy_budgets import PolicyBudgets
@@ -107,7 +107,7 @@ DEFAULT_SCHEDULERS = frozenset({"default-scheduler"})
 
 
 @dataclass(frozen=True, eq=False)
-class Circumstances:
+class EligibilityContext:
     """One cluster under one policy.
 
     ``schedulers``: names of the schedulers whose decisions can be predicted. ``remembered_replicas``: see
@@ -167,9 +167,9 @@ class Circumstances:
         return Quotas(self.cluster)
 
     @cached_property
-    def back_off(self) -> BackOff:
+    def back_off(self) -> EvictionBackOff:
         """What earlier moves say against another."""
-        return BackOff(self.ledger, self.policy.disruption.back_off, self.cluster.taken_at)
+        return EvictionBackOff(self.ledger, self.policy.disruption.back_off, self.cluster.taken_at)
 
     @cached_property
     def breaker(self) -> Breaker:

@@ -30,7 +30,7 @@ class PodKinds:
                 pod.owners,
                 pod.volumes,
                 pod.phase,
-                is_standing(pod),
+                counts_as_ready(pod),
                 pod.deletion_at is None,
                 pod.trouble,
             )
@@ -43,7 +43,7 @@ class PodKinds:
             self.kind_of.append(number)
 
 
-def is_standing(pod: Pod) -> bool:
+def counts_as_ready(pod: Pod) -> bool:
     """True for a pod that serves now: on a node, Ready, and not about to go."""
     return pod.is_ready and pod.node_name is not None and pod.deletion_at is None and not pod.is_finished
 

@@ -49,7 +49,7 @@ class ResourceUsage(msgspec.Struct, omit_defaults=True):
     p95: float | None = None
 
 
-class NodeUsage(msgspec.Struct, rename="camel"):
+class NodeUsageRow(msgspec.Struct, rename="camel"):
     """One node; ``trust``: the state of its load, "" where nobody assessed it; ``ageSeconds``: of the newest sample."""
 
     node: str
@@ -83,7 +83,7 @@ class NodeUsageList(msgspec.Struct, rename={"api_version": "apiVersion", "falls_
     freeze: str
     falls_back: bool
     warnings: tuple[str, ...]
-    nodes: tuple[NodeUsage, ...]
+    nodes: tuple[NodeUsageRow, ...]
     api_version: str = "rescheduler/v1alpha1"
     kind: str = "NodeUsageList"
 
@@ -106,7 +106,7 @@ def node_usage(view: UsageView) -> NodeUsageList:
     ages = np.maximum(view.now - usage.window_end, 0.0)
     network, disk = (_column(usage, name, "average") for name in (NETWORK, DISK))
     rows = [
-        NodeUsage(
+        NodeUsageRow(
             node.name,
             resources[CPU][at],
             resources[MEMORY][at],
@@ -219,7 +219,7 @@ def pod_usage_table(found: PodUsageList, *, style: BarStyle | None = None) -> It
     yield table(headings, (_pod_row(row, style) for row in found.pods), right=right)
 
 
-def _node_row(row: NodeUsage, style: BarStyle | None, *, wide: bool) -> list[object]:
+def _node_row(row: NodeUsageRow, style: BarStyle | None, *, wide: bool) -> list[object]:
     values = [_measured(_main(found), _percent(_main(found)), style) for found in (row.cpu, row.memory)]
     more: list[object] = []
     if wide:

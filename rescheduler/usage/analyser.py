@@ -38,7 +38,7 @@ class NodeKey(NamedTuple):
     uid: str
 
 
-class Held(NamedTuple):
+class HeldObjection(NamedTuple):
     """An objection that outlasts its cause by one window."""
 
     at: float
@@ -50,7 +50,7 @@ class Memory:
     """What one pass hands on to the next. ``checked_until``: times up to this one were searched for freezes."""
 
     freezes: tuple[Freeze, ...] = ()
-    held: Mapping[NodeKey, Held] = field(default_factory=dict)
+    held: Mapping[NodeKey, HeldObjection] = field(default_factory=dict)
     checked_until: float = -inf
 
 
@@ -65,7 +65,7 @@ def remember(evidence: Evidence, memory: Memory, longest_window: float, distrust
     for check in reversed(_LYING):
         for index, trust in check(evidence, longest_window).items():
             node = evidence.nodes[index]
-            held[NodeKey(node.name, node.uid)] = Held(evidence.now, trust)
+            held[NodeKey(node.name, node.uid)] = HeldObjection(evidence.now, trust)
     found = [freeze for freeze in _new_freezes(evidence, memory.checked_until) if freeze.at > since]
     if distrust:
         found.append(Freeze(evidence.now, distrust))

@@ -14,7 +14,7 @@ from rescheduler.usage.checks.evidence import JUDGED
 from rescheduler.usage.checks.plausibility import LARGEST_DROPPED_SHARE, Sifted, sift, sift_sample
 
 
-class Answer(NamedTuple):
+class ProviderAnswer(NamedTuple):
     """One provider's answer, or the reason why there is none: then ``sifted`` and ``sample`` are None.
 
     ``distrust``: why the answer as a whole is not believed, "" if it is.
@@ -46,22 +46,26 @@ class Answer(NamedTuple):
         return float(np.mean(has)) if np.size(has) else 0.0
 
 
-def ask(provider: MetricsProvider, nodes: Sequence[Node], now: float, *, with_pods: bool, clock_skew: float) -> Answer:
+def ask(
+    provider: MetricsProvider, nodes: Sequence[Node], now: float, *, with_pods: bool, clock_skew: float
+) -> ProviderAnswer:
     """One provider's newest sample. Never raises: an answer in part, or about no node at all, is an error too."""
     names = tuple(node.name for node in nodes)
     try:
         sample = provider.sample(nodes, now=now, with_pods=with_pods)
     except MetricsError as error:
-        return Answer(provider, str(error))
+        return ProviderAnswer(provider, str(error))
     except Exception as error:  # noqa: BLE001 - a fault in one provider must not end the watch over the others
-        return Answer(provider, f"{provider.name} failed unexpectedly: {type(error).__name__}: {error}")
+        return ProviderAnswer(provider, f"{provider.name} failed unexpectedly: {type(error).__name__}: {error}")
     if sample.nodes.nodes != names or len(sample.nodes.times) != 1:
-        return Answer(provider, f"{provider.name} answered about other nodes than it was asked for")
+        return ProviderAnswer(provider, f"{provider.name} answered about other nodes than it was asked for")
     if sample.is_partial:
-        return Answer(provider, f"{provider.name} answered in part only: {'; '.join(sample.warnings) or 'no reason'}")
-    answer = Answer(provider, "", sample, sift_sample(sample, clock_skew))
+        return ProviderAnswer(
+            provider, f"{provider.name} answered in part only: {'; '.join(sample.warnings) or 'no reason'}"
+        )
+    answer = ProviderAnswer(provider, "", sample, sift_sample(sample, clock_skew))
     if nodes and answer.sifted is not None and not answer.sifted.given:
-        return Answer(provider, f"{provider.name} answered, but has no sample of any of {len(names)} nodes")
+        return ProviderAnswer(provider, f"{provider.name} answered, but has no sample of any of {len(names)} nodes")
     return answer
 
 
@@ -85,7 +89,7 @@ def ask_history(
     return sifted.samples, ""
 
 
-def chosen(answers: Sequence[Answer], coverage: float) -> Answer | None:
+def chosen(answers: Sequence[ProviderAnswer], coverage: float) -> ProviderAnswer | None:
     """The first answer that is believed and knows enough nodes; else the first that knows any; else None."""
     given = [answer for answer in answers if answer.sifted is not None]
     good = (answer for answer in given if not answer.distrust and answer.known_share >= coverage)

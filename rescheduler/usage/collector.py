@@ -12,7 +12,7 @@ from rescheduler.extension_points import Clock, ClusterError, MetricsProvider, S
 from rescheduler.model.usage.samples import NodeSamples
 from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.usage.analyser import Memory, assess, remember
-from rescheduler.usage.answers import Answer, ask, ask_history, chosen
+from rescheduler.usage.answers import ProviderAnswer, ask, ask_history, chosen
 from rescheduler.usage.checks.evidence import Evidence
 from rescheduler.usage.checks.new_nodes import is_young
 from rescheduler.usage.checks.staleness import largest_age
@@ -186,7 +186,7 @@ class Collector:
             # A file does not say whose samples it holds: the first provider's, unless it failed at the time.
             self._restored_source = self._providers[0].name if self._providers else ""
 
-    def _ask(self, now: float) -> list[Answer]:
+    def _ask(self, now: float) -> list[ProviderAnswer]:
         nodes = self._observed.nodes
         if not nodes:
             return []
@@ -198,7 +198,7 @@ class Collector:
         ]
 
     def _take_in(
-        self, used: Answer, number: int, healths: tuple[ProviderHealth, ...], now: float
+        self, used: ProviderAnswer, number: int, healths: tuple[ProviderHealth, ...], now: float
     ) -> tuple[ProviderHealth, ...]:
         """Fill the gap before the answer that counts, and keep its samples."""
         assert used.sifted is not None
@@ -221,7 +221,7 @@ class Collector:
         newest = self._ring.newest_time if self._answered_at is None else self._answered_at
         return newest is None or now - newest > _GAP_INTERVALS * self._policy.interval
 
-    def _fill_gap(self, used: Answer, now: float) -> str:
+    def _fill_gap(self, used: ProviderAnswer, now: float) -> str:
         newest = self._ring.newest_time
         start = now - self._longest if newest is None else max(newest, now - self._longest)
         skew = self._policy.trust.clock_skew
@@ -236,7 +236,7 @@ class Collector:
         self._ring.append(owned, now)
         self._writer.save(owned, now)
 
-    def _judge(self, used: Answer | None, answers: Sequence[Answer], now: float) -> Collected:
+    def _judge(self, used: ProviderAnswer | None, answers: Sequence[ProviderAnswer], now: float) -> Collected:
         observed, policy = self._observed, self._policy
         evidence = self._evidence(used, answers, now)
         self._memory = remember(evidence, self._memory, self._longest, used.distrust if used is not None else "")
@@ -260,7 +260,7 @@ class Collector:
             dropped_pods=self._pods.dropped,
         )
 
-    def _evidence(self, used: Answer | None, answers: Sequence[Answer], now: float) -> Evidence:
+    def _evidence(self, used: ProviderAnswer | None, answers: Sequence[ProviderAnswer], now: float) -> Evidence:
         nodes = self._observed.nodes
         born = self._births.of(nodes, now)
         samples = self._ring.samples([node.name for node in nodes], now - self._longest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rescheduler.usage.answers import Answer
+from rescheduler.usage.answers import ProviderAnswer
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class ProviderHealth:
 
 
 def updated(
-    healths: Sequence[ProviderHealth], answers: Sequence[Answer], used: Answer | None, now: float
+    healths: Sequence[ProviderHealth], answers: Sequence[ProviderAnswer], used: ProviderAnswer | None, now: float
 ) -> tuple[ProviderHealth, ...]:
     """After a tick in which all of them were asked, in the same order."""
     return tuple(_updated(health, answer, answer is used, now) for health, answer in zip(healths, answers, strict=True))
 
 
-def _updated(health: ProviderHealth, answer: Answer, is_used: bool, now: float) -> ProviderHealth:
+def _updated(health: ProviderHealth, answer: ProviderAnswer, is_used: bool, now: float) -> ProviderHealth:
     is_change = health.since is None or bool(health.error) != bool(answer.error)
     return replace(
         health,

@@ -21,7 +21,7 @@ _UNUSED: Final = np.iinfo(np.int64).max
 """Last seen: for columns that nobody has; never old."""
 
 
-class Seats(NamedTuple):
+class RingSeats(NamedTuple):
     """Where the keys of one tick go: ``columns``: int64[K], NO_COLUMN where there was no room.
 
     ``cleared``: columns whose former content belongs to nobody any more and must be wiped before use.
@@ -31,7 +31,7 @@ class Seats(NamedTuple):
     cleared: IntArray
 
 
-class Columns(Generic[Key]):
+class RingColumns(Generic[Key]):
     """Columns by key, at most ``limit``; a key that was not seen for ``memory`` ticks is forgotten, its column reused.
 
     Age is counted in ticks, not by a clock, so that no jump of a clock can keep or lose a key.
@@ -58,7 +58,7 @@ class Columns(Generic[Key]):
         found = map(self._column_of.get, keys, repeat(NO_COLUMN))
         return np.fromiter(found, dtype=np.int64, count=len(keys))
 
-    def seat(self, keys: Sequence[Key], uids: Sequence[str] = ()) -> Seats:
+    def seat(self, keys: Sequence[Key], uids: Sequence[str] = ()) -> RingSeats:
         """Give each key of one tick its column; of another uid than before, a key starts with nothing."""
         self._tick += 1
         if self._last is not None and self._last[0] == keys and self._last[1] == uids:
@@ -67,7 +67,7 @@ class Columns(Generic[Key]):
             columns, cleared = self._seat_anew(keys, uids)
             self._last = (keys, uids, columns)
         self._seen[columns[columns != NO_COLUMN]] = self._tick
-        return Seats(columns, cleared)
+        return RingSeats(columns, cleared)
 
     def _seat_anew(self, keys: Sequence[Key], uids: Sequence[str]) -> tuple[IntArray, IntArray]:
         columns = self.find(keys)
@@ -163,7 +163,7 @@ class SampleRing(Generic[Key]):
     def __init__(self, metrics: Sequence[str], rows: int, limit: int | None = None) -> None:
         """``rows``: ticks kept; ``limit``: most keys kept at once, further ones are unknown."""
         self.metrics = tuple(metrics)
-        self._columns: Columns[Key] = Columns(memory=rows, limit=limit)
+        self._columns: RingColumns[Key] = RingColumns(memory=rows, limit=limit)
         self._times: FloatArray = np.full(rows, -np.inf)
         self._newest: FloatArray = np.zeros(0)
         self._at: FloatArray = np.full((rows, 0), np.nan)

@@ -21,7 +21,7 @@ from rescheduler.usage.sample_ring import CLOCK_SKEW_SECONDS, Cells
 _PERCENTILES: Final = {"p50": 50, "p90": 90, "p95": 95, "p99": 99}
 
 
-class Scale(NamedTuple):
+class ResultScale(NamedTuple):
     """What results are multiplied by, and the decimals that are kept then."""
 
     factor: float
@@ -29,7 +29,7 @@ class Scale(NamedTuple):
 
 
 def window_statistics(
-    values: npt.NDArray[np.floating], measured_at: FloatArray, is_inside: BoolArray, scale: Scale | None = None
+    values: npt.NDArray[np.floating], measured_at: FloatArray, is_inside: BoolArray, scale: ResultScale | None = None
 ) -> Statistics:
     """Statistics of each column of ``values``, [T, N], over its samples that are inside.
 
@@ -80,11 +80,11 @@ def _latest(exact: FloatArray, measured_at: FloatArray, is_sample: BoolArray) ->
     return np.take_along_axis(times, newest, axis=0)[0], np.take_along_axis(exact, newest, axis=0)[0]
 
 
-def _scaled(row: FloatArray, scale: Scale | None) -> FloatArray:
+def _scaled(row: FloatArray, scale: ResultScale | None) -> FloatArray:
     return row if scale is None else np.round(row * scale.factor, scale.decimals)
 
 
-_PERCENT: Final = Scale(100.0, decimals=4)
+_PERCENT: Final = ResultScale(100.0, decimals=4)
 """Fractions become percent; float32 holds them to 5 millionths of a percent, so that digits beyond these are noise."""
 
 

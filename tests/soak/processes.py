@@ -12,8 +12,8 @@ from greenlet import getcurrent
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.rounds import MakePlan, Rounds
-from rescheduler.daemon.world import World as Surroundings
+from rescheduler.daemon.rounds import MakePlan, RoundRunner
+from rescheduler.daemon.world import RoundContext as Surroundings
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
@@ -124,7 +124,7 @@ class Process:
             signals=wire.signals,
             holder=self.name,
         )
-        rounds = Rounds(surroundings, self._policy, self._planner(wire, clock))
+        rounds = RoundRunner(surroundings, self._policy, self._planner(wire, clock))
         begin = getattr(rounds, "start", None)
         if begin is not None:
             begin()

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from rescheduler.adapters.kubernetes.client.connection import Response
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
 from rescheduler.adapters.kubernetes.eviction.evictor import classify
-from rescheduler.adapters.simulated.taints import NodeTaints
+from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
 from rescheduler.extension_points import (
     ClusterError,
     EvictionAnswer,
@@ -35,7 +35,7 @@ class ProcessTarget(ExecutionTarget):
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
-        self._taints = NodeTaints(wire.world.store, wire.world.settings)
+        self._taints = SimulatedNodeTaints(wire.world.store, wire.world.settings)
         wire.judge = self._answer
 
     def _call(self, site: str, verb: str, resource: str, act: Callable[[], T], **fields: Any) -> T:

@@ -17,7 +17,7 @@ from rescheduler.model.printable import shortened
 # Which cluster a command is about to act on, where a kubeconfig names several of them and nobody said which.
 
 
-class Whereabouts(NamedTuple):
+class KubeconfigContext(NamedTuple):
     """A context of a kubeconfig, the cluster it leads to, and how many contexts it was taken from."""
 
     context: str
@@ -30,7 +30,7 @@ class Whereabouts(NamedTuple):
         return f"context {shortened(self.context)} (cluster {shortened(self.cluster)})"
 
 
-def whereabouts(kubeconfig: str | None) -> Whereabouts | None:
+def current_context(kubeconfig: str | None) -> KubeconfigContext | None:
     """The current context of the kubeconfig, as kubectl finds it; None without a usable one, in a pod for example."""
     location = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
     if not any(Path(part).expanduser().exists() for part in location.split(os.pathsep) if part):
@@ -42,7 +42,7 @@ def whereabouts(kubeconfig: str | None) -> Whereabouts | None:
         return None
     if not current:
         return None
-    return Whereabouts(str(current["name"]), str(current["context"].get("cluster", "")), len(contexts))
+    return KubeconfigContext(str(current["name"]), str(current["context"].get("cluster", "")), len(contexts))
 
 
 LASTING_NAMESPACE: Final = "kube-system"

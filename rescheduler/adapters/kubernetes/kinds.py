@@ -12,7 +12,7 @@ from rescheduler.adapters.kubernetes.objects.pods.pod_fields import PodObject
 from rescheduler.adapters.kubernetes.objects.quota import ResourceQuotaObject
 
 
-class Kind(NamedTuple):
+class ObjectKind(NamedTuple):
     """One kind of object; ``path`` is where all of its kind in the cluster are listed."""
 
     name: str
@@ -31,27 +31,27 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = (
-    Kind("Pod", "/api/v1/pods", PodObject),
-    Kind("Node", "/api/v1/nodes", NodeObject),
-    Kind("Namespace", "/api/v1/namespaces", workload.NamespaceObject),
-    Kind("Service", "/api/v1/services", workload.ServiceObject),
-    Kind("ReplicationController", "/api/v1/replicationcontrollers", workload.WorkloadObject),
-    Kind("ReplicaSet", "/apis/apps/v1/replicasets", workload.WorkloadObject),
-    Kind("Deployment", "/apis/apps/v1/deployments", workload.WorkloadObject),
-    Kind("StatefulSet", "/apis/apps/v1/statefulsets", workload.WorkloadObject),
-    Kind("DaemonSet", "/apis/apps/v1/daemonsets", workload.WorkloadObject),
-    Kind("Job", "/apis/batch/v1/jobs", workload.WorkloadObject),
-    Kind("PodDisruptionBudget", "/apis/policy/v1/poddisruptionbudgets", workload.DisruptionBudgetObject),
-    Kind("ResourceQuota", "/api/v1/resourcequotas", ResourceQuotaObject),
-    Kind("HorizontalPodAutoscaler", "/apis/autoscaling/v2/horizontalpodautoscalers", PodAutoscalerObject),
-    Kind("PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses", workload.PriorityClassObject),
-    Kind("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", storage.ClaimObject),
-    Kind("PersistentVolume", "/api/v1/persistentvolumes", storage.VolumeObject),
-    Kind("StorageClass", "/apis/storage.k8s.io/v1/storageclasses", storage.StorageClassObject),
-    Kind("CSINode", "/apis/storage.k8s.io/v1/csinodes", storage.CsiNodeObject),
-    Kind("CSIDriver", "/apis/storage.k8s.io/v1/csidrivers", storage.CsiDriverObject),
-    Kind("CSIStorageCapacity", "/apis/storage.k8s.io/v1/csistoragecapacities", storage.CsiStorageCapacityObject),
-    Kind("VolumeAttachment", "/apis/storage.k8s.io/v1/volumeattachments", storage.VolumeAttachmentObject),
+    ObjectKind("Pod", "/api/v1/pods", PodObject),
+    ObjectKind("Node", "/api/v1/nodes", NodeObject),
+    ObjectKind("Namespace", "/api/v1/namespaces", workload.NamespaceObject),
+    ObjectKind("Service", "/api/v1/services", workload.ServiceObject),
+    ObjectKind("ReplicationController", "/api/v1/replicationcontrollers", workload.WorkloadObject),
+    ObjectKind("ReplicaSet", "/apis/apps/v1/replicasets", workload.WorkloadObject),
+    ObjectKind("Deployment", "/apis/apps/v1/deployments", workload.WorkloadObject),
+    ObjectKind("StatefulSet", "/apis/apps/v1/statefulsets", workload.WorkloadObject),
+    ObjectKind("DaemonSet", "/apis/apps/v1/daemonsets", workload.WorkloadObject),
+    ObjectKind("Job", "/apis/batch/v1/jobs", workload.WorkloadObject),
+    ObjectKind("PodDisruptionBudget", "/apis/policy/v1/poddisruptionbudgets", workload.DisruptionBudgetObject),
+    ObjectKind("ResourceQuota", "/api/v1/resourcequotas", ResourceQuotaObject),
+    ObjectKind("HorizontalPodAutoscaler", "/apis/autoscaling/v2/horizontalpodautoscalers", PodAutoscalerObject),
+    ObjectKind("PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses", workload.PriorityClassObject),
+    ObjectKind("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", storage.ClaimObject),
+    ObjectKind("PersistentVolume", "/api/v1/persistentvolumes", storage.VolumeObject),
+    ObjectKind("StorageClass", "/apis/storage.k8s.io/v1/storageclasses", storage.StorageClassObject),
+    ObjectKind("CSINode", "/apis/storage.k8s.io/v1/csinodes", storage.CsiNodeObject),
+    ObjectKind("CSIDriver", "/apis/storage.k8s.io/v1/csidrivers", storage.CsiDriverObject),
+    ObjectKind("CSIStorageCapacity", "/apis/storage.k8s.io/v1/csistoragecapacities", storage.CsiStorageCapacityObject),
+    ObjectKind("VolumeAttachment", "/apis/storage.k8s.io/v1/volumeattachments", storage.VolumeAttachmentObject),
 )
 """Pods come first, so that whatever a pod refers to is at least as new as the pod."""
 

@@ -9,16 +9,16 @@ import msgspec
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, Kind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
-from rescheduler.adapters.kubernetes.objects.metadata import Decoded
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
 from rescheduler.adapters.kubernetes.objects.pages import decode_page
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader, Progress, no_progress
 from rescheduler.model.objects.cluster import Cluster
 
 
-class _Version(Decoded):
+class _Version(ApiStruct):
     git_version: str | None = None
 
 
@@ -34,7 +34,7 @@ class LiveReader(ClusterReader):
         connection: Connection,
         progress: Progress = no_progress,
         clock: Clock | None = None,
-        kinds: Sequence[Kind] = KINDS,
+        kinds: Sequence[ObjectKind] = KINDS,
     ) -> None:
         """``clock`` stands in where the server does not tell its time; ``kinds``: to read these only."""
         self._connection = connection
@@ -54,7 +54,7 @@ class LiveReader(ClusterReader):
         except ObjectError as error:
             raise ClusterError(f"{self._connection.server}: {error}") from error
 
-    def _read_kind(self, kind: Kind, builder: ClusterBuilder) -> None:
+    def _read_kind(self, kind: ObjectKind, builder: ClusterBuilder) -> None:
         """Read one list; once more from its start if it expired on the way."""
         for is_last_try in (False, True):
             try:
@@ -75,7 +75,7 @@ class LiveReader(ClusterReader):
             else:
                 return
 
-    def _read_pages(self, kind: Kind, builder: ClusterBuilder) -> None:
+    def _read_pages(self, kind: ObjectKind, builder: ClusterBuilder) -> None:
         step = f"reading {kind.path.rpartition('/')[2]}"
         try:
             for page in self._connection.pages(kind.path):

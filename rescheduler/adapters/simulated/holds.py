@@ -17,7 +17,7 @@ from rescheduler.model.objects.resources import CPU, DEFAULT_MEMORY_BYTES, DEFAU
 _SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
-class HoldKeeper:
+class SimulatedHoldKeeper:
     """Jobs of placeholders, by the name each was requested with."""
 
     def __init__(self, store: ObjectStore, settings: SimulationSettings, identity: Identity, cluster: Cluster) -> None:

@@ -12,14 +12,14 @@ from rescheduler.adapters.simulated.budgets import DisruptionController, selects
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.adapters.simulated.evictions import EvictionHandler
 from rescheduler.adapters.simulated.gates import GateKeeper
-from rescheduler.adapters.simulated.holds import HoldKeeper
+from rescheduler.adapters.simulated.holds import SimulatedHoldKeeper
 from rescheduler.adapters.simulated.identity import Identity
 from rescheduler.adapters.simulated.kubelet import Kubelet
 from rescheduler.adapters.simulated.object_store import Event, ObjectStore, Write
 from rescheduler.adapters.simulated.owners import OwnerControllers
 from rescheduler.adapters.simulated.scheduler import SimulatedScheduler
 from rescheduler.adapters.simulated.settings import SimulationSettings
-from rescheduler.adapters.simulated.taints import NodeTaints
+from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget, HoldRequest
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
@@ -61,8 +61,8 @@ class SimulatedCluster(ExecutionTarget):
         self._budgets = budgets = DisruptionController(self._store, self.settings)
         self._evictions = EvictionHandler(self._store, budgets, self._kubelet)
         self._gates = GateKeeper(self._store, self.settings)
-        self._holds = HoldKeeper(self._store, self.settings, identity, cluster)
-        self._taints = NodeTaints(self._store, self.settings)
+        self._holds = SimulatedHoldKeeper(self._store, self.settings, identity, cluster)
+        self._taints = SimulatedNodeTaints(self._store, self.settings)
         self._scheduler = self.scheduler_class(self._store, self.settings, schedulers, random)
 
     @property

@@ -14,7 +14,7 @@ from rescheduler.model.objects.node import Node
 from rescheduler.model.plan.leaving_taint import is_expired, is_leaving_taint, leaving_taint, plan_of
 
 
-class NodeTaints:
+class SimulatedNodeTaints:
     """Taints as one process puts them; they do not end by themselves."""
 
     def __init__(self, store: ObjectStore, settings: SimulationSettings) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 
-from rescheduler.checker.recounts.final_positions import Population, Standing
+from rescheduler.checker.recounts.final_positions import FinalPopulation, Standing
 from rescheduler.checker.selectors import label_selector_matches
 from rescheduler.checker.world import World
 from rescheduler.model.objects.constraints import PodAffinityTerm
@@ -32,7 +32,7 @@ def looks_into(term: PodAffinityTerm, own: str, namespace: str, world: World) ->
 # Counts pairs of pods that required anti-affinity should have kept apart.
 
 
-def repelled_pairs(population: Population, world: World) -> int:
+def repelled_pairs(population: FinalPopulation, world: World) -> int:
     """Pairs of pods in one domain of which one repels the other, once for each topology key."""
     pairs: set[tuple[str, int, int]] = set()
     for kind in population.kinds:
@@ -64,7 +64,7 @@ def by_domain(on_nodes: Mapping[str, int], key: str, world: World) -> Counter[st
     return found
 
 
-def without_company(standing: Standing, population: Population, world: World) -> int:
+def without_company(standing: Standing, population: FinalPopulation, world: World) -> int:
     """Pods that stand without the company that their required affinity asks for."""
     near: dict[Hashable, tuple[Mapping[str, int], dict[str, Counter[str]]]] = {}
     total = 0
@@ -102,7 +102,7 @@ def _lacks(
     return not (own and reached == 1)
 
 
-def _partners(pod: Pod, population: Population, world: World) -> Mapping[str, int]:
+def _partners(pod: Pod, population: FinalPopulation, world: World) -> Mapping[str, int]:
     """Pods by node that match all affinity terms of a pod."""
     first, *others = pod.spec.affinity
     found = [

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rescheduler.checker.predicates.node import is_tolerated, matches_node
 from rescheduler.checker.recounts.affinity_violations import repelled_pairs, without_company
-from rescheduler.checker.recounts.final_positions import Population, standing_after
+from rescheduler.checker.recounts.final_positions import FinalPopulation, standing_after
 from rescheduler.checker.recounts.spread_violations import excess
 from rescheduler.checker.world import World
 from rescheduler.model.objects.cluster import Cluster
@@ -33,7 +33,7 @@ def violations_by_rule(cluster: Cluster, plan: Plan) -> Mapping[str, int]:
     """
     standing = standing_after(cluster, plan)
     world = World(cluster)
-    population = Population((pod for pod in cluster.pods if not pod.is_terminating), standing)
+    population = FinalPopulation((pod for pod in cluster.pods if not pod.is_terminating), standing)
     return {
         "NodeAffinity": sum(not pod.belongs_to_its_node and not _is_admitted(pod.spec, node) for pod, node in standing),
         "AntiAffinity": repelled_pairs(population, world),

@@ -31,7 +31,7 @@ def standing_after(cluster: Cluster, plan: Plan) -> Standing:
     return found
 
 
-class Kind(NamedTuple):
+class FinalKind(NamedTuple):
     """Pods of one namespace with equal labels and required anti-affinity; ``example`` is one of them."""
 
     number: int
@@ -41,21 +41,21 @@ class Kind(NamedTuple):
     example: Pod
 
 
-class Population:
+class FinalPopulation:
     """Kinds of pods; ``on_nodes`` counts for each kind, by its number, the pods that stand on each node."""
 
     def __init__(self, pods: Iterable[Pod], standing: Standing) -> None:
         """``pods``: all that there are, terminating ones left out; ``standing``: those on nodes, with their nodes."""
-        self.kinds: list[Kind] = []
+        self.kinds: list[FinalKind] = []
         self._number_of: dict[tuple[str, frozenset[tuple[str, str]], tuple[PodAffinityTerm, ...]], int] = {}
-        self._by_label: dict[tuple[str, str], list[Kind]] = defaultdict(list)
+        self._by_label: dict[tuple[str, str], list[FinalKind]] = defaultdict(list)
         for pod in pods:
             self._enrol(pod)
         self.on_nodes: list[Counter[str]] = [Counter() for _ in self.kinds]
         for pod, node in standing:
             self.on_nodes[self._enrol(pod)][node.name] += 1
 
-    def picked(self, selector: LabelSelector | None, looks_into: Callable[[str], bool]) -> list[Kind]:
+    def picked(self, selector: LabelSelector | None, looks_into: Callable[[str], bool]) -> list[FinalKind]:
         """Kinds that a selector picks in the namespaces that it looks into."""
         if selector is None:
             return []
@@ -65,14 +65,14 @@ class Population:
             if looks_into(kind.namespace) and label_selector_matches(selector, kind.labels)
         ]
 
-    def standing(self, kinds: Iterable[Kind]) -> Counter[str]:
+    def standing(self, kinds: Iterable[FinalKind]) -> Counter[str]:
         """Pods of some kinds by node."""
         total: Counter[str] = Counter()
         for kind in kinds:
             total.update(self.on_nodes[kind.number])
         return total
 
-    def _candidates(self, selector: LabelSelector) -> list[Kind]:
+    def _candidates(self, selector: LabelSelector) -> list[FinalKind]:
         for rule in selector.requirements:
             if rule.operator == "In":
                 return [kind for value in dict.fromkeys(rule.values) for kind in self._by_label[rule.key, value]]
@@ -81,7 +81,7 @@ class Population:
     def _enrol(self, pod: Pod) -> int:
         key = (pod.namespace, frozenset(pod.labels.items()), pod.spec.anti_affinity)
         if key not in self._number_of:
-            kind = Kind(len(self.kinds), pod.namespace, pod.labels, pod.spec.anti_affinity, pod)
+            kind = FinalKind(len(self.kinds), pod.namespace, pod.labels, pod.spec.anti_affinity, pod)
             self._number_of[key] = kind.number
             self.kinds.append(kind)
             for label in pod.labels.items():

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
 from rescheduler.checker.predicates.node import hostile_taint, matches_node
-from rescheduler.checker.recounts.final_positions import Population, Standing
+from rescheduler.checker.recounts.final_positions import FinalPopulation, Standing
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector, Requirement, TopologySpreadConstraint
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod, PodSpec
 
 
-def excess(cluster: Cluster, standing: Standing, population: Population) -> int:
+def excess(cluster: Cluster, standing: Standing, population: FinalPopulation) -> int:
     """Pods above what each constraint that holds for somebody allows in their domain.
 
     Constraints that count the same pods over the same nodes with the same limits are one.

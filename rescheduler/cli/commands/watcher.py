@@ -17,7 +17,7 @@ from rescheduler.cli.streams import say, warn
 
 if TYPE_CHECKING:
     from rescheduler.composition.watching import UsageWatch
-    from rescheduler.daemon.serving.listening import Listener
+    from rescheduler.daemon.serving.listening import ApplicationServer
     from rescheduler.policy.fields.policy import Policy
 
 
@@ -78,20 +78,20 @@ def _refuse_impossible(address: str | None) -> None:
 
 
 @contextmanager
-def _listening(policy: Policy, where: Any, address: str | None) -> Iterator[tuple[UsageWatch, Listener]]:
+def _listening(policy: Policy, where: Any, address: str | None) -> Iterator[tuple[UsageWatch, ApplicationServer]]:
     """Watch and server, both at work; stopped in the end, whatever happens."""
     from rescheduler.adapters.clock import SystemClock
     from rescheduler.composition.metrics import token_reader
     from rescheduler.composition.watching import UsageWatch
     from rescheduler.daemon.load_watcher.app import create_app
-    from rescheduler.daemon.serving.listening import Listener
+    from rescheduler.daemon.serving.listening import ApplicationServer
 
     clock, usage = SystemClock(), policy.usage
     watch = UsageWatch(policy, where, clock, lambda text: warn([text]))
     token = usage.api.bearer_token
     read_token = None if token is None else token_reader(token, where)
     app = create_app(watch, clock, interval=usage.interval, read_token=read_token)
-    listener = Listener(app, usage.api.address if address is None else address, usage.api)
+    listener = ApplicationServer(app, usage.api.address if address is None else address, usage.api)
     try:
         if read_token is not None:
             read_token()  # a token that cannot be read is found out now

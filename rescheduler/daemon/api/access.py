@@ -10,7 +10,7 @@ from starlette.requests import Request
 from rescheduler.daemon.api.refusals import RefusedError
 from rescheduler.daemon.api.request_guard import unauthorized
 from rescheduler.extension_points import AccessReviewer, ClusterError
-from rescheduler.model.daemon.account import Account, Right
+from rescheduler.model.daemon.account import Account, ApiRight
 from rescheduler.model.printable import printable
 
 
@@ -28,7 +28,7 @@ class Access:
         account = getattr(request.state, "account", None)
         if not isinstance(account, Account):  # nobody has asked for a token: a fault of ours, and no way in
             raise unauthorized()
-        right = Right(verb, resource, subresource, namespace, name)
+        right = ApiRight(verb, resource, subresource, namespace, name)
         try:
             is_allowed = await to_thread.run_sync(self.reviewer.allows, account, right, limiter=self.limiter)
         except ClusterError:

@@ -20,7 +20,7 @@ from rescheduler.daemon.api.documents import (
     SwitchState,
 )
 from rescheduler.daemon.steering.approvals import Approval
-from rescheduler.daemon.steering.daemon_state import Standing
+from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.daemon.steering.pausing import Switch
 from rescheduler.model.daemon.rounds import Occasion, RoundReport
 from rescheduler.model.objects.cluster import Cluster
@@ -42,7 +42,7 @@ def maybe_told(moment: float | None) -> str | None:
     return None if moment is None else told(moment)
 
 
-def state_document(standing: Standing) -> State:
+def state_document(standing: DaemonState) -> State:
     """How the daemon stands."""
     proposal = standing.approvals.proposal
     return State(
@@ -59,7 +59,7 @@ def state_document(standing: Standing) -> State:
     )
 
 
-def _policy(standing: Standing) -> PolicyState:
+def _policy(standing: DaemonState) -> PolicyState:
     held, problem = standing.held, "" if standing.kept is None else standing.kept.problem
     waiting = None if held is None else HeldPolicy(held.held_id, told(held.at), list(held.widening))
     return PolicyState(standing.policy_name, standing.policy_id, standing.mode, problem, waiting)
@@ -120,7 +120,7 @@ def _occasion(occasion: Occasion) -> OccasionState:
 # The last plans, from rounds and from what waits for a person, with what became of each.
 
 
-def plan_numbers(standing: Standing) -> list[str]:
+def plan_numbers(standing: DaemonState) -> list[str]:
     """Numbers of the plans that are remembered, the newest first."""
     waiting = standing.approvals.proposal
     first = [] if waiting is None else [waiting.plan_id]
@@ -128,7 +128,7 @@ def plan_numbers(standing: Standing) -> list[str]:
     return list(dict.fromkeys([*first, *rounds]))
 
 
-def plan_record(standing: Standing, number: str) -> PlanRecord | None:
+def plan_record(standing: DaemonState, number: str) -> PlanRecord | None:
     """One plan whole; None if it is not remembered."""
     report, plan = _round_and_plan(standing, number)
     if plan is None:
@@ -138,7 +138,7 @@ def plan_record(standing: Standing, number: str) -> PlanRecord | None:
     return PlanRecord(**fields, plan=plan, result=None if report is None else report.result)
 
 
-def plan_summary(standing: Standing, number: str) -> PlanSummary:
+def plan_summary(standing: DaemonState, number: str) -> PlanSummary:
     """One remembered plan as lists have it."""
     report, plan = _round_and_plan(standing, number)
     proposal, (status, reason, newer) = standing.approvals.proposal, _status(standing, number, report)
@@ -158,7 +158,7 @@ def plan_summary(standing: Standing, number: str) -> PlanSummary:
     )
 
 
-def _round_and_plan(standing: Standing, number: str) -> tuple[RoundReport | None, Plan | None]:
+def _round_and_plan(standing: DaemonState, number: str) -> tuple[RoundReport | None, Plan | None]:
     """The round of a plan: the one that carried it out, if any did."""
     report, proposal = standing.round_of(number), standing.approvals.proposal
     if report is not None and report.plan is not None:
@@ -166,7 +166,7 @@ def _round_and_plan(standing: Standing, number: str) -> tuple[RoundReport | None
     return report, proposal.plan if proposal is not None and proposal.plan_id == number else None
 
 
-def _status(standing: Standing, number: str, report: RoundReport | None) -> tuple[str, str, str]:
+def _status(standing: DaemonState, number: str, report: RoundReport | None) -> tuple[str, str, str]:
     """Status, reason and the newer plan."""
     proposal = standing.approvals.proposal
     if proposal is not None and proposal.plan_id == number:

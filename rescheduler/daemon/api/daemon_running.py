@@ -21,12 +21,11 @@ from rescheduler.daemon.api.daemon_app import create_daemon_app
 from rescheduler.daemon.api.probes import DOOR, Heartbeat, Readiness, create_probes
 from rescheduler.daemon.assembly import Daemon, DaemonOptions
 from rescheduler.daemon.serving.call_names import CallNames
-from rescheduler.daemon.serving.listening import Door, Listener, resolve
+from rescheduler.daemon.serving.listening import ApplicationServer, Door, resolve
 from rescheduler.daemon.serving.protection import is_loopback
 from rescheduler.daemon.steering.explaining import Basis, Explaining, Explains
 from rescheduler.daemon.steering.people import People
-from rescheduler.extension_points import AccessReviewer, Clock, LedgerReading
-from rescheduler.extension_points import Listener as Hearer
+from rescheduler.extension_points import AccessReviewer, Clock, LedgerReading, Listener
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.model.daemon.notices import Fault
 from rescheduler.policy.fields.api import ApiPolicy
@@ -46,7 +45,7 @@ def daemon_listener(
     reviewer: AccessReviewer,
     clock: Clock,
     tell: Callable[[str], None] = lambda _: None,
-) -> Listener:
+) -> ApplicationServer:
     """A server that is bound and not yet started. ``tell`` hears of faults. Raises ListenError and PolicyError."""
     host = api.address.rpartition(":")[0].strip("[]").lower()
     names = CallNames(
@@ -54,7 +53,7 @@ def daemon_listener(
         is_loopback(resolve(api.address).host),
     )
     app = create_daemon_app(people, explains, reviewer, clock, names=names, tell=tell)
-    return Listener(app, api.address, _door(api))
+    return ApplicationServer(app, api.address, _door(api))
 
 
 def _door(api: ApiPolicy) -> Door:
@@ -78,7 +77,7 @@ def run_daemon(options: DaemonOptions, log: DecisionLog) -> int:
         daemon.listen([log, metrics, *_slow_listeners(daemon, clock, log, stack)])
         readiness = _readiness(daemon)
         probes = create_probes(heartbeat, readiness, metrics.text, CONTENT_TYPE)
-        listeners = [Listener(probes, daemon.policy.telemetry.address, DOOR), *_api(daemon, clock)]
+        listeners = [ApplicationServer(probes, daemon.policy.telemetry.address, DOOR), *_api(daemon, clock)]
         for listener in listeners:
             stack.callback(listener.stop)
             listener.start()
@@ -87,7 +86,7 @@ def run_daemon(options: DaemonOptions, log: DecisionLog) -> int:
     return 0
 
 
-def _slow_listeners(daemon: Daemon, clock: Clock, log: DecisionLog, stack: ExitStack) -> list[Hearer]:
+def _slow_listeners(daemon: Daemon, clock: Clock, log: DecisionLog, stack: ExitStack) -> list[Listener]:
     """Listeners that wait for a disk, for the API server, or for whoever collects traces."""
     audit = AuditFile(
         lambda: None if daemon.policy.audit.file is None else Path(daemon.policy.audit.file),
@@ -100,7 +99,7 @@ def _slow_listeners(daemon: Daemon, clock: Clock, log: DecisionLog, stack: ExitS
     access = daemon.access
     events = ClusterEvents(access.connection(is_dry=False), clock, lambda: daemon.policy, access.known, hide=log.hide)
     traces = make_traces(hide=log.hide)
-    named: list[tuple[str, Hearer]] = [("audit log", audit), ("events", events)]
+    named: list[tuple[str, Listener]] = [("audit log", audit), ("events", events)]
     if traces is not None:
         stack.callback(traces.close)
         named.append(("traces", traces))
@@ -111,7 +110,7 @@ def _slow_listeners(daemon: Daemon, clock: Clock, log: DecisionLog, stack: ExitS
     return list(queued)
 
 
-def _api(daemon: Daemon, clock: Clock) -> list[Listener]:
+def _api(daemon: Daemon, clock: Clock) -> list[ApplicationServer]:
     """The REST API, where the policy has one."""
     api = daemon.policy.api
     if api is None:
@@ -122,7 +121,7 @@ def _api(daemon: Daemon, clock: Clock) -> list[Listener]:
         if loop is None:
             return Basis(daemon.policy)
         reading = LedgerReading(daemon.ledger or EMPTY_LEDGER, "")
-        return Basis(loop.engine.policy, schedulers=loop.engine.schedulers, earlier=reading)
+        return Basis(loop.runtime.policy, schedulers=loop.runtime.schedulers, earlier=reading)
 
     # A connection of its own: whoever asks must be answered also where we do not lead, or queue up to evict.
     reviews = AccessReviews(connected(daemon.options.where, read_only=False), api.audience, clock)

@@ -20,14 +20,14 @@ from rescheduler.daemon.api.descriptions import PAGE, answers, page_of, reading
 from rescheduler.daemon.api.documents import PlanList, RoundList
 from rescheduler.daemon.api.refusals import RefusedError, answer
 from rescheduler.daemon.api.request_bodies import parameters_of
-from rescheduler.daemon.steering.daemon_state import Standing
+from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.daemon.steering.people import tag_of
 
-ReadStanding = Callable[[], Standing]
+ReadState = Callable[[], DaemonState]
 PAGE_NAMES = ("limit", "continue")
 
 
-def looking_routes(standing: ReadStanding, access: Access) -> APIRouter:
+def looking_routes(standing: ReadState, access: Access) -> APIRouter:
     """The routes that change nothing."""
     router = APIRouter(prefix="/v1")
     _add_rounds(router, standing, access)
@@ -43,7 +43,7 @@ def looking_routes(standing: ReadStanding, access: Access) -> APIRouter:
     return router
 
 
-def _add_rounds(router: APIRouter, standing: ReadStanding, access: Access) -> None:
+def _add_rounds(router: APIRouter, standing: ReadState, access: Access) -> None:
     listed = answers("RoundList", "The last rounds, the newest first")
 
     @router.get("/rounds", responses=listed, response_class=Response, openapi_extra=reading(*PAGE))
@@ -71,7 +71,7 @@ def _add_rounds(router: APIRouter, standing: ReadStanding, access: Access) -> No
         return await run_in_threadpool(answer, round_document(report))  # megabytes, of a large plan
 
 
-def _add_plans(router: APIRouter, standing: ReadStanding, access: Access) -> None:
+def _add_plans(router: APIRouter, standing: ReadState, access: Access) -> None:
     listed = answers("PlanList", "The last plans, the newest first")
 
     @router.get("/plans", responses=listed, response_class=Response, openapi_extra=reading(*PAGE))

@@ -10,10 +10,10 @@ from msgspec import UNSET
 from rescheduler.daemon.api.access import Access
 from rescheduler.daemon.api.descriptions import PAGE, Page, answers, page_of, query, reading
 from rescheduler.daemon.api.documents import RefusalList
-from rescheduler.daemon.api.looking_routes import PAGE_NAMES, ReadStanding
+from rescheduler.daemon.api.looking_routes import PAGE_NAMES, ReadState
 from rescheduler.daemon.api.refusals import RefusedError, answer
 from rescheduler.daemon.api.request_bodies import parameters_of
-from rescheduler.daemon.steering.daemon_state import Standing
+from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.plan.plan import Refusal
 
@@ -23,7 +23,7 @@ _FILTERS = (
 )
 
 
-def refusal_routes(standing: ReadStanding, access: Access) -> APIRouter:
+def refusal_routes(standing: ReadState, access: Access) -> APIRouter:
     """The route of the refusals; who may list those of one namespace alone has to name it."""
     router = APIRouter(prefix="/v1")
     described = answers("RefusalList", "What was left alone, and by which rule")
@@ -49,7 +49,7 @@ def refusal_routes(standing: ReadStanding, access: Access) -> APIRouter:
     return router
 
 
-def _report(standing: Standing, page: Page) -> RoundReport | None:
+def _report(standing: DaemonState, page: Page) -> RoundReport | None:
     """The newest round that made a plan, or the one that the pages began with."""
     if page.start:
         report = standing.round(int(page.of)) if page.of.isascii() and page.of.isdigit() and len(page.of) < 16 else None

@@ -8,7 +8,14 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from rescheduler.daemon.load_watcher.load_document import LoadData, LoadDocument, LoadOf, Metric, Window, plain_number
+from rescheduler.daemon.load_watcher.load_document import (
+    LoadData,
+    LoadDocument,
+    LoadOf,
+    LoadWindow,
+    Metric,
+    plain_number,
+)
 from rescheduler.daemon.load_watcher.record import Record
 from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.objects.resources import CPU, MEMORY
@@ -62,7 +69,7 @@ _STATISTICS: Final = {
 """Operators, in their order: stock clients take the last AVG or Latest, so the average comes after the latest."""
 
 
-class Values(NamedTuple):
+class StatisticValues(NamedTuple):
     """One statistic of one resource for every node, as the document names it; float64[N]."""
 
     type: str
@@ -105,13 +112,13 @@ def compose(
     found = record.collected
     return LoadDocument(
         timestamp=int(found.at),
-        window=Window(rollup, int(end) - int(window), int(end)),
+        window=LoadWindow(rollup, int(end) - int(window), int(end)),
         source=SOURCES.get(found.source, found.source),
         data=LoadData(loads, pod_loads(found, window, loads)) if has_pods else LoadData(loads),
     )
 
 
-def _node_loads(nodes: Sequence[str], values: Iterator[Values], shown: BoolArray) -> dict[str, LoadOf]:
+def _node_loads(nodes: Sequence[str], values: Iterator[StatisticValues], shown: BoolArray) -> dict[str, LoadOf]:
     places = np.flatnonzero(shown)
     metrics: list[list[Metric]] = [[] for _ in places]
     for type_, operator, name, rollup, column in values:
@@ -121,7 +128,7 @@ def _node_loads(nodes: Sequence[str], values: Iterator[Values], shown: BoolArray
     return {nodes[place]: LoadOf(own) for place, own in zip(places.tolist(), metrics, strict=True) if own}
 
 
-def _upstream_values(usage: Usage, rollup: str) -> Iterator[Values]:
+def _upstream_values(usage: Usage, rollup: str) -> Iterator[StatisticValues]:
     """Average and deviation of cpu and memory; the latest value only where there is no average."""
     for resource in (CPU, MEMORY):
         found = usage.statistics.get(resource)
@@ -131,18 +138,18 @@ def _upstream_values(usage: Usage, rollup: str) -> Iterator[Values]:
                 yield _named(resource, operator, rollup, values)
 
 
-def _all_values(usage: Usage, rollup: str) -> Iterator[Values]:
+def _all_values(usage: Usage, rollup: str) -> Iterator[StatisticValues]:
     for resource, found in usage.statistics.items():
         for statistic, operator in _STATISTICS.items():
             yield _named(resource, operator, rollup, getattr(found, statistic))
 
 
-def _named(resource: str, operator: str, rollup: str, values: FloatArray) -> Values:
+def _named(resource: str, operator: str, rollup: str, values: FloatArray) -> StatisticValues:
     """The latest value is of no window, and the original leaves its name empty too."""
     type_ = TYPES.get(resource, resource)
     if operator == "Latest":
-        return Values(type_, operator, "", "", values)
-    return Values(type_, operator, resource, rollup, values)
+        return StatisticValues(type_, operator, "", "", values)
+    return StatisticValues(type_, operator, resource, rollup, values)
 
 
 class Form(NamedTuple):

@@ -24,7 +24,7 @@ class Metric(msgspec.Struct, gc=False):
     value: Any
 
 
-class Metadata(msgspec.Struct, rename={"data_center": "dataCenter"}):
+class NodeRegion(msgspec.Struct, rename={"data_center": "dataCenter"}):
     """Where a node stands; never filled in."""
 
     data_center: str = ""
@@ -35,10 +35,10 @@ class LoadOf(msgspec.Struct, gc=False):
 
     metrics: list[Metric]
     tags: dict[str, str] = msgspec.field(default_factory=dict)
-    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    metadata: NodeRegion = msgspec.field(default_factory=NodeRegion)
 
 
-class Window(msgspec.Struct):
+class LoadWindow(msgspec.Struct):
     """The time that the values cover: a duration such as 15m, and seconds since the epoch."""
 
     duration: str
@@ -57,7 +57,7 @@ class LoadDocument(msgspec.Struct):
     """The whole answer; ``timestamp`` in seconds since the epoch."""
 
     timestamp: int
-    window: Window
+    window: LoadWindow
     source: str
     data: LoadData
 

@@ -18,7 +18,7 @@ from rescheduler.model.printable import printable
 from rescheduler.usage.provider_health import ProviderHealth
 
 
-class NodeTrust(msgspec.Struct, rename="camel", gc=False):
+class NodeTrustEntry(msgspec.Struct, rename="camel", gc=False):
     """One node: its state with the reason, and the age of its newest sample by the source's clock, null if none."""
 
     state: str
@@ -38,7 +38,7 @@ class TrustDocument(msgspec.Struct, rename="camel"):
     falls_back: bool
     states: dict[str, int]
     warnings: list[str]
-    nodes: dict[str, NodeTrust]
+    nodes: dict[str, NodeTrustEntry]
 
 
 def trust_routes(records: Records, clock: Clock) -> APIRouter:
@@ -85,7 +85,7 @@ def trust_document(record: Record, now: float, node: str = "") -> TrustDocument:
         states=dict(sorted(Counter(trust.state.value for trust in states).items())),
         warnings=[text for provider in collected.providers for text in _told(provider)],
         nodes={
-            record.nodes[place]: NodeTrust(
+            record.nodes[place]: NodeTrustEntry(
                 states[place].state.value, states[place].reason, ages[place] if np.isfinite(ages[place]) else None
             )
             for place in places

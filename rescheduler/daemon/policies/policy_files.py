@@ -27,7 +27,7 @@ class PolicyReading(NamedTuple):
     contents: Mapping[str, bytes]
 
 
-class Problem(NamedTuple):
+class FileProblem(NamedTuple):
     """Why what stands in the files now cannot be used."""
 
     text: str
@@ -60,7 +60,7 @@ class PolicyFiles:
         self._settled = self._digest()
         return reading
 
-    def poll(self, *, at_once: bool = False) -> PolicyReading | Problem | None:
+    def poll(self, *, at_once: bool = False) -> PolicyReading | FileProblem | None:
         """What the files say now; None: nothing that was not told before. ``at_once``: somebody says they are whole."""
         digest, now = self._digest(), self._clock.monotonic()
         if digest == self._settled:
@@ -76,7 +76,7 @@ class PolicyFiles:
         """Judge once more what stands there, when it has settled."""
         self._settled = self._pending = ""
 
-    def _judge(self, digest: str) -> PolicyReading | Problem | None:
+    def _judge(self, digest: str) -> PolicyReading | FileProblem | None:
         known = self._named
         try:
             reading = self._read()
@@ -93,11 +93,11 @@ class PolicyFiles:
         self._settled, self._told = self._digest(), ""
         return reading
 
-    def _problem(self, text: str) -> Problem | None:
+    def _problem(self, text: str) -> FileProblem | None:
         if text == self._told:
             return None
         self._told = text
-        return Problem(text)
+        return FileProblem(text)
 
     def _read(self) -> PolicyReading:
         """Raises as ``load``, and ClusterError never for the files that a policy names: ``load`` has read them."""

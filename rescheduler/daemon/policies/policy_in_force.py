@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rescheduler.daemon.policies.policy_files import PolicyFiles, PolicyReading, Problem
+from rescheduler.daemon.policies.policy_files import FileProblem, PolicyFiles, PolicyReading
 from rescheduler.daemon.policies.widening import widenings
 from rescheduler.daemon.steering.steering_errors import UnknownHeldPolicyError
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS
@@ -67,7 +67,7 @@ class PolicyInForce:
             self.reading, self._before = self._before, None
         if try_again:
             self._files.look_again()
-        self._keep(Problem(problem))
+        self._keep(FileProblem(problem))
 
     def poll(
         self,
@@ -85,7 +85,7 @@ class PolicyInForce:
             if self._held is not None and self._acknowledged == self._held.reading.policy_id:
                 return self._in_force(self._held.reading)
         found = self._files.poll(at_once=at_once)
-        if isinstance(found, Problem):
+        if isinstance(found, FileProblem):
             self._keep(found)
             return None
         return None if found is None else self._judge(found, cluster, schedulers)
@@ -121,7 +121,7 @@ class PolicyInForce:
             self._held, self._acknowledged = Held(reading, words), ""
         self._hear(PolicyHeld(self._clock.now(), self.reading.policy_id, reading.policy_id, words))
 
-    def _keep(self, problem: Problem) -> None:
+    def _keep(self, problem: FileProblem) -> None:
         with self._lock:
             self._held, self._acknowledged = None, ""
         self._is_kept = True

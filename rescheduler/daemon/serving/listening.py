@@ -198,7 +198,7 @@ def watcher_door(api: WatcherApi) -> Door:
     return Door("watcher-api", "usage.api", api.tls, require)
 
 
-class Listener:
+class ApplicationServer:
     """The server of one application. Connections are taken from the moment it exists, answered once it is started."""
 
     def __init__(self, app: ASGIApp, address: str, api: WatcherApi | Door) -> None:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from rescheduler.daemon.steering.approvals import UNKNOWN_MARK, Approval, Approvals, Notices, Proposal
-from rescheduler.daemon.steering.daemon_state import Standing
+from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.daemon.steering.people import Acknowledge, AskObjection, People, no_objection, nothing_held
-from rescheduler.daemon.steering.state_store import Board, Changed
+from rescheduler.daemon.steering.state_store import Changed, StateStore
 from rescheduler.extension_points import Clock, Listener, ReschedulerError
 from rescheduler.model.daemon.notices import Fault, LeadershipChanged, Notice, PolicyLoaded
 from rescheduler.model.daemon.rounds import RoundRequest
@@ -51,14 +51,14 @@ class Controls(Listener):
         self._read_mark = read_mark
         self._mark_due = 0.0
         self._mark_problem = ""
-        self._board = Board(clock, hear, Standing(is_leader=not is_elected))
-        self.people = People(self._board, clock, objection=objection, acknowledge=acknowledge)
+        self._store = StateStore(clock, hear, DaemonState(is_leader=not is_elected))
+        self.people = People(self._store, clock, objection=objection, acknowledge=acknowledge)
         self.wake = self.people.wake
 
     def hear(self, notice: Notice) -> None:
         """Remember what is told; a plan made under another policy, or by a leader that was, waits no longer."""
 
-        def step(standing: Standing, now: float) -> Changed[None]:
+        def step(standing: DaemonState, now: float) -> Changed[None]:
             after = standing.after(notice)
             told: Notices = ()
             if isinstance(notice, PolicyLoaded) and notice.policy_id != standing.policy_id:
@@ -67,15 +67,15 @@ class Controls(Listener):
                 after, told = _ended(after, now, "this rescheduler does not lead any more")
             return after, told, None
 
-        self._board.change(step)
+        self._store.change(step)
 
-    def state(self) -> Standing:
+    def state(self) -> DaemonState:
         """How everything stands now."""
-        return self._board.seen()
+        return self._store.seen()
 
     def publish(self, cluster: Cluster) -> None:
         """Show the newest snapshot."""
-        self._board.change(lambda standing, _: (replace(standing, cluster=cluster), (), None))
+        self._store.change(lambda standing, _: (replace(standing, cluster=cluster), (), None))
 
     def take_requests(self) -> tuple[RoundRequest, ...]:
         """What was asked for since the last call."""
@@ -83,23 +83,23 @@ class Controls(Listener):
 
     def paused(self) -> str | None:
         """Why nothing may be carried out; None where nobody has paused, or the pause has run out."""
-        pause = self._board.seen().switch.pause
+        pause = self._store.seen().switch.pause
         return None if pause is None else str(pause)
 
     def propose(self, plan_id: str, plan: Plan, now: float) -> None:
         """Let a plan wait for a person; one with the same moves, or an approved one, goes on in its place."""
         mark = self._mark()
 
-        def step(standing: Standing, _: float) -> Changed[None]:
+        def step(standing: DaemonState, _: float) -> Changed[None]:
             known = UNKNOWN_MARK if mark is None else mark
             approvals, told = standing.approvals.propose(plan_id, plan, now, self._expires(), known)
             return _with(standing, approvals), told, None
 
-        self._board.change(step)
+        self._store.change(step)
 
     def proposal(self) -> Proposal | None:
         """The plan that waits, or that was approved and is about to be carried out."""
-        return self._board.seen().approvals.proposal
+        return self._store.seen().approvals.proposal
 
     def approved(self, plan_id: str) -> Approval | None:
         """Who has said yes to the plan that waits under this number."""
@@ -110,33 +110,33 @@ class Controls(Listener):
         """Number, plan and who approved it, to be carried out now; handed out once, and only while we lead."""
         self._look_at_mark()
 
-        def step(standing: Standing, now: float) -> Changed[Proposal | None]:
+        def step(standing: DaemonState, now: float) -> Changed[Proposal | None]:
             if not standing.is_leader:
                 return standing, (), None
             approvals, taken, told = standing.approvals.take(now)
             return _with(standing, approvals), told, taken
 
-        taken = self._board.change(step)
+        taken = self._store.change(step)
         if taken is None or taken.approval is None:
             return None
         return taken.plan_id, taken.plan, taken.approval.who
 
     def _look_at_mark(self) -> None:
         """See now and then whether the annotation approves the plan that waits."""
-        standing, now = self._board.seen(), self._clock.monotonic()
+        standing, now = self._store.seen(), self._clock.monotonic()
         proposal = standing.approvals.proposal
         if proposal is None or proposal.approval is not None or not standing.is_leader or now < self._mark_due:
             return
         self._mark_due = now + MARK_SECONDS
         mark = self._mark()
 
-        def step(standing: Standing, now: float) -> Changed[None]:
+        def step(standing: DaemonState, now: float) -> Changed[None]:
             if mark is None or not standing.is_leader:
                 return standing, (), None
             approvals, told = standing.approvals.marked(mark, now)
             return _with(standing, approvals), told, None
 
-        self._board.change(step)
+        self._store.change(step)
 
     def _mark(self) -> str | None:
         """The annotation as it stands; None where it cannot be read."""
@@ -152,10 +152,10 @@ class Controls(Listener):
         return found
 
 
-def _with(standing: Standing, approvals: Approvals) -> Standing:
+def _with(standing: DaemonState, approvals: Approvals) -> DaemonState:
     return replace(standing, approvals=approvals)
 
 
-def _ended(standing: Standing, now: float, reason: str) -> tuple[Standing, Notices]:
+def _ended(standing: DaemonState, now: float, reason: str) -> tuple[DaemonState, Notices]:
     approvals, told = standing.approvals.end(now, reason)
     return _with(standing, approvals), told

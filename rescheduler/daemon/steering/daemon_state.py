@@ -32,7 +32,7 @@ MOST_FAULTS: Final = 50
 
 
 @dataclass(frozen=True)
-class Standing:
+class DaemonState:
     """Immutable. ``rounds`` and ``faults``: the newest last. ``held``: a policy that waits to be acknowledged.
 
     ``kept``: why the policy's file cannot be used. ``out_of_sync``: kinds that are not watched, with the reason.
@@ -54,7 +54,7 @@ class Standing:
     switch: Switch = field(default_factory=Switch)
     approvals: Approvals = field(default_factory=Approvals)
 
-    def after(self, notice: Notice) -> Standing:
+    def after(self, notice: Notice) -> DaemonState:
         """The same after one more notice; those that change nothing here are passed over."""
         match notice:
             case Started():

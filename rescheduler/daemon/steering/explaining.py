@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from rescheduler.daemon.steering.daemon_state import Standing
+from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.explain import explain_node, explain_pod, find_node, find_pod
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, ReschedulerError
@@ -44,7 +44,7 @@ class Explains(Protocol):
 class Explaining(Explains):
     """By the newest snapshot and the newest plan, which may be a little older than it."""
 
-    def __init__(self, standing: Callable[[], Standing], basis: Callable[[], Basis]) -> None:
+    def __init__(self, standing: Callable[[], DaemonState], basis: Callable[[], Basis]) -> None:
         self._standing = standing
         self._basis = basis
 

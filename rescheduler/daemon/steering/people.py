@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from rescheduler.daemon.steering.approvals import Approval, Proposal
-from rescheduler.daemon.steering.daemon_state import Standing
+from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.daemon.steering.pausing import Switch
-from rescheduler.daemon.steering.state_store import Board, Changed
+from rescheduler.daemon.steering.state_store import Changed, StateStore
 from rescheduler.daemon.steering.steering_errors import (
     ChangedError,
     KeyReusedError,
@@ -51,9 +51,9 @@ def anything(_tag: str) -> bool:
 class People:
     """Each call names who asks. ``wake`` is set when there is something for the loop."""
 
-    def __init__(self, board: Board, clock: Clock, *, objection: AskObjection, acknowledge: Acknowledge) -> None:
+    def __init__(self, store: StateStore, clock: Clock, *, objection: AskObjection, acknowledge: Acknowledge) -> None:
         self.wake = threading.Event()
-        self._board = board
+        self._store = store
         self._clock = clock
         self._objection = objection
         self._acknowledge = acknowledge
@@ -61,9 +61,9 @@ class People:
         self._requests: list[RoundRequest] = []
         self._by_key: dict[tuple[str, str], RoundRequest] = {}
 
-    def state(self) -> Standing:
+    def state(self) -> DaemonState:
         """How everything stands now."""
-        return self._board.seen()
+        return self._store.seen()
 
     def trigger(self, who: str, reason: str, key: str = "", *, how: str = "REST") -> RoundRequest:
         """Ask for a round; with a key that came before, what was asked then.
@@ -95,22 +95,22 @@ class People:
     def pause(self, who: str, reason: str, seconds: float | None, *, matches: Matches = anything) -> Switch:
         """Let nothing be carried out, for so long or until resumed. Raises NotLeadingError and ChangedError."""
 
-        def step(standing: Standing, now: float) -> Changed[Switch]:
+        def step(standing: DaemonState, now: float) -> Changed[Switch]:
             _require(standing, standing.switch.tag, matches)
             switch, told = standing.switch.paused(who, reason, None if seconds is None else now + seconds, now)
             return replace(standing, switch=switch), told, switch
 
-        return self._board.change(step)
+        return self._store.change(step)
 
     def resume(self, who: str, *, matches: Matches = anything) -> Switch:
         """Let things go on. Raises NotLeadingError and ChangedError."""
 
-        def step(standing: Standing, now: float) -> Changed[Switch]:
+        def step(standing: DaemonState, now: float) -> Changed[Switch]:
             _require(standing, standing.switch.tag, matches)
             switch, told = standing.switch.resumed(who, now)
             return replace(standing, switch=switch), told, switch
 
-        switch = self._board.change(step)
+        switch = self._store.change(step)
         self.wake.set()
         return switch
 
@@ -133,13 +133,13 @@ class People:
         if problem is not None:
             raise problem
 
-        def step(standing: Standing, now: float) -> Changed[Approval]:
+        def step(standing: DaemonState, now: float) -> Changed[Approval]:
             tag = tag_of(standing.approvals.proposal, plan_id)
             approvals, approval, told = standing.approvals.approve(plan_id, who, how, key, now)
             _require(standing, tag, matches if told else anything)
             return replace(standing, approvals=approvals), told, approval
 
-        approval = self._board.change(step)
+        approval = self._store.change(step)
         self.wake.set()
         return approval
 
@@ -150,7 +150,7 @@ class People:
         if standing.held is None or standing.held.held_id != held_id:
             raise UnknownHeldPolicyError("no policy of this number waits to be acknowledged")
         self._acknowledge(held_id, who)
-        self._board.change(lambda seen, now: (seen, (PolicyAcknowledged(now, held_id, who),), None))
+        self._store.change(lambda seen, now: (seen, (PolicyAcknowledged(now, held_id, who),), None))
         self.wake.set()
 
 
@@ -161,12 +161,12 @@ def tag_of(proposal: Proposal | None, plan_id: str) -> str:
     return f"{plan_id}-waiting" if proposal.approval is None else f"{plan_id}-approved"
 
 
-def _require(standing: Standing, tag: str, matches: Matches) -> None:
+def _require(standing: DaemonState, tag: str, matches: Matches) -> None:
     _require_leading(standing)
     if not matches(tag):
         raise ChangedError("it has changed since it was read; read it again")
 
 
-def _require_leading(standing: Standing) -> None:
+def _require_leading(standing: DaemonState) -> None:
     if not standing.is_leader:
         raise NotLeadingError(standing.holder)

@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
-from rescheduler.daemon.steering.daemon_state import Standing
+from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.extension_points import Clock
 from rescheduler.model.daemon.notices import Notice
 
 T = TypeVar("T")
-Changed: TypeAlias = tuple[Standing, Sequence[Notice], T]
+Changed: TypeAlias = tuple[DaemonState, Sequence[Notice], T]
 """What follows from a change: the new standing, what is to be told, and an answer."""
 
 
-class Board:
+class StateStore:
     """Holds the standing. ``tell`` is never called behind the lock, so that listeners may look here, or change it."""
 
-    def __init__(self, clock: Clock, tell: Callable[[Notice], None], standing: Standing) -> None:
+    def __init__(self, clock: Clock, tell: Callable[[Notice], None], standing: DaemonState) -> None:
         self._clock = clock
         self._tell = tell
         self._standing = standing
@@ -28,11 +28,11 @@ class Board:
         self._outbox: deque[Notice] = deque()
         self._is_telling = False
 
-    def seen(self) -> Standing:
+    def seen(self) -> DaemonState:
         """The standing now: what runs out by itself has run out."""
         return self.change(lambda standing, _: (standing, (), standing))
 
-    def change(self, step: Callable[[Standing, float], Changed[T]]) -> T:
+    def change(self, step: Callable[[DaemonState, float], Changed[T]]) -> T:
         """Apply a change to the standing and the time; an error of ``step`` changes nothing, and is raised."""
         try:
             with self._lock:

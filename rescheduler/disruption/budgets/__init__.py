@@ -1,1 +1,1 @@
-"""The policy's own disruption budgets: whom each covers, how it stands, what it leaves. Start at ``standing.py``."""
+"""The policy's own disruption budgets: whom each covers, its status, what it leaves. Start at ``budget_status.py``."""

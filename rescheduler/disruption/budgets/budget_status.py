@@ -19,7 +19,7 @@ from rescheduler.policy.fields.values import format_duration
 UNLIMITED = 2**40
 
 
-class Standing:
+class BudgetStatus:
     """One budget with its numbers. Arrays are over instances, int64[I]; ``closure``: why it allows nothing now.
 
     ``total``: pods that count; ``unavailable``: those of them that are not ready, or that we took away. What the
@@ -161,13 +161,13 @@ class Standing:
 # What a budget says of itself: which limit binds, its numbers, and when it lets pods go again.
 
 
-def called(standing: Standing, place: int) -> str:
+def called(standing: BudgetStatus, place: int) -> str:
     """A budget's name, with the instance that is meant."""
     instance = standing.instances[place]
     return f"budget {standing.name}" + (f" of {instance}" if instance else "")
 
 
-def objection(standing: Standing, place: int, *, is_ready: bool) -> str | None:
+def objection(standing: BudgetStatus, place: int, *, is_ready: bool) -> str | None:
     """Why the budget lets no pod of an instance go now, as the rest of a sentence; None if it does."""
     name = called(standing, place)
     if standing.closure is not None:
@@ -191,13 +191,13 @@ def objection(standing: Standing, place: int, *, is_ready: bool) -> str | None:
     return None
 
 
-def rate_detail(standing: Standing, place: int) -> str:
+def rate_detail(standing: BudgetStatus, place: int) -> str:
     """The numbers of a budget's rate; "" without one."""
     rate = standing.budget.rate
     return "" if rate is None else _rate_numbers(standing, place, rate)
 
 
-def _rate_numbers(standing: Standing, place: int, rate: Rate) -> str:
+def _rate_numbers(standing: BudgetStatus, place: int, rate: Rate) -> str:
     times = standing.sent.get(place, [])
     text = f"{len(times)} of {rate.max_evictions} evictions in {format_duration(rate.window)} are used"
     if times and len(times) >= rate.max_evictions > 0:
@@ -206,7 +206,7 @@ def _rate_numbers(standing: Standing, place: int, rate: Rate) -> str:
     return text
 
 
-def _limit(standing: Standing, written: int | str | None, number: int, place: int) -> str:
+def _limit(standing: BudgetStatus, written: int | str | None, number: int, place: int) -> str:
     """The limit in pods, and of a share how it came to be."""
     if isinstance(written, str):
         return f"{number} of {int(standing.total[place])} pods ({written})"

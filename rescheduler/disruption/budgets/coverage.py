@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from rescheduler.disruption.pod_kinds import PodKinds, is_standing
+from rescheduler.disruption.pod_kinds import PodKinds, counts_as_ready
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.selectors import read_selector, selects
 from rescheduler.model.daemon.ledger import LedgerEntry
@@ -40,7 +40,7 @@ class Population:
         self.is_counted: BoolArray = np.array(
             [not pod.is_finished and pod.labels.get(MANAGED_BY) != OURS for pod in kinds.examples], dtype=np.bool_
         )
-        self.is_ready: BoolArray = np.array([is_standing(pod) for pod in kinds.examples], dtype=np.bool_)
+        self.is_ready: BoolArray = np.array([counts_as_ready(pod) for pod in kinds.examples], dtype=np.bool_)
         zones = [node.labels.get(ZONE_LABEL, "") for node in cluster.nodes]
         self.zones = sorted(set(zones))
         number = {zone: place for place, zone in enumerate(self.zones)}

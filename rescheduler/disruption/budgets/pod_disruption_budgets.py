@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rescheduler.disruption.pod_kinds import PodKinds, is_standing
+from rescheduler.disruption.pod_kinds import PodKinds, counts_as_ready
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -15,7 +15,7 @@ from rescheduler.model.objects.workload import DisruptionBudget
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
-class BudgetStanding(NamedTuple):
+class PodBudgetStatus(NamedTuple):
     """A budget with our own recount of its ready pods. ``problem``: why its status proves nothing."""
 
     budget: DisruptionBudget
@@ -50,18 +50,18 @@ class PodDisruptionBudgets:
         }
         ready: Counter[str] = Counter()
         for pod, number in zip(kinds.examples, kinds.sizes, strict=True):
-            for budget in self._covering(pod) if is_standing(pod) else ():
+            for budget in self._covering(pod) if counts_as_ready(pod) else ():
                 ready[budget.key] += number
         for budget in cluster.budgets:
             for name in budget.disrupted_pods:  # granted, and the pod still looks as if nothing had happened
                 pod_granted = cluster.pod_by_key.get(f"{budget.namespace}/{name}")
-                if pod_granted is not None and is_standing(pod_granted) and budget in self._covering(pod_granted):
+                if pod_granted is not None and counts_as_ready(pod_granted) and budget in self._covering(pod_granted):
                     ready[budget.key] -= 1
         self._standings = {
-            budget.key: BudgetStanding(budget, ready[budget.key], _problem(budget)) for budget in cluster.budgets
+            budget.key: PodBudgetStatus(budget, ready[budget.key], _problem(budget)) for budget in cluster.budgets
         }
 
-    def of(self, pod: Pod) -> tuple[BudgetStanding, ...]:
+    def of(self, pod: Pod) -> tuple[PodBudgetStatus, ...]:
         """How the budgets that cover the pod stand."""
         return tuple(self._standings[budget.key] for budget in self._covering(pod))
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from rescheduler.disruption.budgets.budget_status import UNLIMITED, Standing, called, objection, rate_detail
+from rescheduler.disruption.budgets.budget_status import UNLIMITED, BudgetStatus, called, objection, rate_detail
 from rescheduler.disruption.budgets.coverage import Population
 from rescheduler.disruption.budgets.workload_budgets import WorkloadBudgets
-from rescheduler.disruption.pod_kinds import PodKinds, is_standing
+from rescheduler.disruption.pod_kinds import PodKinds, counts_as_ready
 from rescheduler.model.columns.arrays import NOWHERE, IntArray
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
@@ -35,12 +35,12 @@ class PolicyBudgets:
     ) -> None:
         """``cluster`` holds pods of open debts as terminating; ``ledger`` the debts themselves."""
         self._pod_count = len(cluster.pods)
-        self.standings: tuple[Standing, ...] = ()
+        self.standings: tuple[BudgetStatus, ...] = ()
         if budgets:
             population = Population(cluster, kinds)
             self._population = population
             self.standings = tuple(
-                Standing(name, budget, population, workloads, ledger)
+                BudgetStatus(name, budget, population, workloads, ledger)
                 for name, budget in zip(names_of(budgets), budgets, strict=True)
             )
 
@@ -63,7 +63,7 @@ class PolicyBudgets:
         """Why budgets keep a pod where it is: the first that does, as the rest of a sentence."""
         for standing in self.standings:
             place = standing.coverage.place_of(pod)
-            reason = None if place == NOWHERE else objection(standing, place, is_ready=is_standing(pod))
+            reason = None if place == NOWHERE else objection(standing, place, is_ready=counts_as_ready(pod))
             if reason is not None:
                 return reason
         return None
@@ -75,7 +75,7 @@ class PolicyBudgets:
             for place, members in _by_instance(standing.coverage.instance_of, pods):
                 yield from self._groups(standing, place, members)
 
-    def _groups(self, standing: Standing, place: int, members: IntArray) -> Iterator[DisruptionGroup]:
+    def _groups(self, standing: BudgetStatus, place: int, members: IntArray) -> Iterator[DisruptionGroup]:
         """Pods that are missing already take nothing from maxUnavailable, but count in all else."""
         name, detail = called(standing, place), rate_detail(standing, place)
         in_plan = _binding(int(standing.left_of_rate[place]), members)

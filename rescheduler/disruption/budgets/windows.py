@@ -16,7 +16,7 @@ MOST_OPENINGS = 2_000
 """Openings looked at one after another, where windows run into each other or are frozen."""
 
 
-class Span(NamedTuple):
+class TimeSpan(NamedTuple):
     """From ``start`` on, up to but without ``end``; seconds since the epoch."""
 
     start: float
@@ -31,24 +31,24 @@ class Closure(NamedTuple):
     time_zone: str
 
 
-def span_at(window: Window, moment: float) -> Span | None:
+def span_at(window: Window, moment: float) -> TimeSpan | None:
     """The time around a moment that windows cover, those that run into each other taken as one; None: none does."""
-    found: Span | None = None
+    found: TimeSpan | None = None
     for start in islice(_openings(window, moment - window.duration), MOST_OPENINGS):
         if found is None:
             if start > moment:
                 return None
-            found = Span(start, start + window.duration)
+            found = TimeSpan(start, start + window.duration)
         elif start <= found.end:
-            found = Span(found.start, start + window.duration)
+            found = TimeSpan(found.start, start + window.duration)
         else:
             break
     return found
 
 
-def next_spans(window: Window, after: float, count: int) -> list[Span]:
+def next_spans(window: Window, after: float, count: int) -> list[TimeSpan]:
     """The next windows that open later than a moment, each by itself."""
-    return [Span(start, start + window.duration) for start in islice(_openings(window, after), count)]
+    return [TimeSpan(start, start + window.duration) for start in islice(_openings(window, after), count)]
 
 
 def closure_at(windows: Sequence[Window], moment: float) -> Closure | None:
@@ -90,7 +90,7 @@ def _openings(window: Window, after: float) -> Iterator[float]:
     return openings(window.schedule, zone_of(window.time_zone), after)
 
 
-def _freezing(windows: Sequence[Window], moment: float) -> tuple[Window, Span] | None:
+def _freezing(windows: Sequence[Window], moment: float) -> tuple[Window, TimeSpan] | None:
     """The Freeze window around a moment that ends last."""
     spans = [(window, span_at(window, moment)) for window in windows if window.type is WindowType.FREEZE]
     found = [(window, span) for window, span in spans if span is not None]

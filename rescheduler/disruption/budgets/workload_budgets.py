@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from rescheduler.disruption.pod_kinds import PodKinds, is_standing
+from rescheduler.disruption.pod_kinds import PodKinds, counts_as_ready
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
 
 
-class WorkloadStanding(NamedTuple):
+class WorkloadStatus(NamedTuple):
     """A workload with its replicas as they stand, in pods. ``limit``: how many may be unready."""
 
     workload: Workload
@@ -58,14 +58,14 @@ class WorkloadBudgets:
         self._remembered = remembered
         self._members: Counter[str] = Counter()
         self._ready: Counter[str] = Counter()
-        self._standings: dict[str, WorkloadStanding] = {}
+        self._standings: dict[str, WorkloadStatus] = {}
         for pod, number in zip(kinds.examples, kinds.sizes, strict=True):
             workload = cluster.workload_of(pod)
             if workload is not None and not pod.is_finished:
                 self._members[workload.uid] += number
-                self._ready[workload.uid] += number if is_standing(pod) else 0
+                self._ready[workload.uid] += number if counts_as_ready(pod) else 0
 
-    def of(self, pod: Pod) -> WorkloadStanding | None:
+    def of(self, pod: Pod) -> WorkloadStatus | None:
         """How the pod's workload stands; None without one."""
         workload = self._cluster.workload_of(pod)
         if workload is None:
@@ -75,15 +75,15 @@ class WorkloadBudgets:
             standing = self._standings[workload.uid] = self._standing(workload)
         return standing
 
-    def _standing(self, workload: Workload) -> WorkloadStanding:
+    def _standing(self, workload: Workload) -> WorkloadStatus:
         desired = self._members[workload.uid] if workload.desired_replicas is None else workload.desired_replicas
         if workload.is_inferred:
             desired = self._remembered.get(workload.uid, desired)
         limit = workload_limit(self._max_unavailable, desired)
-        return WorkloadStanding(workload, desired, self._ready[workload.uid], limit)
+        return WorkloadStatus(workload, desired, self._ready[workload.uid], limit)
 
 
 def bereft_workloads(cluster: Cluster) -> frozenset[str]:
     """Uids of workloads that want replicas and have not one that is ready."""
-    ready = {workload.uid for pod in cluster.pods if is_standing(pod) and (workload := cluster.workload_of(pod))}
+    ready = {workload.uid for pod in cluster.pods if counts_as_ready(pod) and (workload := cluster.workload_of(pod))}
     return frozenset(found.uid for found in cluster.workloads if found.desired_replicas and found.uid not in ready)

@@ -2,59 +2,59 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.budgets.pod_disruption_budgets import BudgetStanding
-from rescheduler.disruption.eligibility_context import Circumstances
-from rescheduler.disruption.pod_kinds import is_standing
+from rescheduler.disruption.budgets.pod_disruption_budgets import PodBudgetStatus
+from rescheduler.disruption.eligibility_context import EligibilityContext
+from rescheduler.disruption.pod_kinds import counts_as_ready
 from rescheduler.model.objects.pod import Pod
 from rescheduler.policy.fields.policy import Permission
 
 
-def open_debt(pod: Pod, circumstances: Circumstances) -> str | None:
+def open_debt(pod: Pod, context: EligibilityContext) -> str | None:
     """A pod that was sent for eviction counts as gone, even where it does not look so yet."""
-    entry = circumstances.debt_of.get(pod.uid)
+    entry = context.debt_of.get(pod.uid)
     if entry is None:
         return None
     return f"was sent for eviction already by plan {entry.plan} (eviction {entry.number} of the ledger is still open)"
 
 
-def budget(pod: Pod, circumstances: Circumstances) -> str | None:
+def budget(pod: Pod, context: EligibilityContext) -> str | None:
     """The policy's own budgets: so many at once, so many in a window of time, and at some times only."""
-    return circumstances.policy_budgets.objection(pod)
+    return context.policy_budgets.objection(pod)
 
 
-def several_pod_disruption_budgets(pod: Pod, circumstances: Circumstances) -> str | None:
+def several_pod_disruption_budgets(pod: Pod, context: EligibilityContext) -> str | None:
     """The Eviction API fails for a pod that two budgets cover."""
-    standings = circumstances.budgets.of(pod)
+    standings = context.budgets.of(pod)
     if len(standings) > 1:
         names = ", ".join(standing.budget.key for standing in standings)
         return f"is covered by {len(standings)} PodDisruptionBudgets ({names}); the Eviction API refuses such pods"
     return None
 
 
-def pod_disruption_budget(pod: Pod, circumstances: Circumstances) -> str | None:
+def pod_disruption_budget(pod: Pod, context: EligibilityContext) -> str | None:
     """A budget whose status cannot be trusted, or that lets nothing go now."""
-    for standing in circumstances.budgets.of(pod):
+    for standing in context.budgets.of(pod):
         name = f"PodDisruptionBudget {standing.budget.key}"
         if standing.problem is not None:
             return f"is covered by {name}, whose status cannot be trusted: {standing.problem}"
-        if standing.allowed == 0 and not (standing.lets_unready_go and not is_standing(pod)):
+        if standing.allowed == 0 and not (standing.lets_unready_go and not counts_as_ready(pod)):
             return f"is covered by {name}, which allows no disruption now: {_numbers(standing)}"
     return None
 
 
-def single_replica(pod: Pod, circumstances: Circumstances) -> str | None:
+def single_replica(pod: Pod, context: EligibilityContext) -> str | None:
     """Moving the only replica stops the service."""
-    if circumstances.policy.disruption.single_replicas is Permission.ALLOW:
+    if context.policy.disruption.single_replicas is Permission.ALLOW:
         return None
-    standing = circumstances.workloads.of(pod)
+    standing = context.workloads.of(pod)
     if standing is not None and standing.desired == 1:
         return f"is the single replica of {standing.workload.key} (policy: disruption.singleReplicas)"
     return None
 
 
-def workload_budget(pod: Pod, circumstances: Circumstances) -> str | None:
+def workload_budget(pod: Pod, context: EligibilityContext) -> str | None:
     """Every workload keeps a floor of ready pods, with or without a PodDisruptionBudget."""
-    standing = circumstances.workloads.of(pod)
+    standing = context.workloads.of(pod)
     if standing is None:
         return None
     name = standing.workload.key
@@ -70,10 +70,10 @@ def workload_budget(pod: Pod, circumstances: Circumstances) -> str | None:
 
 def _is_free(pod: Pod, unready: int, limit: int) -> bool:
     """A pod that is counted as unready already takes nothing more away."""
-    return unready == limit and not is_standing(pod)
+    return unready == limit and not counts_as_ready(pod)
 
 
-def _numbers(standing: BudgetStanding) -> str:
+def _numbers(standing: PodBudgetStatus) -> str:
     budget = standing.budget
     return (
         f"disruptionsAllowed {budget.disruptions_allowed}, currentHealthy {budget.current_healthy}, "

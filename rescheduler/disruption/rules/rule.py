@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.model.objects.pod import Pod
 
 
@@ -13,7 +13,7 @@ class Rule(NamedTuple):
     """``objection`` tells why the pod is left alone, as the rest of a sentence that begins with the pod; else None."""
 
     name: str
-    objection: Callable[[Pod, Circumstances], str | None]
+    objection: Callable[[Pod, EligibilityContext], str | None]
 
 
 class Stage(NamedTuple):

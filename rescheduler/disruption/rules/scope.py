@@ -2,59 +2,59 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.model.columns.selectors import describe, selects
 from rescheduler.model.objects.pod import Pod
 
 
-def namespace(pod: Pod, circumstances: Circumstances) -> str | None:
+def namespace(pod: Pod, context: EligibilityContext) -> str | None:
     """Namespaces that the policy includes and does not exclude."""
-    namespaces = circumstances.policy.scope.namespaces
+    namespaces = context.policy.scope.namespaces
     if pod.namespace in namespaces.exclude:
         return f"is in namespace {pod.namespace}, which the policy excludes (scope.namespaces.exclude)"
     if namespaces.include is not None and pod.namespace not in namespaces.include:
         return f"is in namespace {pod.namespace}, which the policy does not include (scope.namespaces.include)"
-    return selected_namespace(pod, circumstances)
+    return selected_namespace(pod, context)
 
 
-def selected_namespace(pod: Pod, circumstances: Circumstances) -> str | None:
+def selected_namespace(pod: Pod, context: EligibilityContext) -> str | None:
     """Namespaces of this call (``-n``)."""
-    selected = circumstances.selection.namespaces
+    selected = context.selection.namespaces
     if selected and pod.namespace not in selected:
         return f"is in namespace {pod.namespace}, outside of the selected {', '.join(selected)}"
     return None
 
 
-def label_selector(pod: Pod, circumstances: Circumstances) -> str | None:
+def label_selector(pod: Pod, context: EligibilityContext) -> str | None:
     """Labels that the policy asks for."""
-    if not selects(circumstances.pod_selector, pod.labels):
-        return f"does not match the policy's scope.labelSelector ({describe(circumstances.pod_selector)})"
-    return selected_labels(pod, circumstances)
+    if not selects(context.pod_selector, pod.labels):
+        return f"does not match the policy's scope.labelSelector ({describe(context.pod_selector)})"
+    return selected_labels(pod, context)
 
 
-def selected_labels(pod: Pod, circumstances: Circumstances) -> str | None:
+def selected_labels(pod: Pod, context: EligibilityContext) -> str | None:
     """Labels of this call (``-l``)."""
-    selector = circumstances.selection.selector
+    selector = context.selection.selector
     if selector is not None and not selects(selector, pod.labels):
         return f"does not match the selector of this call ({describe(selector)})"
     return None
 
 
-def priority_below(pod: Pod, circumstances: Circumstances) -> str | None:
+def priority_below(pod: Pod, context: EligibilityContext) -> str | None:
     """Only pods below a priority."""
-    bound = circumstances.policy.scope.priority_below
+    bound = context.policy.scope.priority_below
     if bound is not None and pod.spec.priority >= bound:
         return f"has priority {pod.spec.priority}; the policy moves only those below {bound} (scope.priorityBelow)"
     return None
 
 
-def minimum_age(pod: Pod, circumstances: Circumstances) -> str | None:
+def minimum_age(pod: Pod, context: EligibilityContext) -> str | None:
     """Only pods that have run for a while; a pod of unknown age is taken as new."""
-    wanted = circumstances.policy.scope.minimum_age
+    wanted = context.policy.scope.minimum_age
     if not wanted:
         return None
     began = pod.created_at if pod.started_at is None else pod.started_at
     if began is None:
         return f"has no start time; the policy moves only pods older than {wanted:g}s (scope.minimumAge)"
-    age = circumstances.cluster.taken_at - began
+    age = context.cluster.taken_at - began
     return f"is {max(0.0, age):.0f}s old; the policy asks for {wanted:g}s (scope.minimumAge)" if age < wanted else None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.model.objects.annotations import SAFE_TO_EVICT
 from rescheduler.model.objects.pod import Pod
 from rescheduler.policy.fields.policy import Permission
 
 
-def local_storage(pod: Pod, circumstances: Circumstances) -> str | None:
+def local_storage(pod: Pod, context: EligibilityContext) -> str | None:
     """An emptyDir (in memory too) is lost with the pod; a hostPath stays behind on the node."""
-    if circumstances.policy.disruption.local_storage is Permission.ALLOW:
+    if context.policy.disruption.local_storage is Permission.ALLOW:
         return None
     if pod.annotations.get(SAFE_TO_EVICT) == "true":
         return None
@@ -23,9 +23,9 @@ def local_storage(pod: Pod, circumstances: Circumstances) -> str | None:
     return None
 
 
-def persistent_volume(pod: Pod, circumstances: Circumstances) -> str | None:
+def persistent_volume(pod: Pod, context: EligibilityContext) -> str | None:
     """A claimed volume must detach and attach again, which can take long and can fail."""
-    if circumstances.policy.disruption.persistent_volumes is Permission.ALLOW:
+    if context.policy.disruption.persistent_volumes is Permission.ALLOW:
         return None
     for volume in pod.volumes:
         if volume.kind in ("PersistentVolumeClaim", "Ephemeral"):

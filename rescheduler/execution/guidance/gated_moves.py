@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rescheduler.execution.guidance.gates import Gates, is_gated
-from rescheduler.execution.guidance.hold_maker import Hold, HoldMaker, fits, leavers_by_node, room_after, take
+from rescheduler.execution.guidance.hold_maker import HeldRoom, HoldMaker, fits, leavers_by_node, room_after, take
 from rescheduler.execution.guidance.holds import Holds
-from rescheduler.execution.run.departures import Departure, Departures, selector_of
+from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of
 from rescheduler.execution.run.evicting import ATTEMPTS, TRY_LATER
 from rescheduler.execution.run.settling import CREATION_SECONDS
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
@@ -30,7 +30,7 @@ PAUSE_SECONDS: Final = 5.0
 class _Guest:
     """A pod on its way: ``new`` is its replacement once that is there; ``is_free``: it was let go to its node."""
 
-    departure: Departure
+    departure: EvictedPod
     new: Pod | None = None
     is_free: bool = False
 
@@ -46,7 +46,7 @@ class GatedMoves:
         self._waiter = waiter
 
     def exchange(
-        self, moves: Sequence[Move], departures: Departures, evict: Callable[[Move], Departure], cluster: Cluster
+        self, moves: Sequence[Move], departures: Departures, evict: Callable[[Move], EvictedPod], cluster: Cluster
     ) -> None:
         """Let all pods leave before any of them arrives. Raises PlanStoppedError, ClusterError.
 
@@ -58,7 +58,7 @@ class GatedMoves:
         self._carry_out(moves, departures, evict, cluster, all_leave_first=True)
 
     def lead(
-        self, moves: Sequence[Move], departures: Departures, evict: Callable[[Move], Departure], cluster: Cluster
+        self, moves: Sequence[Move], departures: Departures, evict: Callable[[Move], EvictedPod], cluster: Cluster
     ) -> None:
         """Bring each pod to its node, where there is room for it. Raises PlanStoppedError, ClusterError."""
         self._carry_out(moves, departures, evict, cluster, all_leave_first=False)
@@ -91,13 +91,13 @@ class GatedMoves:
         missing = [move for move in moves if self._holds.of(move.pod) is None]
         self._holds.set([self._hole(move, cluster.pod_by_key[move.pod.key]) for move in missing])
 
-    def _hole(self, move: Move, pod: Pod) -> Hold:
+    def _hole(self, move: Move, pod: Pod) -> HeldRoom:
         return self._maker.hold(
             move.to_node, pod.spec.requests, pod.spec.scheduler_name, pod=move.pod, host_ports=pod.spec.host_ports,
             is_made_by_plan=True,
         )  # fmt: skip
 
-    def _in_the_way(self, move: Move, leaving: Sequence[Pod], cluster: Cluster) -> list[Hold]:
+    def _in_the_way(self, move: Move, leaving: Sequence[Pod], cluster: Cluster) -> list[HeldRoom]:
         """Placeholders for others on a pod's node that leave no room for it once these pods have left."""
         others = self._holds.on([move.to_node], but_for=[move.pod])
         room = room_after(cluster, move.to_node, leaving)
@@ -109,7 +109,7 @@ class GatedMoves:
         self,
         moves: Sequence[Move],
         departures: Departures,
-        evict: Callable[[Move], Departure],
+        evict: Callable[[Move], EvictedPod],
         cluster: Cluster,
         *,
         all_leave_first: bool,
@@ -132,7 +132,7 @@ class GatedMoves:
         self._gates.open()
 
     def _bring(
-        self, guests: Sequence[_Guest], departures: Departures, in_the_way: Sequence[Hold], *, all_leave_first: bool
+        self, guests: Sequence[_Guest], departures: Departures, in_the_way: Sequence[HeldRoom], *, all_leave_first: bool
     ) -> None:
         """Let the new pods in as their places are free, and watch them for a moment."""
         expected = [guest for guest in guests if guest.departure.has_owner]
@@ -177,7 +177,7 @@ class GatedMoves:
                     fresh.remove(guest.new)
         return True
 
-    def _let_in(self, guests: Sequence[_Guest], in_the_way: Sequence[Hold]) -> None:
+    def _let_in(self, guests: Sequence[_Guest], in_the_way: Sequence[HeldRoom]) -> None:
         """Nominate first: a gated pod with a nomination keeps its room itself, so the placeholder may go."""
         for guest in guests:
             assert guest.new is not None

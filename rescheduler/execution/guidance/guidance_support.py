@@ -1,4 +1,4 @@
-"""By what means a plan may be guided on a cluster: what the policy asks for, and what can be used there."""
+"""How a plan may be guided on a cluster: what the policy asks for, and what can be used there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PREDICT: Final = "Predict"
 TAINT: Final = "Taint"
 
 
-class Means(NamedTuple):
+class GuidanceSupport(NamedTuple):
     """``has_placeholders``: room can be kept and pods be nominated; ``has_taints``: nodes are closed by our taint.
 
     ``has_gates``: replacements can be held at a gate until they are led to their nodes.
@@ -30,16 +30,18 @@ class Means(NamedTuple):
         return self.has_placeholders or self.has_taints
 
 
-PLACEHOLDERS: Final = Means(has_placeholders=True)
+PLACEHOLDERS: Final = GuidanceSupport(has_placeholders=True)
 
 
-def usable_means(guidance: str, plan: Plan, rest: Plan, target: ExecutionTarget, outcomes: Outcomes) -> Means:
+def usable_guidance(
+    guidance: str, plan: Plan, rest: Plan, target: ExecutionTarget, outcomes: Outcomes
+) -> GuidanceSupport:
     """What can be used of what the policy asks for; what cannot is told as a warning.
 
     Raises PlanStoppedError where nodes are to be emptied and nothing can keep them closed.
     """
     if guidance == PREDICT or not plan.moves:
-        return Means()
+        return GuidanceSupport()
     no_taints = target.can_taint() if guidance == TAINT else None
     has_taints = guidance == TAINT and no_taints is None
     no_placeholders = target.can_hold()
@@ -63,7 +65,7 @@ def usable_means(guidance: str, plan: Plan, rest: Plan, target: ExecutionTarget,
             f"placeholders cannot be used here ({no_placeholders}): taints close the nodes that pods leave, but "
             "nothing keeps the room that pods are to come to"
         )
-    return Means(no_placeholders is None, has_taints)
+    return GuidanceSupport(no_placeholders is None, has_taints)
 
 
 def _wants_room(rest: Plan) -> bool:
@@ -76,39 +78,43 @@ def _wants_room(rest: Plan) -> bool:
 GUIDE: Final = "Guide"
 
 
-def with_gates(means: Means, guidance: str, rest: Plan, target: ExecutionTarget, outcomes: Outcomes) -> Means:
-    """The means, with the gate where the policy asks for it and it works; a warning tells where it does not.
+def with_gates(
+    support: GuidanceSupport, guidance: str, rest: Plan, target: ExecutionTarget, outcomes: Outcomes
+) -> GuidanceSupport:
+    """The support, with the gate where the policy asks for it and it works; a warning tells where it does not.
 
     Raises PlanStoppedError if pods of the rest leave before they arrive, and nothing could hold their successors back.
     """
     if not rest.moves:
-        return means
-    missing = _what_is_missing(means, guidance, target)
+        return support
+    missing = _what_is_missing(support, guidance, target)
     if missing is not None:
-        return without_gates(means, guidance, rest, missing, outcomes)
-    return means._replace(has_gates=True)
+        return without_gates(support, guidance, rest, missing, outcomes)
+    return support._replace(has_gates=True)
 
 
-def without_gates(means: Means, guidance: str, rest: Plan, missing: str, outcomes: Outcomes) -> Means:
-    """The means without a gate, told as a warning where the policy asks for one. Raises PlanStoppedError as above."""
+def without_gates(
+    support: GuidanceSupport, guidance: str, rest: Plan, missing: str, outcomes: Outcomes
+) -> GuidanceSupport:
+    """The support without a gate, told as a warning where the policy asks for one. Raises PlanStoppedError as above."""
     exchanged = [move.pod.key for move in rest.moves if move.evict_first]
     if exchanged:
         raise PlanStoppedError(
             f"{' and '.join(exchanged[:2])} are to leave before they arrive, which needs guidance: Guide, and "
             f"{missing}; nothing was moved"
         )
-    if guidance == GUIDE and means.has_placeholders:
+    if guidance == GUIDE and support.has_placeholders:
         outcomes.warnings.append(
             f"replacements cannot be held at a gate here ({missing}): carried out as with guidance: Hold, where other "
             "nodes are shut while pods that need guidance move"
         )
-    return means._replace(has_gates=False)
+    return support._replace(has_gates=False)
 
 
-def _what_is_missing(means: Means, guidance: str, target: ExecutionTarget) -> str | None:
+def _what_is_missing(support: GuidanceSupport, guidance: str, target: ExecutionTarget) -> str | None:
     if guidance != GUIDE:
         return f"the policy has guidance: {guidance}"
     reason = target.can_gate()
     if reason is not None:
         return reason
-    return None if means.has_placeholders else "placeholders, which it needs besides, cannot be used here"
+    return None if support.has_placeholders else "placeholders, which it needs besides, cannot be used here"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rescheduler.execution.guidance.hold_maker import Hold, HoldMaker, fits, free_room, held_by, take
+from rescheduler.execution.guidance.hold_maker import HeldRoom, HoldMaker, fits, free_room, held_by, take
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.guidance.room import may_receive
 from rescheduler.execution.run.resuming import MAKE_ROOM
@@ -25,7 +25,7 @@ class Guide:
     def __init__(self, holds: Holds, maker: HoldMaker) -> None:
         self._holds = holds
         self._maker = maker
-        self._shut: dict[str, list[Hold]] = {}
+        self._shut: dict[str, list[HeldRoom]] = {}
 
     def shut(self, pods: Sequence[Pod], cluster: Cluster) -> int:
         """Leave no room for these pods anywhere; the number of nodes if they are too many, and nothing is done."""

@@ -26,7 +26,7 @@ class HoldSettings(NamedTuple):
     namespace: str
 
 
-class Hold(NamedTuple):
+class HeldRoom(NamedTuple):
     """A hole kept for one pod: for a pending pod, or for the replacement of a moved one; for nobody where None.
 
     ``is_made_by_plan``: other pods have to leave before the hole is there. ``is_taint``: it is no placeholder that
@@ -67,7 +67,7 @@ class HoldMaker:
         pod: PodReference | None = None,
         host_ports: tuple[HostPort, ...] = (),
         is_made_by_plan: bool = False,
-    ) -> Hold:
+    ) -> HeldRoom:
         """A placeholder of this size on a node."""
         request = HoldRequest(
             name=f"hold-{self._plan_id}-{next(self._numbers)}",
@@ -79,13 +79,13 @@ class HoldMaker:
             plan_id=self._plan_id,
             host_ports=host_ports,
         )
-        return Hold(pod, request, is_made_by_plan)
+        return HeldRoom(pod, request, is_made_by_plan)
 
-    def closing(self, node: str, requests: Resources) -> list[Hold]:
+    def closing(self, node: str, requests: Resources) -> list[HeldRoom]:
         """Placeholders for nobody: one for each scheduler, since none sees those of another."""
         return [self.hold(node, requests, name) for name in self.schedulers]
 
-    def taint(self, node: str) -> Hold:
+    def taint(self, node: str) -> HeldRoom:
         """Our taint on a node, which closes it to every scheduler's pods."""
         return self.hold(node, self.full, "")._replace(is_taint=True)
 
@@ -100,7 +100,7 @@ def without_placeholders(cluster: Cluster) -> Cluster:
     return replace(cluster, pods=tuple(pod for pod in cluster.pods if not is_placeholder(pod)))
 
 
-def needed_holds(plan: Plan, cluster: Cluster, maker: HoldMaker, destinations: Sequence[Move]) -> list[Hold]:
+def needed_holds(plan: Plan, cluster: Cluster, maker: HoldMaker, destinations: Sequence[Move]) -> list[HeldRoom]:
     """The holes of pending pods that wait for moves of a plan, and the destinations of some of these moves.
 
     A replacement goes where the scheduler likes it best, which may be the last room of another one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rescheduler.execution.guidance.hold_maker import Hold, fits, free_room, take
+from rescheduler.execution.guidance.hold_maker import HeldRoom, fits, free_room, take
 from rescheduler.execution.run.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, TaintLostError
 from rescheduler.model.objects.cluster import Cluster
@@ -23,11 +23,11 @@ class Holds:
     def __init__(self, target: ExecutionTarget, clock: Clock) -> None:
         self._target = target
         self._clock = clock
-        self._standing: dict[str, Hold] = {}
+        self._standing: dict[str, HeldRoom] = {}
         self._names: dict[PodReference, str] = {}
         self._due_at = self._ends_at = 0.0
 
-    def set(self, holds: Sequence[Hold]) -> None:
+    def set(self, holds: Sequence[HeldRoom]) -> None:
         """Make placeholders. Raises ClusterError; what was made by then is known and goes with ``release_all``.
 
         Where they are many, those made first are renewed meanwhile. Raises PlanStoppedError if one of them is lost.
@@ -68,7 +68,7 @@ class Holds:
         """Remove the placeholders of these pods, where they have one. Raises ClusterError."""
         self.remove(hold for pod in pods if (hold := self.of(pod)) is not None)
 
-    def remove(self, holds: Iterable[Hold]) -> None:
+    def remove(self, holds: Iterable[HeldRoom]) -> None:
         """Remove those of these placeholders and taints that stand. Raises ClusterError."""
         found = [hold for hold in holds if self.stands(hold)]
         placeholders, taints = _by_kind(found)
@@ -85,21 +85,21 @@ class Holds:
         """Remove everything that may stand. Raises ClusterError."""
         self.remove(list(self._standing.values()))
 
-    def on(self, nodes: Iterable[str], but_for: Iterable[PodReference] = ()) -> list[Hold]:
+    def on(self, nodes: Iterable[str], but_for: Iterable[PodReference] = ()) -> list[HeldRoom]:
         """Placeholders on these nodes, those for the given pods left out."""
         wanted, left_out = set(nodes), set(but_for)
         return [hold for hold in self._standing.values() if hold.request.node in wanted and hold.pod not in left_out]
 
-    def of(self, pod: PodReference) -> Hold | None:
+    def of(self, pod: PodReference) -> HeldRoom | None:
         """The placeholder for a pod, if one stands."""
         name = self._names.get(pod)
         return None if name is None else self._standing.get(name)
 
-    def stands(self, hold: Hold) -> bool:
+    def stands(self, hold: HeldRoom) -> bool:
         """Whether a placeholder has been made and not been removed."""
         return hold.request.name in self._standing
 
-    def in_the_way(self, pod: Pod, node: str, cluster: Cluster) -> list[Hold]:
+    def in_the_way(self, pod: Pod, node: str, cluster: Cluster) -> list[HeldRoom]:
         """Placeholders for others on a node that leave no room there for a pod which is to come now."""
         others = [hold for hold in self.on([node]) if hold.pod is None or hold.pod.uid != pod.uid]
         room = free_room(cluster, node) if others else {}
@@ -112,7 +112,7 @@ class Holds:
         """Nodes that may carry our taint."""
         return [hold.request.node for hold in self._standing.values() if hold.is_taint]
 
-    def _make(self, holds: Sequence[Hold]) -> None:
+    def _make(self, holds: Sequence[HeldRoom]) -> None:
         placeholders, taints = _by_kind(holds)
         if taints:
             self._taint(taints)
@@ -127,11 +127,11 @@ class Holds:
             self._taint(taints)
         return lost
 
-    def _taint(self, holds: Sequence[Hold]) -> None:
+    def _taint(self, holds: Sequence[HeldRoom]) -> None:
         request = holds[0].request
         self._target.taint([hold.request.node for hold in holds], request.plan_id, request.deadline_seconds)
 
-    def _forget(self, holds: Iterable[Hold]) -> None:
+    def _forget(self, holds: Iterable[HeldRoom]) -> None:
         for hold in holds:
             self._standing.pop(hold.request.name)
             if hold.pod is not None:
@@ -144,9 +144,9 @@ class Holds:
             self._due_at, self._ends_at = since + shortest / 2, since + shortest
 
 
-def _by_kind(holds: Iterable[Hold]) -> tuple[list[Hold], list[Hold]]:
+def _by_kind(holds: Iterable[HeldRoom]) -> tuple[list[HeldRoom], list[HeldRoom]]:
     """Placeholders, and taints."""
-    found: tuple[list[Hold], list[Hold]] = ([], [])
+    found: tuple[list[HeldRoom], list[HeldRoom]] = ([], [])
     for hold in holds:
         found[hold.is_taint].append(hold)
     return found

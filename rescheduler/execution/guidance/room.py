@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rescheduler.execution.guidance.guidance_support import PLACEHOLDERS, Means
+from rescheduler.execution.guidance.guidance_support import PLACEHOLDERS, GuidanceSupport
 from rescheduler.execution.guidance.hold_maker import (
-    Hold,
+    HeldRoom,
     HoldMaker,
     enlarged,
     first_departures,
@@ -32,7 +32,7 @@ from rescheduler.model.plan.plan import MOST_EMPTY_CLOSED, Move, Plan
 # Nodes that pods leave are closed, by placeholders for nobody or by our taint: the scheduler would put them back.
 
 
-def closings(plan: Plan, rest: Plan, emptied: Sequence[str], cluster: Cluster, maker: HoldMaker) -> list[Hold]:
+def closings(plan: Plan, rest: Plan, emptied: Sequence[str], cluster: Cluster, maker: HoldMaker) -> list[HeldRoom]:
     """Placeholders for the whole time of a plan, on nodes that pods leave and on which nobody arrives.
 
     Nodes that are to be empty are closed altogether; on others so much is kept that no pod comes back which left.
@@ -65,7 +65,12 @@ def empty_before(plan: Plan, rest: Plan, emptied: Sequence[str], cluster: Cluste
 
 
 def enough_to_close(
-    node: str, leavers: Sequence[Pod], cluster: Cluster, *, keeps: Sequence[Resources] = (), beside: Sequence[Hold] = ()
+    node: str,
+    leavers: Sequence[Pod],
+    cluster: Cluster,
+    *,
+    keeps: Sequence[Resources] = (),
+    beside: Sequence[HeldRoom] = (),
 ) -> Resources:
     """A request that lets none of these pods back onto the node they leave; empty if nothing is needed for that.
 
@@ -101,27 +106,27 @@ class RoomKeeper:
     A taint closes nodes on which nobody arrives; all other room can only be kept by placeholders.
     """
 
-    def __init__(self, holds: Holds, maker: HoldMaker, plan: Plan, means: Means = PLACEHOLDERS) -> None:
+    def __init__(self, holds: Holds, maker: HoldMaker, plan: Plan, support: GuidanceSupport = PLACEHOLDERS) -> None:
         self.warnings: list[str] = []
         self.maker = maker
         self._holds = holds
         self._plan = plan
-        self._means = means
+        self._support = support
         self._closed: frozenset[str] = frozenset()
-        self._of_wave: list[Hold] = []
+        self._of_wave: list[HeldRoom] = []
 
     def begin(self, rest: Plan, emptied: Sequence[str], cluster: Cluster) -> None:
         """Keep what has to be kept before the first eviction. Raises ClusterError, PlanStoppedError."""
         kept = self._closings(rest, emptied, cluster)
         self._closed = frozenset(hold.request.node for hold in kept)
-        if self._means.has_placeholders:
+        if self._support.has_placeholders:
             is_small = 1 < len(rest.moves) <= FEW_MOVES
             kept += needed_holds(rest, cluster, self.maker, rest.moves if is_small else ())
         self._holds.set(kept)
 
     def before_wave(self, rest: Plan, cluster: Cluster) -> None:
         """Keep what the first wave of the rest needs, and what it makes for later ones."""
-        if not self._means.has_placeholders:
+        if not self._support.has_placeholders:
             return
         wave = [move for move in rest.moves if move.wave == 1]
         self._holds.set(self._destinations(rest, wave, cluster))
@@ -136,7 +141,7 @@ class RoomKeeper:
         self._holds.remove(self._of_wave)
         self._of_wave = []
 
-    def _closings(self, rest: Plan, emptied: Sequence[str], cluster: Cluster) -> list[Hold]:
+    def _closings(self, rest: Plan, emptied: Sequence[str], cluster: Cluster) -> list[HeldRoom]:
         empty = empty_before(self._plan, rest, emptied, cluster, self.maker.leavers)
         if len(empty) > MOST_EMPTY_CLOSED:
             self.warnings.append(
@@ -145,11 +150,11 @@ class RoomKeeper:
             )
             empty = []
         kept = []
-        if self._means.has_taints:
+        if self._support.has_taints:
             kept = [self.maker.taint(name) for name in [*left_for_good(self._plan, rest, emptied), *empty]]
             if not self._tolerating():
                 return kept
-        if self._means.has_placeholders:
+        if self._support.has_placeholders:
             kept += closings(self._plan, rest, emptied, cluster, self.maker)
             for name in empty:
                 kept += self.maker.closing(name, self.maker.full)
@@ -162,7 +167,7 @@ class RoomKeeper:
         ours = leaving_taint("", 0.0)
         return [pod.key for pod in self.maker.leavers if any(tolerates(item, ours) for item in pod.spec.tolerations)]
 
-    def _destinations(self, rest: Plan, wave: Sequence[Move], cluster: Cluster) -> list[Hold]:
+    def _destinations(self, rest: Plan, wave: Sequence[Move], cluster: Cluster) -> list[HeldRoom]:
         """Destinations that have no placeholder yet: contested ones of this wave, and those it makes room for."""
         if len(self._plan.moves) <= 1:
             return []

@@ -16,7 +16,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, PodReference
 
 
-class Intents:
+class AnnouncedEvictions:
     """Own entries by pod, the newest of each; ``number`` is given by the ledger and not known here."""
 
     def __init__(self) -> None:

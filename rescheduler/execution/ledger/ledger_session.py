@@ -1,4 +1,4 @@
-"""The books of one plan: every eviction is in the ledger before it is sent, and its answer afterwards.
+"""The ledger session of one plan: every eviction is in the ledger before it is sent, and its answer afterwards.
 
 Order of one eviction: intent into the ledger (compare-and-swap), line into the audit log, a last look at what grew old
 meanwhile and at whether we were stopped, and only then the request. What is learned later waits for the next write, so
@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
-from rescheduler.execution.ledger.ledger_entries import Intents
+from rescheduler.execution.ledger.ledger_entries import AnnouncedEvictions
 from rescheduler.execution.ledger.ledger_writer import LedgerWriter
 from rescheduler.execution.ledger.open_evictions import SENT_WITHIN_SECONDS
-from rescheduler.execution.ledger.repayment import Repayment
+from rescheduler.execution.ledger.repayment import OpenEvictions
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import (
@@ -32,10 +32,10 @@ from rescheduler.model.daemon.ledger_changes import announced, debt_of, holds, p
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, PlanResult, PodReference
 
-# How one process keeps its books, and what makes it close them: a newer plan, a mark, a switch, a full disk.
+# How one process keeps the ledger, and what makes it stop: a newer plan, a mark, a switch, a full disk.
 
 
-class BookRules(NamedTuple):
+class LedgerRules(NamedTuple):
     """``holder``: who we are, for those whom we stop or who stop us. ``keep_seconds``: how long closed entries stay;
     ``counted_seconds``: how long they count in some window. ``waits_until_repaid``: between waves, wait until the
     workloads that are to lose pods again have no debt; without it, a wave waits until the one before is Ready.
@@ -47,16 +47,16 @@ class BookRules(NamedTuple):
     waits_until_repaid: bool = False
 
 
-DEFAULT_RULES = BookRules()
+DEFAULT_RULES = LedgerRules()
 
 
-class Books(NamedTuple):
-    """Where the books are kept: ``store`` for everybody, ``audit`` on our own disk; ``stopped``: see Executor."""
+class LedgerSettings(NamedTuple):
+    """Where a ledger is kept: ``store`` for everybody, ``audit`` on our own disk; ``stopped``: see Executor."""
 
     store: LedgerStore
     audit: AuditLog | None
     stopped: Callable[[], str | None]
-    rules: BookRules
+    rules: LedgerRules
 
     def note(self, entries: Sequence[LedgerEntry]) -> None:
         """Write entries into the audit log, or find out whether that works. Raises PlanStoppedError."""
@@ -103,21 +103,21 @@ LASTING: Final = frozenset({"Forbidden", "TwoBudgets", "BudgetExhausted", "Budge
 """Refusals that a later try would meet again; others are about a moment, or about the server."""
 
 
-class Bookkeeper:
+class LedgerSession:
     """Everything that one plan reads from the ledger and writes to it."""
 
     def __init__(
-        self, books: Books, target: ExecutionTarget, fresh: FreshCluster, waiter: Waiter, clock: Clock
+        self, settings: LedgerSettings, target: ExecutionTarget, fresh: FreshCluster, waiter: Waiter, clock: Clock
     ) -> None:
-        self._books = books
+        self._settings = settings
         self._fresh = fresh
         self._clock = clock
-        rules = books.rules
+        rules = settings.rules
         self._writer = LedgerWriter(
-            books.store, clock, keep_seconds=rules.keep_seconds, counted_seconds=rules.counted_seconds
+            settings.store, clock, keep_seconds=rules.keep_seconds, counted_seconds=rules.counted_seconds
         )
-        self._intents = Intents()
-        self._repayment = Repayment(self._writer, target, fresh, waiter)
+        self._announced = AnnouncedEvictions()
+        self._open_evictions = OpenEvictions(self._writer, target, fresh, waiter)
         self._plan: int | None = None
         self._seen: str | None = None
         self._unsent: tuple[LedgerEntry, float] | None = None
@@ -132,26 +132,26 @@ class Bookkeeper:
         ledger = self._writer.ledger
         if self._unsent is not None:
             ledger = without(ledger, self._unsent[0])
-        if self._books.rules.waits_until_repaid:
+        if self._settings.rules.waits_until_repaid:
             return ledger
-        return self._intents.without_complete(ledger, self._fresh.time)
+        return self._announced.without_complete(ledger, self._fresh.time)
 
     def open(self, moves: Sequence[Move]) -> None:
         """Read what earlier plans and other processes left; wait for evictions of these pods that are in doubt.
 
         Raises ClusterError, and PlanStoppedError where somebody has stopped us.
         """
-        self._repayment.await_doubts(moves, lambda: self._books.check_stop(self._writer))
+        self._open_evictions.await_doubts(moves, lambda: self._settings.check_stop(self._writer))
 
     def begin(self) -> None:
         """Take the next number: every older plan stops. Raises PlanStoppedError, ClusterError."""
         if self._plan is not None:
             return
-        self._books.note([])
-        holder = f"{self._books.rules.holder}, since {self._fresh.time:.3f}"
+        self._settings.note([])
+        holder = f"{self._settings.rules.holder}, since {self._fresh.time:.3f}"
 
         def change(ledger: Ledger) -> Ledger:
-            self._books.check_stop(self._writer)
+            self._settings.check_stop(self._writer)
             return plan_begun(ledger, holder)
 
         self._writer.update(change, lambda ledger: ledger.holder == holder, self._fresh.time)
@@ -172,7 +172,7 @@ class Bookkeeper:
         """
         assert self._plan is not None
         began = self._clock.monotonic()
-        entry = self._intents.entry(move, pod, self._plan, self._fresh)
+        entry = self._announced.entry(move, pod, self._plan, self._fresh)
         objection: str | None = None
 
         def change(ledger: Ledger) -> Ledger | None:
@@ -184,13 +184,13 @@ class Bookkeeper:
                 self._seen = self._writer.version
             return None if objection is not None else announced(ledger, entry)
 
-        self._intents.put(entry)
+        self._announced.put(entry)
         if not self._writer.update(change, lambda ledger: holds(ledger, entry), self._fresh.time):
-            self._intents.forget(entry)
+            self._announced.forget(entry)
             return objection
         self._seen = self._writer.version
         try:
-            self._books.note([entry])
+            self._settings.note([entry])
         except PlanStoppedError as error:
             self._withdraw(entry, f"not sent: {error}")
             raise
@@ -207,12 +207,12 @@ class Bookkeeper:
         self._unsent = None
         if took > SENT_WITHIN_SECONDS:
             return f"announcing the eviction of {move.pod.key} took {took:.0f} s; apply again to go on"
-        self._books.check_switch()
+        self._settings.check_switch()
         return None
 
     def answered(self, move: Move, answer: EvictionAnswer) -> None:
         """What was said to the last request for the pod of a move; told to the ledger with the next write."""
-        entry = self._intents.of(move.pod)
+        entry = self._announced.of(move.pod)
         if entry is None:
             return
         now = self._fresh.time
@@ -222,11 +222,11 @@ class Bookkeeper:
             entry = self._change(entry, state=EntryState.OPEN, ended_at=now, is_in_doubt=True, message=answer.message)
         else:
             entry = self._change(entry, **_refused(answer, now))
-        self._books.tell(entry)
+        self._settings.tell(entry)
 
     def not_sent(self, move: Move, why: str) -> None:
         """The eviction that was announced was held back at the last moment."""
-        entry = self._intents.of(move.pod)
+        entry = self._announced.of(move.pod)
         if entry is not None:
             self._withdraw(entry, f"not sent: {why}")
 
@@ -234,41 +234,41 @@ class Bookkeeper:
         """Remember a refusal that will last, so that later plans go around it; one that came before any intent too."""
         if self._plan is None or answer.kind not in LASTING:
             return
-        known, now = self._intents.of(move.pod), self._fresh.time
+        known, now = self._announced.of(move.pod), self._fresh.time
         if known is not None and (known.is_debt or known.state is EntryState.REFUSED):
             return
-        entry = structs.replace(self._intents.entry(move, pod, self._plan, self._fresh), **_refused(answer, now))
+        entry = structs.replace(self._announced.entry(move, pod, self._plan, self._fresh), **_refused(answer, now))
         try:
             self._writer.update(lambda ledger: announced(ledger, entry), lambda ledger: holds(ledger, entry), now)
         except (ClusterError, PlanStoppedError):
             return  # nothing was evicted, so nothing is owed
-        self._intents.put(entry)
-        self._books.tell(entry)
+        self._announced.put(entry)
+        self._settings.tell(entry)
 
     def left(self, move: Move) -> None:
         """An eviction whose answer was lost has taken effect."""
-        entry = self._intents.of(move.pod)
+        entry = self._announced.of(move.pod)
         if entry is not None:
             self._change(entry, state=EntryState.OPEN, is_in_doubt=False, message="")
 
     def failed(self, move: Move, why: str) -> None:
         """The replacement of a moved pod does not work: remembered, whatever becomes of it."""
-        entry = self._intents.of(move.pod)
+        entry = self._announced.of(move.pod)
         if entry is not None:
             self._change(entry, failure=why)
 
     def landed(self, result: PlanResult, ready: Iterable[PodReference] = ()) -> None:
         """Where pods landed so far; ``ready``: those whose replacements work."""
         for move in result.moves:
-            entry = self._intents.of(move.pod)
+            entry = self._announced.of(move.pod)
             if entry is not None and move.landed_on is not None and entry.landed_on != move.landed_on:
                 self._change(entry, landed_on=move.landed_on)
-        self._intents.complete(ready)
+        self._announced.complete(ready)
 
     def await_repaid(self, moves: Sequence[Move]) -> None:
-        """Wait until workloads that are to lose pods again owe nothing, where the books are kept so strictly."""
-        if self._books.rules.waits_until_repaid:
-            self._repayment.await_repaid(moves)
+        """Wait until workloads that are to lose pods again owe nothing, where the rules are so strict."""
+        if self._settings.rules.waits_until_repaid:
+            self._open_evictions.await_repaid(moves)
 
     def close(self, result: PlanResult) -> str | None:
         """Write what is left to be told; in words why that was not possible, None: it stands."""
@@ -277,7 +277,7 @@ class Bookkeeper:
         self.landed(result)
         trouble = None
         # One fails without the other: a full disk here is no reason to leave the cluster's own ledger behind.
-        for write in (self._write_rest, lambda: self._books.note(self._intents.all)):
+        for write in (self._write_rest, lambda: self._settings.note(self._announced.all)):
             try:
                 write()
             except (ClusterError, StoreError, PlanStoppedError) as error:
@@ -291,7 +291,7 @@ class Bookkeeper:
     def _check(self, ledger: Ledger) -> None:
         if self._plan is not None:
             check_fence(ledger, self._plan)
-        self._books.check_stop(self._writer)
+        self._settings.check_stop(self._writer)
 
     def _withdraw(self, entry: LedgerEntry, message: str) -> None:
         self._unsent = None
@@ -301,7 +301,7 @@ class Bookkeeper:
     def _change(self, entry: LedgerEntry, **fields: Any) -> LedgerEntry:
         self._writer.note(entry.pod.uid, entry.at, **fields)
         changed = structs.replace(entry, **fields)
-        self._intents.put(changed)
+        self._announced.put(changed)
         return changed
 
 

@@ -59,7 +59,7 @@ def doubt_ends_at(entry: LedgerEntry) -> float:
     return ended_at + DOUBT_SECONDS
 
 
-class _Standing(NamedTuple):
+class _WorkloadState(NamedTuple):
     """A workload and those of its pods that are not on their way out."""
 
     workload: Workload | None
@@ -71,7 +71,7 @@ class _Standing(NamedTuple):
 
 
 def _settled(
-    entry: LedgerEntry, cluster: Cluster, standings: dict[str, _Standing], look: Look, claimed: set[str]
+    entry: LedgerEntry, cluster: Cluster, standings: dict[str, _WorkloadState], look: Look, claimed: set[str]
 ) -> LedgerEntry:
     now = cluster.taken_at
     if entry.may_stand:
@@ -89,7 +89,7 @@ def _stands(pod: Pod | None, entry: LedgerEntry) -> bool:
 
 
 def _replaced(
-    entry: LedgerEntry, cluster: Cluster, standings: dict[str, _Standing], claimed: set[str]
+    entry: LedgerEntry, cluster: Cluster, standings: dict[str, _WorkloadState], claimed: set[str]
 ) -> LedgerEntry | None:
     """The entry if its workload is as complete as it was, by a pod that came after it and works; else None."""
     standing = standings.get(entry.workload)
@@ -106,13 +106,13 @@ def _replaced(
     return closed(entry, EntryState.REPAID, now, landed_on=node)
 
 
-def _without_workload(entry: LedgerEntry, cluster: Cluster, standings: dict[str, _Standing]) -> LedgerEntry | None:
+def _without_workload(entry: LedgerEntry, cluster: Cluster, standings: dict[str, _WorkloadState]) -> LedgerEntry | None:
     """The entry if nobody wants a replacement any more, or if nobody can ever tell; else None."""
     now = cluster.taken_at
     pod = cluster.pod_by_key.get(entry.pod.key)
     if pod is not None and pod.uid == entry.pod.uid and not pod.is_finished:
         return None
-    standing = standings.get(entry.workload, _Standing(None, ()))
+    standing = standings.get(entry.workload, _WorkloadState(None, ()))
     if not entry.workload:
         return closed(entry, EntryState.REPAID, now, "nothing recreates this pod")
     if standing.workload is None and entry.workload_key.startswith(KNOWN_OWNERS):
@@ -125,7 +125,7 @@ def _without_workload(entry: LedgerEntry, cluster: Cluster, standings: dict[str,
     return None
 
 
-def _desired(standing: _Standing, entry: LedgerEntry) -> int:
+def _desired(standing: _WorkloadState, entry: LedgerEntry) -> int:
     """Replicas that are wanted now; of an owner that is known by its pods alone, those that were there before."""
     workload = standing.workload
     if workload is None or workload.desired_replicas is None or workload.is_inferred:
@@ -152,7 +152,7 @@ def _landing(entry: LedgerEntry, pods: Sequence[Pod], claimed: set[str]) -> str 
     return found.node_name
 
 
-def _standings(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _Standing]:
+def _standings(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _WorkloadState]:
     """Workloads of these debts as they stand, by uid."""
     wanted = {entry.workload for entry in debts if entry.workload}
     namespaces = {entry.pod.namespace for entry in debts}
@@ -164,4 +164,4 @@ def _standings(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _Sta
             if workload is not None and workload.uid in wanted:
                 workloads.setdefault(workload.uid, workload)
                 members[workload.uid].append(pod)
-    return {uid: _Standing(workload, members[uid]) for uid, workload in workloads.items()}
+    return {uid: _WorkloadState(workload, members[uid]) for uid, workload in workloads.items()}

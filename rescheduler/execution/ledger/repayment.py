@@ -18,7 +18,7 @@ from rescheduler.model.plan.plan import Move, Plan, PodReference
 REPAID_PAUSE_SECONDS: Final = 5.0
 
 
-class Repayment:
+class OpenEvictions:
     """Closes debts in the ledger of one process as they are proven to be over; it is written with the next write."""
 
     def __init__(self, writer: LedgerWriter, target: ExecutionTarget, fresh: FreshCluster, waiter: Waiter) -> None:

@@ -19,7 +19,7 @@ _PASSING: Final = frozenset({"", "ErrImagePull", "RegistryUnavailable"})
 
 
 @dataclass
-class Departure:
+class EvictedPod:
     """One pod that was evicted. ``known`` are uids of its owner's pods that were there before it left.
 
     ``refused``: a replacement that ended before it ran, as when a kubelet does not let it in.
@@ -86,19 +86,19 @@ class Departures:
 
     def __init__(self, target: ExecutionTarget) -> None:
         self._target = target
-        self.all: list[Departure] = []
+        self.all: list[EvictedPod] = []
 
     def known_before(self, pod: Pod, selector: LabelSelector | None) -> frozenset[str]:
         """Uids of the owner's pods as they stand now, to tell a replacement from them later."""
         return frozenset(other.uid for other in self._target.read_pods(pod.namespace, selector))
 
-    def look(self, only: Departure | None = None) -> None:
+    def look(self, only: EvictedPod | None = None) -> None:
         """Look at the cluster and match new pods to the moves they replace.
 
         Pods of one owner are alike, so a new pod counts for the move that wanted it where it landed. ``only``: just
         those pods are looked at among which this one's replacement would be.
         """
-        groups: dict[tuple[str, LabelSelector | None], list[Departure]] = defaultdict(list)
+        groups: dict[tuple[str, LabelSelector | None], list[EvictedPod]] = defaultdict(list)
         for departure in self.all:
             groups[_group(departure)].append(departure)
         for (namespace, selector), departures in groups.items():
@@ -111,23 +111,23 @@ class Departures:
         return frozenset(departure.move.pod for departure in self.all)
 
     @property
-    def open(self) -> Sequence[Departure]:
+    def open(self) -> Sequence[EvictedPod]:
         """Departures whose old pod is not gone, or whose new one is not bound."""
         return [departure for departure in self.all if not departure.is_over]
 
 
-def _group(departure: Departure) -> tuple[str, LabelSelector | None]:
+def _group(departure: EvictedPod) -> tuple[str, LabelSelector | None]:
     return departure.pod.namespace, departure.selector
 
 
-def _match(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
+def _match(departures: Sequence[EvictedPod], pods: Sequence[Pod]) -> None:
     standing = {pod.uid for pod in pods if not pod.is_finished}
     for departure in departures:
         departure.is_gone = departure.pod.uid not in standing
         departure.replacement = None
         departure.refused = next((pod for pod in siblings(departure.pod, pods) if _is_refused(pod, departure)), None)
     new = [pod for pod in pods if not pod.is_terminating and not pod.is_finished]
-    of_owner: dict[str, list[Departure]] = defaultdict(list)
+    of_owner: dict[str, list[EvictedPod]] = defaultdict(list)
     for departure in departures:
         if departure.pod.controller is not None:
             of_owner[departure.pod.controller.uid].append(departure)
@@ -135,12 +135,12 @@ def _match(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
         _match_replicas(group, siblings(group[0].pod, new))
 
 
-def _is_refused(pod: Pod, departure: Departure) -> bool:
+def _is_refused(pod: Pod, departure: EvictedPod) -> bool:
     """Whether a pod that came after this departure has failed already."""
     return pod.phase == "Failed" and pod.uid not in departure.known
 
 
-def _match_replicas(departures: Sequence[Departure], pods: Sequence[Pod]) -> None:
+def _match_replicas(departures: Sequence[EvictedPod], pods: Sequence[Pod]) -> None:
     """Share out the new pods of one owner: to those that left before they came, and then to anybody.
 
     Who left last has the fewest to choose from, and so comes first. Those whose old pods are gone, and new pods that

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final, NamedTuple
 
-from rescheduler.execution.ledger.ledger_session import Bookkeeper
+from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget, NotSentError
 from rescheduler.model.objects.pod import Pod
@@ -55,10 +55,10 @@ class Eviction(NamedTuple):
 class Evictor:
     """Evicts one pod at a time; no pod is ever asked for again after an eviction of it may have taken effect."""
 
-    def __init__(self, target: ExecutionTarget, waiter: Waiter, books: Bookkeeper) -> None:
+    def __init__(self, target: ExecutionTarget, waiter: Waiter, session: LedgerSession) -> None:
         self._target = target
         self._waiter = waiter
-        self._books = books
+        self._session = session
         self.in_flight: Move | None = None
         """The move whose eviction was sent and has had no definite answer; whoever has noted its answer resets it."""
 
@@ -80,7 +80,7 @@ class Evictor:
             answer = tried
             if answer.kind not in TRY_LATER and answer.kind not in ("Conflict", "Failed"):
                 break
-        self._books.refused(move, expected, answer)
+        self._session.refused(move, expected, answer)
         return _refusal(move, answer)
 
     def _try(
@@ -100,7 +100,7 @@ class Evictor:
             read_at, live = self._waiter.now, self._read(move, expected)
             if isinstance(live, Eviction):
                 return live
-        objection = still_allowed() or self._books.announce(move, live, ask)
+        objection = still_allowed() or self._session.announce(move, live, ask)
         if objection is None:
             objection = self._last_look(move, live, read_at, still_allowed)
         if objection is not None:
@@ -123,12 +123,12 @@ class Evictor:
     def _last_look(self, move: Move, live: Pod, read_at: float, still_allowed: Callable[[], str | None]) -> str | None:
         """Between the intent and the request: what speaks against it after all. The intent is then taken back."""
         try:
-            objection = self._aged(move, live, read_at, still_allowed) or self._books.last_look(move)
+            objection = self._aged(move, live, read_at, still_allowed) or self._session.last_look(move)
         except (PlanStoppedError, ClusterError) as error:
-            self._books.not_sent(move, str(error))
+            self._session.not_sent(move, str(error))
             raise
         if objection is not None:
-            self._books.not_sent(move, objection)
+            self._session.not_sent(move, objection)
         return objection
 
     def _aged(self, move: Move, live: Pod, read_at: float, still_allowed: Callable[[], str | None]) -> str | None:
@@ -150,9 +150,9 @@ class Evictor:
             answer = self._target.evict(move.pod, live.resource_version, dry_run=False)
         except NotSentError as error:
             self.in_flight = None
-            self._books.not_sent(move, str(error))
+            self._session.not_sent(move, str(error))
             raise
-        self._books.answered(move, answer)
+        self._session.answered(move, answer)
         if answer.kind not in ("Accepted", "Failed"):
             self.in_flight = None
         return answer
@@ -172,7 +172,7 @@ class Evictor:
         for _ in self._waiter.polls(DOUBT_SECONDS):
             try:
                 if is_leaving(self._target.read_pod(move.pod.namespace, move.pod.name), move):
-                    self._books.left(move)
+                    self._session.left(move)
                     return Eviction(EvictionKind.SENT)
             except ClusterError:
                 continue

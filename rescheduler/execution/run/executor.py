@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from rescheduler.execution.guidance.hold_maker import HoldSettings
-from rescheduler.execution.ledger.ledger_session import DEFAULT_RULES, BookRules, Books
+from rescheduler.execution.ledger.ledger_session import DEFAULT_RULES, LedgerRules, LedgerSettings
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.plan_run import PlanRun, RunSettings
@@ -29,7 +29,7 @@ from rescheduler.extension_points import (
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult
 
-__all__ = ["BookRules", "Executor", "HoldSettings", "plan_id_of"]
+__all__ = ["Executor", "HoldSettings", "LedgerRules", "plan_id_of"]
 
 
 class Executor:
@@ -61,15 +61,15 @@ class Executor:
         audit: AuditLog | None = None,
         stopped: Callable[[], str | None] = lambda: None,
         ending: Callable[[], str | None] = lambda: None,
-        rules: BookRules = DEFAULT_RULES,
+        rules: LedgerRules = DEFAULT_RULES,
         run_id: str | None = None,
     ) -> None:
         self._target = target
         self._gate = gate
         self._clock = clock
         self._run_id = run_id
-        books = Books(PrivateLedger() if ledger is None else ledger, audit, stopped, rules)
-        self._settings = RunSettings(hold, guidance, timeout_seconds, proof, as_seen, progress, books, ending)
+        ledger_settings = LedgerSettings(PrivateLedger() if ledger is None else ledger, audit, stopped, rules)
+        self._settings = RunSettings(hold, guidance, timeout_seconds, proof, as_seen, progress, ledger_settings, ending)
 
     def carry_out(self, plan: Plan) -> PlanResult:
         """Do what is left of a plan and tell what became of each move and placement.

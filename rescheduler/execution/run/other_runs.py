@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from rescheduler.execution.guidance.guidance_support import PREDICT, Means
+from rescheduler.execution.guidance.guidance_support import PREDICT, GuidanceSupport
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.stopping import PlanStoppedError
@@ -52,7 +52,7 @@ class OtherRuns(NamedTuple):
 
     plan_id: str
     guidance: str
-    means: Means
+    support: GuidanceSupport
     target: ExecutionTarget
     fresh: FreshCluster
     outcomes: Outcomes
@@ -72,7 +72,7 @@ class OtherRuns(NamedTuple):
 
     def _standing(self) -> list[str]:
         """Names of placeholders, and taints that still hold; a fresh look at those that may have run out."""
-        placeholders = self.target.leftovers() if self.means.has_placeholders else ()
+        placeholders = self.target.leftovers() if self.support.has_placeholders else ()
         taints = standing_of_others(self.fresh, self.plan_id)
         if taints:
             self.fresh.read()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rescheduler.execution.guidance.hold_maker import Hold
+from rescheduler.execution.guidance.hold_maker import HeldRoom
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.run.outcomes import Outcomes, landing
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
@@ -23,12 +23,12 @@ FIRST_PATIENCE_SECONDS: Final = 2.0
 class _Lead:
     """``hold``: what kept the room. ``due_at``: when to try again."""
 
-    hold: Hold | None
+    hold: HeldRoom | None
     patience_seconds: float
     due_at: float
 
 
-class Leader:
+class Nominator:
     """Leads pods that are pending. Does nothing but release room while ``is_guided`` is False.
 
     The order matters: a pod that is tried while its own placeholder stands fails, and that clears its nomination. So
@@ -80,14 +80,14 @@ class Placer:
         self,
         target: ExecutionTarget,
         holds: Holds,
-        leader: Leader,
+        nominator: Nominator,
         waiter: Waiter,
         outcomes: Outcomes,
         progress: Progress,
     ) -> None:
         self._target = target
         self._holds = holds
-        self._leader = leader
+        self._nominator = nominator
         self._waiter = waiter
         self._outcomes = outcomes
         self._progress = progress
@@ -120,7 +120,7 @@ class Placer:
             for _ in self._waiter.polls(PATIENCE_SECONDS):
                 if self._is_placed(item):
                     return
-                self._leader.lead(item.pod, item.node, item.pod)
+                self._nominator.lead(item.pod, item.node, item.pod)
         finally:
             if not self._outcomes.is_told(item):
                 message = f"still pending although its room on {item.node} was made"
@@ -139,7 +139,7 @@ class Placer:
             return False
         self._outcomes.of_placement(item, landing(item.node, live.node_name), live.node_name)
         self._holds.release([item.pod])
-        if self._leader.is_guided:
+        if self._nominator.is_guided:
             self._target.record(item.pod, "RoomMade", f"got a place on {live.node_name}")
         return True
 

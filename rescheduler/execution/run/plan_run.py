@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 from rescheduler.execution.guidance.gated_moves import GatedMoves
 from rescheduler.execution.guidance.gates import Gates
-from rescheduler.execution.guidance.guidance_support import Means, usable_means, with_gates, without_gates
+from rescheduler.execution.guidance.guidance_support import GuidanceSupport, usable_guidance, with_gates, without_gates
 from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.guidance.hold_maker import HoldMaker, HoldSettings
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.guidance.leaving_nothing import SURE_DEATH_SECONDS, leave_nothing
 from rescheduler.execution.guidance.room import RoomKeeper
-from rescheduler.execution.ledger.ledger_session import Bookkeeper, Books
+from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
 from rescheduler.execution.ledger.repayment import when_repaid
-from rescheduler.execution.run.departures import Departure, Departures, selector_of, siblings
+from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of, siblings
 from rescheduler.execution.run.emptied import emptied_nodes, promised_empty
 from rescheduler.execution.run.evicting import is_leaving
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
 from rescheduler.execution.run.outcomes import Outcomes
-from rescheduler.execution.run.placing import Leader, Placer
+from rescheduler.execution.run.placing import Nominator, Placer
 from rescheduler.execution.run.proving import RestProver, Stray, strays_of
 from rescheduler.execution.run.resuming import Remainder, made_at, require_standing, rest_of, what_is_left
 from rescheduler.execution.run.settling import Settler
@@ -35,7 +35,7 @@ from rescheduler.model.plan.plan import OutcomeKind, Plan
 # An order that ends a plan at once: not even what it has begun is waited for.
 
 
-class Ending:
+class RunEnding:
     """``ask``: why the plan is to end; None: it is not."""
 
     def __init__(self, ask: Callable[[], str | None]) -> None:
@@ -65,7 +65,7 @@ class RunSettings(NamedTuple):
     proof: Callable[[Cluster, Plan], Sequence[str]]
     as_seen: Callable[[Cluster], Cluster]
     progress: Progress
-    books: Books
+    ledger: LedgerSettings
     ending: Callable[[], str | None] = lambda: None
 
 
@@ -79,24 +79,24 @@ class PlanRun:
         self.has_begun = False
         self._plan = plan
         self._plan_id = plan_id
-        self._ending = Ending(settings.ending)
+        self._ending = RunEnding(settings.ending)
         self._target = target
         self._settings = settings
         self._fresh = FreshCluster(target, clock, settings.as_seen)
         self._holds = Holds(target, clock)
         self._gates = Gates(target, clock, plan_id, settings.hold.deadline_seconds)
         self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._keep_up)
-        self._books = books = Bookkeeper(settings.books, target, self._fresh, waiter, clock)
-        self._leader = leader = Leader(target, self._holds, clock)
+        self._session = session = LedgerSession(settings.ledger, target, self._fresh, waiter, clock)
+        self._nominator = nominator = Nominator(target, self._holds, clock)
         self._settler = Settler(
-            target, self._holds, leader, waiter, clock, self.outcomes, settings.progress, books.failed
+            target, self._holds, nominator, waiter, clock, self.outcomes, settings.progress, session.failed
         )
-        self._placer = Placer(target, self._holds, leader, waiter, self.outcomes, settings.progress)
+        self._placer = Placer(target, self._holds, nominator, waiter, self.outcomes, settings.progress)
         self._sender = WaveSender(
-            target, gate, self._fresh, waiter, self._holds, self._settler, leader, self.outcomes, books
+            target, gate, self._fresh, waiter, self._holds, self._settler, nominator, self.outcomes, session
         )
         self._room: RoomKeeper | None = None
-        self._means = Means()
+        self._support = GuidanceSupport()
         self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes)
 
     def carry_out(self) -> None:
@@ -106,11 +106,11 @@ class PlanRun:
             return
         for item in rest.placements if rest.moves else ():
             if item.wave == 0:
-                self._leader.suggest(item.pod, item.node)
+                self._nominator.suggest(item.pod, item.node)
         while rest.moves:
             self._settings.progress("moving pods", len(self._sender.sent), len(self._plan.moves))
             self.has_begun = True
-            rest = when_repaid(rest, self._books.await_repaid, self._fresh, self._look_again)
+            rest = when_repaid(rest, self._session.await_repaid, self._fresh, self._look_again)
             if not rest.moves:
                 break
             departures = self._move_wave(rest)
@@ -120,7 +120,7 @@ class PlanRun:
                 rest = self._look_again(rest, strays_of(departures.all))
             rest = self._place(rest)
             self._settler.wait_ready(departures)
-            self._books.landed(self.outcomes.result(), gone)
+            self._session.landed(self.outcomes.result(), gone)
             rest = self._look_again(rest) if rest.moves else rest
         self._place(rest)
         self._verify()
@@ -149,7 +149,7 @@ class PlanRun:
     def close_books(self) -> None:
         """Write down where pods landed, as the last thing that is done."""
         try:
-            trouble = self._books.close(self.outcomes.result())
+            trouble = self._session.close(self.outcomes.result())
         except KeyboardInterrupt:
             trouble = "where pods landed was not written down; the next plan finds out by itself"
         if trouble is not None:
@@ -175,7 +175,7 @@ class PlanRun:
         remove_expired(self._fresh, self._target, self._settings.guidance, self.outcomes)
         standing = [move for move in self._plan.moves if not is_leaving(cluster.pod_by_key.get(move.pod.key), move)]
         if standing:
-            self._books.open(standing)
+            self._session.open(standing)
         left = self._await_earlier(what_is_left(self._plan, self._fresh.now, self.outcomes))
         if not left.moves and not left.placements:
             if self._plan.moves:
@@ -187,13 +187,13 @@ class PlanRun:
         emptied = emptied_nodes(self._plan, rest.moves, self._fresh.now)
         self._prover.promised_empty = promised_empty(rest.moves, emptied)
         guidance = self._settings.guidance
-        means = usable_means(guidance, self._plan, rest, self._target, self.outcomes)
-        self._means = with_gates(means, guidance, rest, self._target, self.outcomes)
-        self._leader.is_guided = self._means.has_placeholders
-        if self._means.is_any and rest.moves:
+        support = usable_guidance(guidance, self._plan, rest, self._target, self.outcomes)
+        self._support = with_gates(support, guidance, rest, self._target, self.outcomes)
+        self._nominator.is_guided = self._support.has_placeholders
+        if self._support.is_any and rest.moves:
             self._hold(rest, emptied)
         if rest.moves:  # last, since this stops every other plan: one that could not keep its room stops nobody
-            self._books.begin()
+            self._session.begin()
         return rest
 
     def _await_earlier(self, left: Remainder) -> Remainder:
@@ -206,7 +206,7 @@ class PlanRun:
             pod = self._fresh.now.pod_by_key[move.pod.key]
             family = siblings(pod, self._fresh.now.pods)
             known = frozenset(other.uid for other in family if (other.created_at or 0.0) < since)
-            departures.all.append(Departure(move, pod, selector_of(pod, self._fresh.now), known | {pod.uid}))
+            departures.all.append(EvictedPod(move, pod, selector_of(pod, self._fresh.now), known | {pod.uid}))
         self._settler.settle(departures)
         self._placer.wait_for_homes(left.homeless)
         self.outcomes.clear()
@@ -217,27 +217,27 @@ class PlanRun:
 
     def _hold(self, rest: Plan, emptied: Sequence[str]) -> None:
         """Keep all holes, before the first eviction; another run's holes are waited for."""
-        run = OtherRuns(self._plan_id, self._settings.guidance, self._means, self._target, self._fresh, self.outcomes)
+        run = OtherRuns(self._plan_id, self._settings.guidance, self._support, self._target, self._fresh, self.outcomes)
         run.wait(self._waiter.polls(self._settings.hold.deadline_seconds + SURE_DEATH_SECONDS), self._settings.progress)
         require_standing(rest, self._fresh.now)  # the other run may have moved some of them
         self._settings.progress("keeping room")
         self.has_begun = True
         maker = HoldMaker(rest, self._fresh.now, self._plan_id, self._settings.hold.deadline_seconds)
-        if self._means.has_placeholders:
+        if self._support.has_placeholders:
             self._sender.guide = Guide(self._holds, maker)
         if self._has_gates(rest):
             self._sender.gated = GatedMoves(self._target, self._gates, self._holds, maker, self._waiter)
-        self._room = RoomKeeper(self._holds, maker, self._plan, self._means)
+        self._room = RoomKeeper(self._holds, maker, self._plan, self._support)
         self._room.begin(rest, emptied, self._fresh.now)
         self.outcomes.warnings.extend(self._room.warnings)
 
     def _has_gates(self, rest: Plan) -> bool:
         """Put the rule of the gate in force, where there is to be one; a rule that does not bite is none."""
-        missing = self._gates.begin() if self._means.has_gates else None
+        missing = self._gates.begin() if self._support.has_gates else None
         if missing is not None:
             self._gates.end()
-            self._means = without_gates(self._means, self._settings.guidance, rest, missing, self.outcomes)
-        return self._means.has_gates
+            self._support = without_gates(self._support, self._settings.guidance, rest, missing, self.outcomes)
+        return self._support.has_gates
 
     def _place(self, rest: Plan) -> Plan:
         """Let the pods in whose room is free; the others wait for a later wave."""
@@ -258,7 +258,7 @@ class PlanRun:
         self._holds.release_all()
         self._gates.end()
         self._settings.progress("verifying")
-        ours = [name for name in self._target.leftovers() if self._plan_id in name] if self._leader.is_guided else []
+        ours = [name for name in self._target.leftovers() if self._plan_id in name] if self._nominator.is_guided else []
         cluster = self._fresh.read()
         self.outcomes.warnings.extend(verify(self.outcomes.result(), cluster, ours))
         promised = self._prover.promised_empty

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from rescheduler.execution.run.departures import Departure
+from rescheduler.execution.run.departures import EvictedPod
 from rescheduler.execution.run.emptied import without_spoiled
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.outcomes import Outcomes
@@ -76,7 +76,7 @@ class RestProver:
         return rest_of(rest, moves, placements)
 
 
-def strays_of(departures: Iterable[Departure]) -> list[Stray]:
+def strays_of(departures: Iterable[EvictedPod]) -> list[Stray]:
     """Those of the replacements that landed where they were not expected."""
     return [
         Stray(item.move.to_node, item.landed_on, item.pod.spec.requests)

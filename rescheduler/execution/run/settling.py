@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from rescheduler.execution.guidance.holds import Holds
-from rescheduler.execution.run.departures import Departure, Departures
+from rescheduler.execution.run.departures import Departures, EvictedPod
 from rescheduler.execution.run.outcomes import Outcomes
-from rescheduler.execution.run.placing import PATIENCE_SECONDS, Leader
+from rescheduler.execution.run.placing import PATIENCE_SECONDS, Nominator
 from rescheduler.execution.run.stopping import MoveFailedError, PlanStoppedError, Waiter
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
 from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference
@@ -28,7 +28,7 @@ class Settler:
         self,
         target: ExecutionTarget,
         holds: Holds,
-        leader: Leader,
+        nominator: Nominator,
         waiter: Waiter,
         clock: Clock,
         outcomes: Outcomes,
@@ -38,7 +38,7 @@ class Settler:
         """``failed`` is told of each move whose replacement does not work, and why."""
         self._failed = failed
         self._holds = holds
-        self._leader = leader
+        self._nominator = nominator
         self._waiter = waiter
         self._clock = clock
         self._outcomes = outcomes
@@ -50,7 +50,7 @@ class Settler:
         """Remember a wave's departures, for the report of a plan that stops amid them."""
         self._departures = departures
 
-    def look_after(self, departure: Departure, *, must_land: bool) -> None:
+    def look_after(self, departure: EvictedPod, *, must_land: bool) -> None:
         """Watch one replacement for a moment, or until it is bound where others wait for that."""
         owner = departure.pod.controller
         if owner is None or (owner.kind == "StatefulSet" and not must_land):
@@ -109,7 +109,7 @@ class Settler:
         untold = [item for item in departures.all if not self._outcomes.is_told(item.move)]
         if not untold:
             return
-        self._leader.is_guided = False
+        self._nominator.is_guided = False
         try:
             for _ in self._waiter.polls(PATIENCE_SECONDS if wait else 0.0):
                 departures.look()
@@ -123,14 +123,14 @@ class Settler:
             else:
                 self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, None, f"evicted; {_where_it_stands(item)}")
 
-    def _look(self, only: Departure | None = None) -> None:
+    def _look(self, only: EvictedPod | None = None) -> None:
         if not self._tolerated(lambda: self._departures.look(only)):
             return
         for item in self._departures.all if only is None else [only]:
             new = item.replacement
             if new is not None and new.node_name is None:
                 pod = PodReference(new.namespace, new.name, new.uid)
-                self._leader.lead(pod, item.move.to_node, item.move.pod, after_seconds=OWN_WAY_SECONDS)
+                self._nominator.lead(pod, item.move.to_node, item.move.pod, after_seconds=OWN_WAY_SECONDS)
         self._stop_at_failure()
 
     def _stop_at_failure(self) -> None:
@@ -156,28 +156,28 @@ class Settler:
         self._failing_since = None
         return True
 
-    def _tell(self, item: Departure) -> None:
+    def _tell(self, item: EvictedPod) -> None:
         if item.landed_on is None:
             self._outcomes.of_move(item.move, OutcomeKind.LANDED_ELSEWHERE, None, "nothing recreates this pod")
         else:
             self._outcomes.landed(item.move, item.landed_on, f"as {_name(item)}")
 
 
-def _name(item: Departure) -> str:
+def _name(item: EvictedPod) -> str:
     return item.replacement.key if item.replacement is not None else f"the replacement of {item.move.pod.key}"
 
 
-def _patience(departures: Sequence[Departure]) -> float:
+def _patience(departures: Sequence[EvictedPod]) -> float:
     """A pod that is there only waits for its node; one that is not may still be made."""
     return PATIENCE_SECONDS if all(item.replacement is not None for item in departures) else CREATION_SECONDS
 
 
-def _what_is_open(departures: Sequence[Departure]) -> str:
+def _what_is_open(departures: Sequence[EvictedPod]) -> str:
     told = "; ".join(f"{item.move.pod.key} was evicted, {_where_it_stands(item)}" for item in departures[:3])
     return f"{told}; nothing further is moved"
 
 
-def _where_it_stands(item: Departure) -> str:
+def _where_it_stands(item: EvictedPod) -> str:
     if not item.is_gone:
         return "but it has not gone yet"
     if item.replacement is None:

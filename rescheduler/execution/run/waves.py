@@ -9,12 +9,12 @@ from rescheduler.execution.guidance.gated_moves import GatedMoves
 from rescheduler.execution.guidance.guiding import MOST_SHUT, Guide, by_destination, is_guided
 from rescheduler.execution.guidance.hold_maker import fits, free_room, take
 from rescheduler.execution.guidance.holds import Holds
-from rescheduler.execution.ledger.ledger_session import Bookkeeper
-from rescheduler.execution.run.departures import Departure, Departures, selector_of
+from rescheduler.execution.ledger.ledger_session import LedgerSession
+from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of
 from rescheduler.execution.run.evicting import EvictionKind, Evictor
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.outcomes import Outcomes
-from rescheduler.execution.run.placing import Leader
+from rescheduler.execution.run.placing import Nominator
 from rescheduler.execution.run.settling import Settler
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import ExecutionTarget, Gate
@@ -25,7 +25,9 @@ from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference, Refusal
 # Whether a wave may go on after one of its pods landed elsewhere than expected, or others' pods took room.
 
 
-def is_harmless(departure: Departure, wave: Iterable[Move], departures: Sequence[Departure], cluster: Cluster) -> bool:
+def is_harmless(
+    departure: EvictedPod, wave: Iterable[Move], departures: Sequence[EvictedPod], cluster: Cluster
+) -> bool:
     """Whether everybody of the wave who is expected on the node where this pod landed still finds room there.
 
     Only for pods that stand in nobody's way but by their requests. ``cluster``: read before the wave, or amid it.
@@ -46,7 +48,7 @@ def is_harmless(departure: Departure, wave: Iterable[Move], departures: Sequence
     return all(amount >= 0 for amount in room.values())
 
 
-def has_room(move: Move, departures: Iterable[Departure], cluster: Cluster) -> bool:
+def has_room(move: Move, departures: Iterable[EvictedPod], cluster: Cluster) -> bool:
     """Whether a pod that is still to leave finds room at its destination, beside those on their way there.
 
     By requests alone; ``cluster``: read just now, and holding the pod. One that leaves before others arrive does.
@@ -81,12 +83,12 @@ class WaveSender:
         waiter: Waiter,
         holds: Holds,
         settler: Settler,
-        leader: Leader,
+        nominator: Nominator,
         outcomes: Outcomes,
-        books: Bookkeeper,
+        session: LedgerSession,
     ) -> None:
         self.sent: list[PodReference] = []
-        self.evictor = Evictor(target, waiter, books)
+        self.evictor = Evictor(target, waiter, session)
         self.guide: Guide | None = None
         self.gated: GatedMoves | None = None
         self._target = target
@@ -95,14 +97,14 @@ class WaveSender:
         self._waiter = waiter
         self._holds = holds
         self._settler = settler
-        self._leader = leader
+        self._nominator = nominator
         self._outcomes = outcomes
-        self._books = books
+        self._session = session
         self._asked_at = float("-inf")
 
     def permit(self, moves: Sequence[Move]) -> None:
         """Ask the gate for a whole wave. Raises PlanStoppedError on one refusal, before any of the moves is sent."""
-        ledger = self._books.look() if moves else self._books.ledger
+        ledger = self._session.look() if moves else self._session.ledger
         verdicts = self._gate.permit(moves, self._fresh.now, self.sent, ledger)
         self._asked_at = self._waiter.now
         refused = [
@@ -137,7 +139,7 @@ class WaveSender:
             raise PlanStoppedError("pods that leave before they arrive need guidance: Guide; nothing further is moved")
         self.gated.exchange(moves, departures, lambda move: self._send_gated(move, departures), self._fresh.now)
 
-    def _send_gated(self, move: Move, departures: Departures) -> Departure:
+    def _send_gated(self, move: Move, departures: Departures) -> EvictedPod:
         return self._send(move, departures, frees_its_place=False)
 
     def _send_guided(self, moves: Sequence[Move], departures: Departures) -> None:
@@ -189,7 +191,7 @@ class WaveSender:
                 return False
         return True
 
-    def _may_go_on(self, departure: Departure, moves: Sequence[Move], departures: Departures) -> bool:
+    def _may_go_on(self, departure: EvictedPod, moves: Sequence[Move], departures: Departures) -> bool:
         """Whether a pod landed where it was expected, is still on its way, or is in nobody's way where it is."""
         node = departure.landed_on
         if node is None or node == departure.move.to_node:
@@ -197,10 +199,10 @@ class WaveSender:
         is_closed = any(hold.pod is None for hold in self._holds.on([node]))
         return not is_closed and is_harmless(departure, moves, departures.all, self._fresh.now)
 
-    def _send(self, move: Move, departures: Departures, *, frees_its_place: bool = True) -> Departure:
+    def _send(self, move: Move, departures: Departures, *, frees_its_place: bool = True) -> EvictedPod:
         pod = self._pod(move)
         selector = selector_of(pod, self._fresh.now)
-        departure = Departure(move, pod, selector, departures.known_before(pod, selector))
+        departure = EvictedPod(move, pod, selector, departures.known_before(pod, selector))
         hold = self._holds.of(move.pod)
         must_free = hold is not None and (not hold.is_made_by_plan or can_preempt(pod, self._fresh.now))
         if frees_its_place and must_free:
@@ -216,7 +218,7 @@ class WaveSender:
         departures.all.append(departure)
         self.sent.append(move.pod)
         self.evictor.in_flight = None
-        if self._leader.is_guided:
+        if self._nominator.is_guided:
             self._target.record(
                 move.pod, "Moved", f"from {move.from_node}, to {move.to_node} if the scheduler agrees: {move.reason}"
             )
@@ -232,12 +234,12 @@ class WaveSender:
                 return f"{move.pod.key} finds no room on {move.to_node} any more; plan again"
         elif self._waiter.now - self._asked_at <= OLDEST_VERDICT_SECONDS:
             return None
-        self._books.look()
+        self._session.look()
         return self._refusal(move)
 
     def _refusal(self, move: Move) -> str | None:
         """What the gate says against one move on the newest snapshot, with the ledger as it was read last."""
-        verdict = self._gate.permit([move], self._fresh.now, self.sent, self._books.ledger)[0]
+        verdict = self._gate.permit([move], self._fresh.now, self.sent, self._session.ledger)[0]
         self._asked_at = self._waiter.now
         return f"{verdict.rule}: {verdict.message}" if isinstance(verdict, Refusal) else None
 

@@ -201,7 +201,7 @@ class PolicyRequirement(Protocol):
         """Values for In and NotIn."""
 
 
-class PolicySelector(Protocol):
+class WrittenSelector(Protocol):
     """A selector as a policy writes it."""
 
     @property
@@ -213,7 +213,7 @@ class PolicySelector(Protocol):
         """Further rules."""
 
 
-def read_selector(selector: PolicySelector) -> LabelSelector:
+def read_selector(selector: WrittenSelector) -> LabelSelector:
     """The selector that a policy describes; without any rule it selects everything."""
     equal = [Requirement(key, "In", (value,)) for key, value in sorted(selector.match_labels.items())]
     further = [Requirement(rule.key, rule.operator, tuple(rule.values)) for rule in selector.match_expressions]

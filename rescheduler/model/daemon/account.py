@@ -17,7 +17,7 @@ class Account(NamedTuple):
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-class Right(NamedTuple):
+class ApiRight(NamedTuple):
     """One verb on one resource of our API group; ``namespace`` "": in all of them, ``name`` "": any."""
 
     verb: str

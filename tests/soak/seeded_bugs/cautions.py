@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rescheduler.daemon import rounds, vigilance
 from rescheduler.disruption import breaker, health
-from rescheduler.disruption.back_off import BackOff
+from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.execution.run import plan_run
 from rescheduler.model.daemon.ledger import Breaker
 from tests.soak.seeded_bugs.seams import (
@@ -60,12 +60,12 @@ BUGS: Final = (
     ),
     SeededBug(
         "strays do not count", "a replacement that went elsewhere is no reason to wait", ("I9",),
-        changed(BackOff, "seconds_left", always(0.0)),
+        changed(EvictionBackOff, "seconds_left", always(0.0)),
         policy=BACKING, settings={"malice": 0.2, "nodes": 3},
     ),
     SeededBug(
         "no rest", "what was just moved is moved again", ("I9",),
-        changed(BackOff, "_rests", always(None)),
+        changed(EvictionBackOff, "_rests", always(None)),
         policy=BACKING, settings={"malice": 0.2, "nodes": 3},
     ),
     SeededBug(

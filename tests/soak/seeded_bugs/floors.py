@@ -9,7 +9,7 @@ from rescheduler.disruption import pod_kinds, ramp_up
 from rescheduler.disruption.budgets import budget_status as standing
 from rescheduler.disruption.budgets import open_evictions_counted as debts_counted
 from rescheduler.disruption.budgets import pod_disruption_budgets, workload_budgets
-from rescheduler.disruption.budgets.budget_status import Standing
+from rescheduler.disruption.budgets.budget_status import BudgetStatus
 from rescheduler.disruption.gate import Spent
 from rescheduler.model.daemon.ledger import DEBTS
 from tests.soak.seeded_bugs.seams import (
@@ -59,7 +59,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "unready counts as ready", "pods that are not Ready count as serving", ("I1", "I3", "I4", "I21"),
-        changed_everywhere(pod_kinds, "is_standing", becomes(_standing_anyway)),
+        changed_everywhere(pod_kinds, "counts_as_ready", becomes(_standing_anyway)),
         settings={"share_ill": 0.2, "world_pace": 4.0},
     ),
     SeededBug(
@@ -86,7 +86,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "one too many", "one more may be on the move than the budget says", ("I2",),
-        changed(Standing, "left_to_move", _one_more), policy="budgets: [{maxMoving: 1}]",
+        changed(BudgetStatus, "left_to_move", _one_more), policy="budgets: [{maxMoving: 1}]",
     ),
     SeededBug(
         "outside is free", "outside of its windows a budget does not bind", ("I30",),

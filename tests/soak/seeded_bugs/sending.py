@@ -1,4 +1,4 @@
-"""Bugs between the last look and the answer: preconditions, freshness, patience, the switch, the fence, the books."""
+"""Bugs between the last look and the answer: preconditions, freshness, patience, the switch, the fence, the ledger."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final
 from msgspec import structs
 
 from rescheduler.daemon import rounds
-from rescheduler.execution.ledger import ledger_session as books
-from rescheduler.execution.ledger.ledger_session import Bookkeeper, Books
+from rescheduler.execution.ledger import ledger_session
+from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
 from rescheduler.execution.run import evicting
 from rescheduler.execution.run.evicting import Evictor
 from rescheduler.extension_points import EvictionAnswer, StoreError
@@ -34,7 +34,7 @@ def _aiming(**lost: Any) -> Any:
             if "uid" in lost:
                 self.in_flight = move
                 answer = self._target.evict(structs.replace(move.pod, uid=""), live.resource_version, dry_run=False)
-                self._books.answered(move, answer)
+                self._session.answered(move, answer)
                 return answer
             return original(self, move, structs.replace(live, resource_version=""))  # type: ignore[no-any-return]
 
@@ -57,16 +57,16 @@ def _reading_nothing(original: Any) -> Any:
 
 def _answering(kinds: tuple[str, ...], taken_as: str) -> Any:
     def make(original: Any) -> Any:
-        def answered(self: Bookkeeper, move: Any, answer: EvictionAnswer) -> None:
+        def answered(self: LedgerSession, move: Any, answer: EvictionAnswer) -> None:
             original(self, move, answer._replace(kind=taken_as) if answer.kind in kinds else answer)
 
         return answered
 
-    return changed(Bookkeeper, "answered", make)
+    return changed(LedgerSession, "answered", make)
 
 
 def _announcing_late(original: Any) -> Any:
-    def announce(self: Bookkeeper, move: Any, pod: Any, ask: Any) -> str | None:
+    def announce(self: LedgerSession, move: Any, pod: Any, ask: Any) -> str | None:
         entry = self._intents.entry(move, pod, self._plan or 0, self._fresh)
         self._intents.put(entry)
         self._unsent = entry, self._clock.monotonic()
@@ -76,7 +76,7 @@ def _announcing_late(original: Any) -> Any:
 
 
 def _noting(original: Any) -> Any:
-    def note(self: Books, entries: Any) -> None:
+    def note(self: LedgerSettings, entries: Any) -> None:
         try:
             if self.audit is not None:
                 self.audit.note(entries)
@@ -142,7 +142,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "fence asked once", "a plan goes on though a newer one has begun", ("I8",),
-        changed_everywhere(books, "check_fence", always(None)),
+        changed_everywhere(ledger_session, "check_fence", always(None)),
         settings={"processes": 3, "malice": 0.0},
     ),
     SeededBug(
@@ -151,11 +151,11 @@ BUGS: Final = (
     ),
     SeededBug(
         "intent afterwards", "the intent is not written before the eviction is sent", ("I20",),
-        changed(Bookkeeper, "announce", _announcing_late),
+        changed(LedgerSession, "announce", _announcing_late),
     ),
     SeededBug(
         "audit may fail", "evictions go on when the audit log cannot be written", ("I31",),
-        changed(Books, "note", _noting), settings={"episodes": 4.0, "malice": 0.1},
+        changed(LedgerSettings, "note", _noting), settings={"episodes": 4.0, "malice": 0.1},
     ),
     SeededBug(
         "dry run acts", "a policy with mode DryRun is carried out", ("I24",),

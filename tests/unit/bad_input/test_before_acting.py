@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rescheduler.adapters.kubernetes.cluster_identity import whereabouts
+from rescheduler.adapters.kubernetes.cluster_identity import current_context
 from rescheduler.adapters.kubernetes.rights.needed_rights import (
     refuse_without_rights,
     service_account,
@@ -78,17 +78,17 @@ def test_c6_a_context_that_was_chosen_or_is_the_only_one_needs_no_word(
 
 def test_c6_a_context_name_cannot_play_tricks_on_the_terminal(tmp_path: Path) -> None:
     """Control characters are shown, not sent."""
-    found = whereabouts(kubeconfig(tmp_path, "p\x1b[2Jx", current="p\x1b[2Jx"))
+    found = current_context(kubeconfig(tmp_path, "p\x1b[2Jx", current="p\x1b[2Jx"))
     assert found is not None
     assert "\x1b" not in found.text
 
 
 def test_c6_no_usable_kubeconfig_is_somebody_elses_message(tmp_path: Path) -> None:
     """Reading the cluster tells what is wrong with it."""
-    assert whereabouts(str(tmp_path / "gone")) is None
+    assert current_context(str(tmp_path / "gone")) is None
     (tmp_path / "broken").write_text("contexts: 7\n")
-    assert whereabouts(str(tmp_path / "broken")) is None
-    assert whereabouts(kubeconfig(tmp_path, "prod", current="other")) is None
+    assert current_context(str(tmp_path / "broken")) is None
+    assert current_context(kubeconfig(tmp_path, "prod", current="other")) is None
 
 
 def test_c8_missing_rights_are_a_table() -> None:

@@ -15,14 +15,14 @@ from rescheduler.composition.guardian import (
     LONGEST_SECONDS,
     PAUSE_SECONDS,
     QUIET_SECONDS,
-    Orders,
+    GuardianOrders,
     read_orders,
     tidy_patiently,
 )
 from rescheduler.composition.guarding import Guardian
 from rescheduler.extension_points import ClusterError
 
-ORDERS = Orders("/nowhere/kubeconfig", None, "holds", "p1", has_taints=True)
+ORDERS = GuardianOrders("/nowhere/kubeconfig", None, "holds", "p1", has_taints=True)
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def guardian() -> Iterator[Guardian]:
 
 def test_orders_are_read_as_they_were_written() -> None:
     """One line, whatever stands in the names."""
-    orders = Orders("a\nb", 'quote"d', "holds", "p1")
+    orders = GuardianOrders("a\nb", 'quote"d', "holds", "p1")
     assert orders.written().count(b"\n") == 1
     assert read_orders(orders.written()) == orders
 

@@ -10,7 +10,7 @@ from rescheduler.adapters.kubernetes.client.request_names import request_name
 from rescheduler.adapters.kubernetes.client.request_record import RequestRecord, SentRequest
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.daemon.cluster_access import signals_of
-from rescheduler.daemon.rounds import Rounds
+from rescheduler.daemon.rounds import RoundRunner
 from rescheduler.daemon.scheduler_watch import SchedulerWatch
 from rescheduler.daemon.vigilance import Vigilance
 from rescheduler.disruption.health import NO_SIGNALS, Signals
@@ -112,7 +112,7 @@ def test_a_frozen_daemon_evicts_nothing_and_goes_on_by_itself() -> None:
     record = RequestRecord(world.clock)
     watch = SchedulerWatch(())
     around = surroundings(world, signals=lambda seen: signals_of(record, lambda: None, watch, seen))
-    some: Rounds = rounds(world, around)
+    some: RoundRunner = rounds(world, around)
     for status in (200,) * 18 + (500,) * 2:
         record.note(HEALTHY._replace(status=status))
     assert "10% of the requests to the API server failed" in some.run_once().reason

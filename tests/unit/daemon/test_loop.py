@@ -9,9 +9,9 @@ from typing import Any
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.loop import FIRST_PATIENCE_SECONDS, Loop, Parts
-from rescheduler.daemon.policy_runtime import Engine
-from rescheduler.daemon.rounds import Rounds
-from rescheduler.daemon.world import World as Surroundings
+from rescheduler.daemon.policy_runtime import PolicyRuntime
+from rescheduler.daemon.rounds import RoundRunner
+from rescheduler.daemon.world import RoundContext as Surroundings
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.notices import Fault, Notice, PolicyLoaded, RoundEnded, TriggerFired
 from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight
@@ -93,16 +93,18 @@ class Stage:
         self.is_leader = True
         self.stopping: str | None = None
         self.snapshot: Callable[[], Cluster] = self.world.read
-        self.next_engine: Engine | None = None
+        self.next_runtime: PolicyRuntime | None = None
         self.waits: list[float] = []
-        self.loop = Loop(self._parts(), self.engine(**policy))
+        self.loop = Loop(self._parts(), self.runtime(**policy))
 
-    def engine(self, **policy: Any) -> Engine:
+    def runtime(self, **policy: Any) -> PolicyRuntime:
         """What a policy makes of it."""
         found = Policy.model_validate({"mode": Mode.EXECUTE, **policy})
         around = Surroundings(self.world, SimulatedLedger(self.world.clock), self.world.clock)
-        rounds = Rounds(around, found, lambda cluster, *_: make_plan(cluster, found, CycleOptions(self.world.clock)))
-        return Engine(found, "abc", DEFAULTS, rounds, self.asker, self.handed, NoLoad(), self._values)
+        rounds = RoundRunner(
+            around, found, lambda cluster, *_: make_plan(cluster, found, CycleOptions(self.world.clock))
+        )
+        return PolicyRuntime(found, "abc", DEFAULTS, rounds, self.asker, self.handed, NoLoad(), self._values)
 
     def _values(self, cluster: Cluster) -> Mapping[str, float]:
         return {"MakeRoom": float(len(cluster.pending_pods))}
@@ -130,8 +132,8 @@ class Stage:
         taken, self.requests = tuple(self.requests), []
         return taken
 
-    def _changed(self) -> Engine | None:
-        found, self.next_engine = self.next_engine, None
+    def _changed(self) -> PolicyRuntime | None:
+        found, self.next_runtime = self.next_runtime, None
         return found
 
     def hear(self, notice: Notice) -> None:
@@ -352,7 +354,7 @@ def test_a_fault_does_not_end_the_loop() -> None:
 def test_another_policy_takes_over_between_rounds() -> None:
     """It is told of, and the next round runs under it."""
     stage = Stage()
-    stage.next_engine = stage.engine(mode=Mode.DRY_RUN)
+    stage.next_runtime = stage.runtime(mode=Mode.DRY_RUN)
     stage.asker.reasons = ["once"]
     stage.loop.step()
     assert stage.rounds()[-1].is_dry_run
@@ -363,7 +365,7 @@ def test_another_policy_takes_over_between_rounds() -> None:
 def test_a_single_round_runs_at_once_and_ends() -> None:
     """For a job: whatever the triggers say."""
     stage = Stage()
-    loop = Loop(stage._parts(), stage.engine(), only=Occasion("OnDemand", "asked for", 0.0))
+    loop = Loop(stage._parts(), stage.runtime(), only=Occasion("OnDemand", "asked for", 0.0))
     assert loop.run() == "done"
     (report,) = stage.rounds()
     assert [occasion.reason for occasion in report.occasions] == ["asked for"]
@@ -374,13 +376,13 @@ def test_a_long_round_does_not_make_it_look_less_often() -> None:
     """Only looking counts; a plan that took minutes to carry out is followed by the next look at once."""
     stage = Stage()
     stage.asker.reasons = ["once"]
-    run_once = stage.loop.engine.rounds.run_once
+    run_once = stage.loop.runtime.rounds.run_once
 
     def slow() -> Any:
         stage.world.clock.sleep(300)
         return run_once()
 
-    stage.loop.engine.rounds.run_once = slow  # type: ignore[method-assign]
+    stage.loop.runtime.rounds.run_once = slow  # type: ignore[method-assign]
     waits: list[float] = []
     wait = stage.loop._parts.wait
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.daemon.rounds import Rounds
+from rescheduler.daemon.rounds import RoundRunner
 from rescheduler.disruption.ramp_up import allowance
 from rescheduler.model.daemon.ledger import EntryState, Ledger
 from rescheduler.policy.fields.policy import Mode
@@ -21,7 +21,7 @@ RAMP_UP: dict[str, Any] = {"disruption": {"rampUp": {"start": 2, "window": "1h",
 RULES = RampUpPolicy(start=2)
 
 
-def fresh(world: World, ledger: SimulatedLedger, **policy: Any) -> Rounds:
+def fresh(world: World, ledger: SimulatedLedger, **policy: Any) -> RoundRunner:
     """A process that has just been started."""
     return rounds(world, surroundings(world, ledger), **{**RAMP_UP, **policy})
 

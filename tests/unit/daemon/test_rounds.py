@@ -10,8 +10,8 @@ from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.rounds import MakePlan, Rounds
-from rescheduler.daemon.world import World as Surroundings
+from rescheduler.daemon.rounds import MakePlan, RoundRunner
+from rescheduler.daemon.world import RoundContext as Surroundings
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger
@@ -42,10 +42,10 @@ def planner(world: World, policy: Policy) -> MakePlan:
     return plan
 
 
-def rounds(world: World, around: Surroundings | None = None, **policy: Any) -> Rounds:
+def rounds(world: World, around: Surroundings | None = None, **policy: Any) -> RoundRunner:
     """Rounds with the real planner."""
     found = Policy.model_validate({**EXECUTE, **policy})
-    return Rounds(around or surroundings(world), found, planner(world, found))
+    return RoundRunner(around or surroundings(world), found, planner(world, found))
 
 
 def test_a_round_carries_its_plan_out_and_the_ledger_shows_it() -> None:
@@ -71,7 +71,7 @@ def test_whoever_judges_load_learns_the_ledger_before_the_plan_is_made() -> None
         order.append(-len(known.entries))
         return planner(world, policy)(cluster, known, wanted)
 
-    some = Rounds(around, policy, plan)
+    some = RoundRunner(around, policy, plan)
     some.run_once()
     assert order == [0, 0]
     some.run_once()
@@ -123,7 +123,7 @@ def test_a_planner_that_fails_moves_nothing() -> None:
     def broken(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
         raise ZeroDivisionError("by accident")
 
-    done = Rounds(surroundings(world), Policy.model_validate(EXECUTE), broken).run_once()
+    done = RoundRunner(surroundings(world), Policy.model_validate(EXECUTE), broken).run_once()
     assert done.plan is None
     assert "ZeroDivisionError" in done.reason
     assert world.evicted == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.disruption.back_off import BackOff
+from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.objects.pod import Pod
 from rescheduler.policy.fields.safety import BackOffPolicy
@@ -17,9 +17,9 @@ WEB = "uid-default-web"
 OLD = NOW - 100 * 24 * HOUR
 
 
-def back_off(*entries: LedgerEntry, **rules: Any) -> BackOff:
+def back_off(*entries: LedgerEntry, **rules: Any) -> EvictionBackOff:
     """What is remembered."""
-    return BackOff(ledger(*entries), BackOffPolicy(**rules), NOW)
+    return EvictionBackOff(ledger(*entries), BackOffPolicy(**rules), NOW)
 
 
 def stray(number: int = 1, *, ago: float, landed_on: str = "n1", **fields: Any) -> LedgerEntry:
@@ -158,7 +158,7 @@ class TestRest:
 class TestMovesOfOneDay:
     """A pod and those that took its place are moved twice a day at most."""
 
-    def chain(self, *hops: tuple[str, str], ago: float = 20 * HOUR) -> BackOff:
+    def chain(self, *hops: tuple[str, str], ago: float = 20 * HOUR) -> EvictionBackOff:
         """Moves an hour apart, each landing where it was meant to."""
         entries = [
             entry(number, ago=ago - number * HOUR, from_node=source, to_node=target, landed_on=target)

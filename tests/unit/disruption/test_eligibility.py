@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rescheduler.disruption.eligibility import decide_eligibility, explain_pod
-from rescheduler.disruption.eligibility_context import Circumstances
+from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.disruption.rules import HELPING, MOVING
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.constraints import Volume
@@ -36,16 +36,16 @@ def test_every_rule_has_a_name_of_its_own() -> None:
 def test_explain_names_every_rule_that_speaks_against_a_pod() -> None:
     """Not only the first one."""
     subject = pod("x", node="n1", owner=None, priority=2_000_000_000, volumes=(Volume("EmptyDir"),))
-    circumstances = Circumstances(cluster(node("n1"), subject), Policy())
-    rules = [refusal.rule for refusal in explain_pod(circumstances, subject)]
+    context = EligibilityContext(cluster(node("n1"), subject), Policy())
+    rules = [refusal.rule for refusal in explain_pod(context, subject)]
     assert rules == ["CriticalPriority", "Ownerless", "LocalStorage"]
 
 
 def test_explain_asks_of_a_waiting_pod_whether_it_may_be_helped() -> None:
     """A pending pod has no storage to lose."""
     subject = pod("x", owner=None, volumes=(Volume("EmptyDir"),), scheduling_gates=("wait",))
-    circumstances = Circumstances(cluster(subject), Policy())
-    assert [refusal.rule for refusal in explain_pod(circumstances, subject)] == ["SchedulingGated"]
+    context = EligibilityContext(cluster(subject), Policy())
+    assert [refusal.rule for refusal in explain_pod(context, subject)] == ["SchedulingGated"]
 
 
 def test_a_refusal_points_to_the_pod_by_uid() -> None:
@@ -102,10 +102,10 @@ def test_every_pod_gets_exactly_one_verdict(states: list[dict[str, object]]) -> 
     eligibility = decide_eligibility(world, Policy())
     verdicts = [*eligibility.movable, *eligibility.refusals, *eligibility.helpable, *eligibility.not_helpable]
     assert sorted(verdicts) == list(range(len(pods)))
-    circumstances = Circumstances(world, Policy())
+    context = EligibilityContext(world, Policy())
     for index, subject in enumerate(world.pods):
         refusal = eligibility.refusals.get(index) or eligibility.not_helpable.get(index)
-        assert refusal == next(iter(explain_pod(circumstances, subject)), None)
+        assert refusal == next(iter(explain_pod(context, subject)), None)
         waits = subject.node_name is None and not subject.is_finished
         assert waits == (index in eligibility.helpable or index in eligibility.not_helpable)
     for group in eligibility.groups:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.execution.run.executor import BookRules, Executor, HoldSettings
+from rescheduler.execution.run.executor import Executor, HoldSettings, LedgerRules
 from rescheduler.extension_points import ClusterError, LedgerReading, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger, LedgerEntry
 from rescheduler.model.plan.permit import Permit
@@ -48,7 +48,7 @@ class Process:
 
     def apply(self, plan: Plan, world: World, **options: Any) -> PlanResult | None:
         """Carry a plan out; None if the process was killed on the way."""
-        given: dict[str, Any] = {"guidance": "Hold", "gate": AllowAll(), "rules": BookRules(), **options}
+        given: dict[str, Any] = {"guidance": "Hold", "gate": AllowAll(), "rules": LedgerRules(), **options}
         executor = Executor(
             self.target,
             given.pop("gate"),

@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.execution.run.executor import BookRules
+from rescheduler.execution.run.executor import LedgerRules
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.ledger import EntryState, Ledger
 from rescheduler.model.plan.plan import PodReference
@@ -127,6 +127,6 @@ def test_a_full_ledger_stops_the_plan() -> None:
     for counted, is_full in ((3600.0, True), (10.0, False)):
         world = World(fragmented())
         ledger = SimulatedLedger(world.clock, ledger_of(*bulky))
-        result = run(world, ledger, rules=BookRules(counted_seconds=counted))
+        result = run(world, ledger, rules=LedgerRules(counted_seconds=counted))
         assert ("the ledger is full" in result.message) is is_full
         assert bool(world.evicted) is not is_full

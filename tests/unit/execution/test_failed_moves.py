@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.execution.run.departures import Departure
+from rescheduler.execution.run.departures import EvictedPod
 from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.pod import Pod
@@ -90,7 +90,7 @@ def test_others_of_the_same_wave_are_told_as_they_are() -> None:
 def test_a_trouble_that_passes_is_waited_for() -> None:
     """A first failure to pull an image, or a container that is being made, is no failure of the move."""
     move = Move(PodReference("default", "web-0", "u"), "n0", "n1", 1, "MakeRoom", "room")
-    departure = Departure(move, pod("web-0", node="n0"), None, frozenset({"u"}))
+    departure = EvictedPod(move, pod("web-0", node="n0"), None, frozenset({"u"}))
     assert departure.failure is None
     for trouble in ("", "ErrImagePull"):
         departure.replacement = pod("web-1", node="n1", is_ready=False, trouble=trouble)

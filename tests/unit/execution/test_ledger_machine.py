@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.execution.ledger.ledger_session import Bookkeeper, BookRules, Books
+from rescheduler.execution.ledger.ledger_session import LedgerRules, LedgerSession, LedgerSettings
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
 from rescheduler.model.objects.pod import Pod
@@ -23,14 +23,14 @@ WHO = st.integers(0, 1)
 
 
 class Worker:
-    """One process: its books, and the eviction that it has announced and not sent yet."""
+    """One process: its ledger session, and the eviction that it has announced and not sent yet."""
 
     def __init__(self, world: World, ledger: SimulatedLedger, name: str) -> None:
         self.fresh = FreshCluster(world, world.clock, lambda cluster: cluster)
         self.fresh.read()
         waiter = Waiter(world.clock, 1e9)
-        books = Books(ledger, None, lambda: None, BookRules(name, waits_until_repaid=True))
-        self.keeper = Bookkeeper(books, world, self.fresh, waiter, world.clock)
+        settings = LedgerSettings(ledger, None, lambda: None, LedgerRules(name, waits_until_repaid=True))
+        self.keeper = LedgerSession(settings, world, self.fresh, waiter, world.clock)
         self.announced: tuple[Move, Pod] | None = None
         self.may_go_on = False
 

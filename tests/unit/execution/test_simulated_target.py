@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
-from rescheduler.adapters.simulated.taints import NodeTaints
+from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
 from rescheduler.model.objects.pod import Pod
 from tests.builders import budget, cluster, node, pod, workload
 from tests.unit.execution.target_contract import TargetContract, app
@@ -49,7 +49,7 @@ class SimulatedStage:
     def another(self) -> SimulatedCluster:
         """The same world, without the memory of what this process put there."""
         other = copy.copy(self.target)
-        other._taints = NodeTaints(self.target._store, self.target.settings)
+        other._taints = SimulatedNodeTaints(self.target._store, self.target.settings)
         return other
 
 

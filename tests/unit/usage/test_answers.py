@@ -6,12 +6,12 @@ import pytest
 
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.usage.samples import MetricsSample
-from rescheduler.usage.answers import Answer, ask, ask_history, chosen
+from rescheduler.usage.answers import ProviderAnswer, ask, ask_history, chosen
 from tests.builders import NOW
 from tests.unit.usage.cases import FakeProvider, answer, failing, nan, nodes, steady
 
 
-def asked(script: object, name: str = "A", count: int = 5) -> Answer:
+def asked(script: object, name: str = "A", count: int = 5) -> ProviderAnswer:
     """One provider's answer."""
     return ask(FakeProvider(script, name), nodes(count), NOW, with_pods=False, clock_skew=30.0)
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.usage.sample_ring import CLOCK_SKEW_SECONDS, MOST_ROWS, NO_COLUMN, Columns, SampleRing, row_count
+from rescheduler.usage.sample_ring import CLOCK_SKEW_SECONDS, MOST_ROWS, NO_COLUMN, RingColumns, SampleRing, row_count
 
 # Which column holds which node, as nodes come and go.
 
 
 def test_a_key_keeps_its_column() -> None:
     """In whatever order keys are given, and while others come."""
-    columns: Columns[str] = Columns(memory=10)
+    columns: RingColumns[str] = RingColumns(memory=10)
     first = columns.seat(("a", "b")).columns.tolist()
     assert columns.seat(("b", "a")).columns.tolist() == first[::-1]
     assert columns.seat(("c", "a")).columns.tolist()[1] == first[0]
@@ -25,7 +25,7 @@ def test_a_key_keeps_its_column() -> None:
 
 def test_a_key_is_forgotten_after_so_many_ticks() -> None:
     """Its column is wiped before another key has it; keys that are seen are never forgotten."""
-    columns: Columns[str] = Columns(memory=3)
+    columns: RingColumns[str] = RingColumns(memory=3)
     gone, stays = columns.seat(("gone", "stays")).columns.tolist()
     for _ in range(2):
         columns.seat(("stays",))
@@ -39,7 +39,7 @@ def test_a_key_is_forgotten_after_so_many_ticks() -> None:
 
 def test_another_uid_is_another_object() -> None:
     """Its column is wiped; an unknown uid is taken for the same object."""
-    columns: Columns[str] = Columns(memory=10)
+    columns: RingColumns[str] = RingColumns(memory=10)
     columns.seat(("a", "b"), ("1", ""))
     assert columns.seat(("a", "b"), ("", "2")).cleared.tolist() == []
     assert columns.seat(("a", "b"), ("1", "2")).cleared.tolist() == []
@@ -50,7 +50,7 @@ def test_another_uid_is_another_object() -> None:
 
 def test_a_forgotten_key_may_come_back_with_another_uid() -> None:
     """It starts with nothing, once."""
-    columns: Columns[str] = Columns(memory=1)
+    columns: RingColumns[str] = RingColumns(memory=1)
     columns.seat(("a",), ("1",))
     columns.seat(("b",), ("2",))
     assert columns.seat(("a",), ("9",)).cleared.tolist() == [0]
@@ -58,7 +58,7 @@ def test_a_forgotten_key_may_come_back_with_another_uid() -> None:
 
 def test_no_more_keys_than_the_limit() -> None:
     """Those gone make room, the longest gone first; those of this tick never do."""
-    columns: Columns[str] = Columns(memory=100, limit=3)
+    columns: RingColumns[str] = RingColumns(memory=100, limit=3)
     columns.seat(("a", "b"))
     columns.seat(("b", "c"))
     seats = columns.seat(("d",))
@@ -73,7 +73,7 @@ def test_no_more_keys_than_the_limit() -> None:
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=6), max_size=25), st.integers(1, 5), st.integers(1, 5))
 def test_two_keys_never_share_a_column(ticks: list[list[str]], memory: int, limit: int) -> None:
     """And whoever has a column that another had before is told to wipe it."""
-    columns: Columns[str] = Columns(memory, limit)
+    columns: RingColumns[str] = RingColumns(memory, limit)
     owner: dict[int, str] = {}
     for keys in ticks:
         seats = columns.seat(tuple(keys))

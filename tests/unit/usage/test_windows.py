@@ -13,7 +13,7 @@ from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import NETWORK, NodeSamples
 from rescheduler.model.usage.usage import Departure, Usage
 from rescheduler.usage.rings import NodeRing, PodUse
-from rescheduler.usage.windows import Scale, usage_windows, window_statistics
+from rescheduler.usage.windows import ResultScale, usage_windows, window_statistics
 from tests.builders import NOW, node, pod
 from tests.unit.usage.sampling import START, old_nodes, plain_statistics, tick
 
@@ -87,7 +87,7 @@ def test_the_latest_goes_by_its_own_time() -> None:
 def test_scaled_values_lose_the_noise_of_float32() -> None:
     """0.1 of capacity is 10 percent, not 10.000000149."""
     values = np.array([[0.1], [0.3]], np.float32)
-    found = window_statistics(values, np.zeros((2, 1)), np.ones((2, 1), bool), Scale(100, 4))
+    found = window_statistics(values, np.zeros((2, 1)), np.ones((2, 1), bool), ResultScale(100, 4))
     assert [found.minimum[0], found.maximum[0], found.average[0]] == [10.0, 30.0, 20.0]
     assert found.count.tolist() == [2]
 

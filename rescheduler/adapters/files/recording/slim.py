@@ -8,12 +8,12 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from rescheduler.adapters.kubernetes.kinds import Kind
+from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects import workload
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import (
     NULL,
-    Decoded,
+    ApiStruct,
     LabelSelectorObject,
     ObjectMeta,
     OwnerReferenceObject,
@@ -29,11 +29,11 @@ _WEIGHTLESS: Final = ("configMap", "secret", "projected", "downwardAPI", "image"
 _VOLUME_FIELDS: Final = ("claimName", "readOnly", "pdName", "volumeID", "iqn", "pool", "image")
 
 
-class _Claim(Decoded):
+class _Claim(ApiStruct):
     name: str = ""
 
 
-def slim_bytes(kind: Kind, found: Any) -> bytes:
+def slim_bytes(kind: ObjectKind, found: Any) -> bytes:
     """A decoded object as JSON with its kind, holding nothing but the fields that are decoded. Raises ObjectError."""
     encoded = msgspec.json.encode(_slim(found))
     head = f'{{"apiVersion":"{kind.api_version}","kind":"{kind.name}"'.encode()
@@ -46,7 +46,7 @@ def _slim(found: Any) -> Any:
         return [_slim(item) for item in found]
     if isinstance(found, Raw):  # images of a node are the only raw texts in a list
         return decode(found, ContainerImage)
-    if not isinstance(found, Decoded):
+    if not isinstance(found, ApiStruct):
         return found
     for name in found.__struct_fields__:
         value = getattr(found, name)
@@ -54,7 +54,7 @@ def _slim(found: Any) -> Any:
             text = bytes(value)
             if text not in NULL:
                 setattr(found, name, Raw(msgspec.json.encode(cut_of(type(found), name)(text))))
-        elif isinstance(value, list | Decoded):
+        elif isinstance(value, list | ApiStruct):
             setattr(found, name, _slim(value))
     return found
 
@@ -114,7 +114,7 @@ def _presence(text: bytes) -> dict[str, bool]:
     return {"isPresent": True} if decode(text, dict[str, Any]) else {}
 
 
-_RULES: Final[dict[tuple[type[Decoded], str], Callable[[bytes], Any]]] = {
+_RULES: Final[dict[tuple[type[ApiStruct], str], Callable[[bytes], Any]]] = {
     (ObjectMeta, "annotations"): _annotations,
     (pod.PodSpecObject, "scheduling_group"): _presence,
     (pod.PodSpecObject, "workload_ref"): _presence,
@@ -122,7 +122,7 @@ _RULES: Final[dict[tuple[type[Decoded], str], Callable[[bytes], Any]]] = {
     (workload.WorkloadMeta, "managed_fields"): _replica_writes,
     (workload.WorkloadSpec, "selector"): _selector,
 }
-_TYPES: Final[dict[tuple[type[Decoded], str], Any]] = {
+_TYPES: Final[dict[tuple[type[ApiStruct], str], Any]] = {
     (ObjectMeta, "labels"): dict[str, str],
     (ObjectMeta, "owner_references"): list[OwnerReferenceObject],
     (pod.Container, "resources"): pod.ResourceRequirements,

@@ -23,7 +23,7 @@ from rescheduler.adapters.files.recording.reading import SERVER_VERSION, TAKEN_A
 from rescheduler.adapters.files.recording.slim import slim_bytes
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, Kind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, ObjectKind
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.objects.pages import decode_page
 from rescheduler.adapters.kubernetes.reader import server_version
@@ -89,7 +89,7 @@ def _write(
     return counts
 
 
-def _objects(connection: Connection, kind: Kind) -> Iterator[Any]:
+def _objects(connection: Connection, kind: ObjectKind) -> Iterator[Any]:
     try:
         for page in connection.pages(kind.path):
             yield from decode_page(kind, page)

@@ -41,7 +41,7 @@ class Layout:
         return len(self.nodes) * (4 * len(self.metrics) + 8)
 
 
-class Row(NamedTuple):
+class TickRow(NamedTuple):
     """One tick; ``checksum`` covers the layout, the time and the blob, which sqlite itself does not check."""
 
     time: float
@@ -66,28 +66,28 @@ def layout_of(samples: NodeSamples) -> Layout:
     return Layout(NODE_METRICS, samples.nodes, samples.uids)
 
 
-def rows_of(samples: NodeSamples, layout: Layout) -> Iterator[Row]:
+def rows_of(samples: NodeSamples, layout: Layout) -> Iterator[TickRow]:
     """Each tick as a row; values that float32 cannot hold become infinite, which is no sample."""
     nothing = np.full(samples.measured_at.shape, np.nan)
     with np.errstate(over="ignore"):
         values = np.stack([samples.values.get(metric, nothing) for metric in layout.metrics], axis=1).astype("<f4")
     for time, tick, measured_at in zip(samples.times.tolist(), values, samples.measured_at, strict=True):
         blob = tick.tobytes() + measured_at.astype("<f8").tobytes()
-        yield Row(time, blob, _checksum(layout, time, blob))
+        yield TickRow(time, blob, _checksum(layout, time, blob))
 
 
-def is_intact(row: Row, layout: Layout) -> bool:
+def is_intact(row: TickRow, layout: Layout) -> bool:
     """Whether a row is as it was written."""
     is_row = isinstance(row.time, float) and isinstance(row.blob, bytes)
     return is_row and len(row.blob) == layout.blob_size and row.checksum == _checksum(layout, row.time, row.blob)
 
 
-def samples_of(rows: Sequence[tuple[Layout, Row]]) -> list[NodeSamples]:
+def samples_of(rows: Sequence[tuple[Layout, TickRow]]) -> list[NodeSamples]:
     """Rows in order of time, joined as long as the layout stays the same."""
     return [_joined(layout, [row for _, row in group]) for layout, group in groupby(rows, key=lambda row: row[0])]
 
 
-def _joined(layout: Layout, rows: Sequence[Row]) -> NodeSamples:
+def _joined(layout: Layout, rows: Sequence[TickRow]) -> NodeSamples:
     width, metrics = len(layout.nodes), len(layout.metrics)
     values = np.empty((metrics, len(rows), width))
     measured_at: FloatArray = np.empty((len(rows), width))

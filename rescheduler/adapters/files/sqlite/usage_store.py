@@ -13,7 +13,7 @@ from typing import Final
 from rescheduler.adapters.files.sqlite.sqlite_guard import FAILURES, Connect, SqliteForm, SqliteGuard, identity
 from rescheduler.adapters.files.sqlite.usage_rows import (
     Layout,
-    Row,
+    TickRow,
     is_intact,
     layout_of,
     read_layout,
@@ -160,14 +160,14 @@ def read_usage_store(path: Path, since: float, tell: Callable[[str], None]) -> S
 def _read(
     connection: sqlite3.Connection, path: Path, since: float, tell: Callable[[str], None]
 ) -> Sequence[NodeSamples]:
-    kept: list[tuple[Layout, Row]] = []
+    kept: list[tuple[Layout, TickRow]] = []
     damaged = 0
     try:
         connection.execute("BEGIN")
         try:
             layouts = _layouts(connection)
             for epoch, time, blob, checksum in connection.execute(_SELECT, (since,)):
-                row, layout = Row(time, blob, checksum), layouts.get(epoch)
+                row, layout = TickRow(time, blob, checksum), layouts.get(epoch)
                 if layout is None or not is_intact(row, layout):
                     damaged += 1
                 else:

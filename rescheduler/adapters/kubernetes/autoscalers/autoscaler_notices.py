@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.kinds import Kind
+from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects.autoscaler import (
     CLUSTER_AUTOSCALER,
     DELETING,
@@ -160,9 +160,9 @@ def _name(found: Any) -> str:
 
 MOST_KEPT: Final = 10_000
 """Notices that nobody has taken yet; older ones are forgotten first."""
-EVENTS: Final = Kind("Event", "/api/v1/events", EventObject)
-STATUS: Final = Kind("ConfigMap", f"/api/v1/namespaces/{STATUS_NAMESPACE}/configmaps", ConfigMapObject)
-NODE_CLAIMS: Final = Kind("NodeClaim", "/apis/karpenter.sh/v1/nodeclaims", NodeClaimObject)
+EVENTS: Final = ObjectKind("Event", "/api/v1/events", EventObject)
+STATUS: Final = ObjectKind("ConfigMap", f"/api/v1/namespaces/{STATUS_NAMESPACE}/configmaps", ConfigMapObject)
+NODE_CLAIMS: Final = ObjectKind("NodeClaim", "/apis/karpenter.sh/v1/nodeclaims", NodeClaimObject)
 
 
 class AutoscalerNotices:
@@ -184,7 +184,7 @@ class AutoscalerNotices:
         self._lock = Lock()
         self._kept: deque[AutoscalerNotice] = deque(maxlen=MOST_KEPT)
         self._hear, self._changed = hear, changed
-        watched: tuple[tuple[str, Kind, Sink, dict[str, str]], ...] = (
+        watched: tuple[tuple[str, ObjectKind, Sink, dict[str, str]], ...] = (
             (CLUSTER_AUTOSCALER, EVENTS, EventSink(CLUSTER_AUTOSCALER, self._add, clock), _of(CLUSTER_AUTOSCALER)),
             (KARPENTER, EVENTS, EventSink(KARPENTER, self._add, clock), _of(KARPENTER)),
             (STATUS_NAME, STATUS, StatusSink(self._add, clock), {"fieldSelector": f"metadata.name={STATUS_NAME}"}),

@@ -47,14 +47,14 @@ class WriteRefusedError(NotSentError):
     """A write was asked of a read-only connection, or while we may not write; nothing was sent."""
 
 
-class Status(msgspec.Struct, gc=False):
+class StatusMessage(msgspec.Struct, gc=False):
     """The message of a Kubernetes Status object."""
 
     message: str = ""
     reason: str = ""
 
 
-_STATUS = msgspec.json.Decoder(Status)  # made here and not by the threads that read
+_STATUS = msgspec.json.Decoder(StatusMessage)  # made here and not by the threads that read
 
 
 def refusal(server: str, name: str, method: str, path: str, status: int, body: bytes) -> ClusterError:

@@ -15,16 +15,16 @@ from rescheduler.extension_points import Clock
 # How fast we ask the API server: token buckets, one for each sort of request, so that none waits behind another.
 
 
-class Rate(NamedTuple):
+class RequestRate(NamedTuple):
     """Requests a second on average, and how many may be sent at once after a rest."""
 
     per_second: float
     burst: int
 
 
-READS: Final = Rate(50.0, 100)
-WRITES: Final = Rate(20.0, 40)
-EVICTIONS: Final = Rate(10.0, 20)
+READS: Final = RequestRate(50.0, 100)
+WRITES: Final = RequestRate(20.0, 40)
+EVICTIONS: Final = RequestRate(10.0, 20)
 """Each eviction is asked for twice, first as a dry run. Sent one after another they wait a tenth of a second at most:
 what the gate has permitted must not grow old in a queue."""
 
@@ -32,7 +32,7 @@ what the gate has permitted must not grow old in a queue."""
 class TokenBucket:
     """Lets requests through at a rate; whoever comes too early waits its turn. For any number of threads."""
 
-    def __init__(self, rate: Rate, clock: Clock) -> None:
+    def __init__(self, rate: RequestRate, clock: Clock) -> None:
         if rate.per_second <= 0 or rate.burst < 1:
             raise ValueError(f"a rate has to let something through, not {rate}")
         self._rate = rate
@@ -65,7 +65,12 @@ class RequestLimits:
     """
 
     def __init__(
-        self, clock: Clock, *, reads: Rate = READS, writes: Rate = WRITES, evictions: Rate = EVICTIONS
+        self,
+        clock: Clock,
+        *,
+        reads: RequestRate = READS,
+        writes: RequestRate = WRITES,
+        evictions: RequestRate = EVICTIONS,
     ) -> None:
         self._reads = TokenBucket(reads, clock)
         self._writes = TokenBucket(writes, clock)

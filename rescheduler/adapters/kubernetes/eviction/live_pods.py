@@ -9,7 +9,7 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import pod_path
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
-from rescheduler.adapters.kubernetes.objects.metadata import Decoded
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
 from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import PodObject
 from rescheduler.extension_points import ClusterError
@@ -19,7 +19,7 @@ from rescheduler.model.objects.pod import Pod
 _SET_OPERATORS: Final = {"In": "in", "NotIn": "notin"}
 
 
-class _PodList(Decoded):
+class _PodList(ApiStruct):
     items: list[PodObject] | None = None
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import yaml
 
-from rescheduler.adapters.kubernetes.objects.metadata import Decoded, ObjectMeta
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta
 from rescheduler.model.daemon.rounds import AutoscalerNotice
 from rescheduler.model.printable import shortened
 from rescheduler.model.times import read_time
@@ -17,7 +17,7 @@ from rescheduler.model.times import read_time
 # Fields of what autoscalers say: Events, the status of cluster-autoscaler, and Karpenter's NodeClaims.
 
 
-class EventObject(Decoded):
+class EventObject(ApiStruct):
     """A core/v1 Event, loosely: one that is odd is read as far as it goes."""
 
     metadata: ObjectMeta | None = None
@@ -32,7 +32,7 @@ class EventObject(Decoded):
     series: Any = None
 
 
-class NodeClaimObject(Decoded):
+class NodeClaimObject(ApiStruct):
     """A NodeClaim of karpenter.sh."""
 
     metadata: ObjectMeta | None = None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import Decoded, ObjectMeta
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta
 
 
-class ConfigMapObject(Decoded):
+class ConfigMapObject(ApiStruct):
     """A ConfigMap; binary entries are left out."""
 
     metadata: ObjectMeta | None = None

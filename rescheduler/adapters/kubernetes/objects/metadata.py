@@ -17,14 +17,14 @@ from rescheduler.model.printable import shortened
 # Fields that all API objects share.
 
 
-class Decoded(Struct, gc=False, rename="camel", omit_defaults=True):
+class ApiStruct(Struct, gc=False, rename="camel", omit_defaults=True):
     """A slim struct: camelCase in JSON, unknown fields skipped, absent and null the same.
 
     Parts that repeat from object to object are ``Raw`` and decoded once for each distinct text.
     """
 
 
-class ObjectMeta(Decoded):
+class ObjectMeta(ApiStruct):
     """Name, identity and the marks on an object."""
 
     name: str | None = None
@@ -39,7 +39,7 @@ class ObjectMeta(Decoded):
     owner_references: Raw = Raw()
 
 
-class OwnerReferenceObject(Decoded):
+class OwnerReferenceObject(ApiStruct):
     """One entry of ``metadata.ownerReferences``."""
 
     kind: str
@@ -48,7 +48,7 @@ class OwnerReferenceObject(Decoded):
     controller: bool | None = None
 
 
-class LabelSelectorRequirementObject(Decoded):
+class LabelSelectorRequirementObject(ApiStruct):
     """One rule of a label or node selector."""
 
     key: str
@@ -56,27 +56,27 @@ class LabelSelectorRequirementObject(Decoded):
     values: list[str] | None = None
 
 
-class LabelSelectorObject(Decoded):
+class LabelSelectorObject(ApiStruct):
     """A label selector."""
 
     match_labels: dict[str, str] | None = None
     match_expressions: list[LabelSelectorRequirementObject] | None = None
 
 
-class NodeSelectorTermObject(Decoded):
+class NodeSelectorTermObject(ApiStruct):
     """One term of a node selector."""
 
     match_expressions: list[LabelSelectorRequirementObject] | None = None
     match_fields: list[LabelSelectorRequirementObject] | None = None
 
 
-class NodeSelectorObject(Decoded):
+class NodeSelectorObject(ApiStruct):
     """Terms of which one must hold."""
 
     node_selector_terms: list[NodeSelectorTermObject] | None = None
 
 
-class Condition(Decoded):
+class Condition(ApiStruct):
     """One condition of a pod or node."""
 
     type: str

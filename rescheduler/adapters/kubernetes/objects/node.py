@@ -11,8 +11,8 @@ from msgspec import Raw
 from rescheduler.adapters.kubernetes.objects.amounts import amounts
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import (
+    ApiStruct,
     Condition,
-    Decoded,
     ObjectMeta,
     SharedMetadata,
     is_plain,
@@ -27,7 +27,7 @@ from rescheduler.model.times import read_time
 # Fields of a Node.
 
 
-class TaintObject(Decoded):
+class TaintObject(ApiStruct):
     """One taint."""
 
     key: str
@@ -35,28 +35,28 @@ class TaintObject(Decoded):
     value: str | None = None
 
 
-class NodeSpecObject(Decoded):
+class NodeSpecObject(ApiStruct):
     """Whether pods may be put on the node."""
 
     unschedulable: bool | None = None
     taints: list[TaintObject] | None = None
 
 
-class ContainerImage(Decoded):
+class ContainerImage(ApiStruct):
     """An image that a node has, under all its names."""
 
     names: list[str] | None = None
     size_bytes: int | None = None
 
 
-class NodeAddress(Decoded):
+class NodeAddress(ApiStruct):
     """One address of a node."""
 
     type: str | None = None
     address: str | None = None
 
 
-class NodeStatusObject(Decoded):
+class NodeStatusObject(ApiStruct):
     """What the node offers. ``images`` repeat from node to node."""
 
     allocatable: dict[str, Any] | None = None
@@ -66,7 +66,7 @@ class NodeStatusObject(Decoded):
     addresses: list[NodeAddress] | None = None
 
 
-class NodeObject(Decoded):
+class NodeObject(ApiStruct):
     """A Node."""
 
     metadata: ObjectMeta | None = None

@@ -8,30 +8,30 @@ from typing import Any, cast
 
 import msgspec
 
-from rescheduler.adapters.kubernetes.kinds import Kind
+from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError, decode
-from rescheduler.adapters.kubernetes.objects.metadata import Decoded
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
 
 
-class _Items(Decoded):
+class _Items(ApiStruct):
     items: list[msgspec.Raw] | None = None
 
 
-class _Names(Decoded):
+class _Names(ApiStruct):
     """As lenient as can be: whatever stands there."""
 
     name: Any = None
     namespace: Any = None
 
 
-class _Named(Decoded):
+class _Named(ApiStruct):
     metadata: _Names | None = None
 
 
 _NAMED = msgspec.json.Decoder(_Named)  # made here and not by the threads that read, see ``decoder_of``
 
 
-def decode_page(kind: Kind, page: bytes) -> list[Any]:
+def decode_page(kind: ObjectKind, page: bytes) -> list[Any]:
     """The objects of one page. Raises ObjectError naming the object, BrokenTextError for what is no JSON."""
     try:
         found: list[Any] | None = decode(page, _page_type(cast("Hashable", kind.decoded))).items
@@ -46,7 +46,7 @@ def raw_items(page: bytes) -> list[msgspec.Raw]:
     return decode(page, _Items).items or []
 
 
-def decode_object(kind: Kind, raw: bytes | msgspec.Raw) -> Any:
+def decode_object(kind: ObjectKind, raw: bytes | msgspec.Raw) -> Any:
     """One object. Raises ObjectError naming it, BrokenTextError for what is no JSON."""
     try:
         return decode(raw, kind.decoded)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rescheduler.adapters.kubernetes.objects.metadata import Decoded, ObjectMeta, name_of, namespace_of
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, name_of, namespace_of
 from rescheduler.model.objects.workload import PodAutoscaler
 from rescheduler.model.times import read_time
 
 # Fields of a HorizontalPodAutoscaler, loosely: one that cannot be read is left out, not the whole snapshot.
 
 
-class PodAutoscalerSpec(Decoded):
+class PodAutoscalerSpec(ApiStruct):
     """Which workload is scaled: its kind and name."""
 
     scale_target_ref: Any = None
 
 
-class PodAutoscalerStatus(Decoded):
+class PodAutoscalerStatus(ApiStruct):
     """What the autoscaler has come to."""
 
     current_replicas: Any = None
@@ -26,7 +26,7 @@ class PodAutoscalerStatus(Decoded):
     last_scale_time: Any = None
 
 
-class PodAutoscalerObject(Decoded):
+class PodAutoscalerObject(ApiStruct):
     """A HorizontalPodAutoscaler."""
 
     metadata: ObjectMeta | None = None

@@ -7,40 +7,40 @@ from typing import Any
 
 from rescheduler.adapters.kubernetes.objects.amounts import amounts
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
-from rescheduler.adapters.kubernetes.objects.metadata import Decoded, ObjectMeta, name_of, namespace_of
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, name_of, namespace_of
 from rescheduler.model.objects.resources import CPU, requested_amount
 from rescheduler.model.objects.workload import ResourceQuota
 
 # Fields of a ResourceQuota.
 
 
-class ScopeRequirement(Decoded):
+class ScopeRequirement(ApiStruct):
     """One scope by name; its operator and values only narrow further."""
 
     scope_name: str | None = None
 
 
-class ScopeSelector(Decoded):
+class ScopeSelector(ApiStruct):
     """Scopes with operators."""
 
     match_expressions: list[ScopeRequirement] | None = None
 
 
-class ResourceQuotaSpec(Decoded):
+class ResourceQuotaSpec(ApiStruct):
     """Which pods the quota counts."""
 
     scopes: list[str] | None = None
     scope_selector: ScopeSelector | None = None
 
 
-class ResourceQuotaStatus(Decoded):
+class ResourceQuotaStatus(ApiStruct):
     """What is in force, and what is used of it; the quota controller writes both."""
 
     hard: dict[str, Any] | None = None
     used: dict[str, Any] | None = None
 
 
-class ResourceQuotaObject(Decoded):
+class ResourceQuotaObject(ApiStruct):
     """A ResourceQuota."""
 
     metadata: ObjectMeta | None = None

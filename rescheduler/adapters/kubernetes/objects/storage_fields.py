@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import field
 
 from rescheduler.adapters.kubernetes.objects.metadata import (
-    Decoded,
+    ApiStruct,
     LabelSelectorObject,
     NodeSelectorObject,
     ObjectMeta,
@@ -15,13 +15,13 @@ from rescheduler.adapters.kubernetes.objects.metadata import (
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import Count
 
 
-class ClaimResources(Decoded):
+class ClaimResources(ApiStruct):
     """The size that a claim asks for, under ``storage``."""
 
     requests: dict[str, Any] | None = None
 
 
-class ClaimSpec(Decoded):
+class ClaimSpec(ApiStruct):
     """What a claim asks for."""
 
     access_modes: list[str] | None = None
@@ -32,13 +32,13 @@ class ClaimSpec(Decoded):
     selector: LabelSelectorObject | None = None
 
 
-class PhaseStatus(Decoded):
+class PhaseStatus(ApiStruct):
     """The phase of a claim or volume."""
 
     phase: str | None = None
 
 
-class ClaimObject(Decoded):
+class ClaimObject(ApiStruct):
     """A PersistentVolumeClaim."""
 
     metadata: ObjectMeta | None = None
@@ -46,7 +46,7 @@ class ClaimObject(Decoded):
     status: PhaseStatus | None = None
 
 
-class ClaimReference(Decoded):
+class ClaimReference(ApiStruct):
     """The claim that a volume is bound to."""
 
     namespace: str | None = None
@@ -54,20 +54,20 @@ class ClaimReference(Decoded):
     uid: str | None = None
 
 
-class CsiSource(Decoded):
+class CsiSource(ApiStruct):
     """A CSI volume's driver and the driver's name for it."""
 
     driver: str | None = None
     volume_handle: str | None = None
 
 
-class VolumeNodeAffinity(Decoded):
+class VolumeNodeAffinity(ApiStruct):
     """On which nodes a volume can be used."""
 
     required: NodeSelectorObject | None = None
 
 
-class VolumeSpec(Decoded):
+class VolumeSpec(ApiStruct):
     """A persistent volume's properties."""
 
     capacity: dict[str, Any] | None = None
@@ -79,7 +79,7 @@ class VolumeSpec(Decoded):
     csi: CsiSource | None = None
 
 
-class VolumeObject(Decoded):
+class VolumeObject(ApiStruct):
     """A PersistentVolume."""
 
     metadata: ObjectMeta | None = None
@@ -87,20 +87,20 @@ class VolumeObject(Decoded):
     status: PhaseStatus | None = None
 
 
-class TopologyExpression(Decoded):
+class TopologyExpression(ApiStruct):
     """A label that must have one of some values."""
 
     key: str
     values: list[str] | None = None
 
 
-class TopologyTerm(Decoded):
+class TopologyTerm(ApiStruct):
     """One term of a storage class's allowed topologies."""
 
     match_label_expressions: list[TopologyExpression] | None = None
 
 
-class StorageClassObject(Decoded):
+class StorageClassObject(ApiStruct):
     """A StorageClass."""
 
     metadata: ObjectMeta | None = None
@@ -109,46 +109,46 @@ class StorageClassObject(Decoded):
     allowed_topologies: list[TopologyTerm] | None = None
 
 
-class DriverAllocatable(Decoded):
+class DriverAllocatable(ApiStruct):
     """How many volumes of a driver fit."""
 
     count: Count | None = None
 
 
-class CsiNodeDriver(Decoded):
+class CsiNodeDriver(ApiStruct):
     """One driver on a node."""
 
     name: str
     allocatable: DriverAllocatable | None = None
 
 
-class CsiNodeSpec(Decoded):
+class CsiNodeSpec(ApiStruct):
     """The drivers on a node."""
 
     drivers: list[CsiNodeDriver] | None = None
 
 
-class CsiNodeObject(Decoded):
+class CsiNodeObject(ApiStruct):
     """A CSINode."""
 
     metadata: ObjectMeta | None = None
     spec: CsiNodeSpec | None = None
 
 
-class CsiDriverSpec(Decoded):
+class CsiDriverSpec(ApiStruct):
     """Whether provisioning looks at capacities."""
 
     storage_capacity: bool | None = None
 
 
-class CsiDriverObject(Decoded):
+class CsiDriverObject(ApiStruct):
     """A CSIDriver."""
 
     metadata: ObjectMeta | None = None
     spec: CsiDriverSpec | None = None
 
 
-class CsiStorageCapacityObject(Decoded):
+class CsiStorageCapacityObject(ApiStruct):
     """A CSIStorageCapacity."""
 
     storage_class_name: str
@@ -158,13 +158,13 @@ class CsiStorageCapacityObject(Decoded):
     maximum_volume_size: Any = None
 
 
-class AttachmentSource(Decoded):
+class AttachmentSource(ApiStruct):
     """What is attached; a volume written into a pod directly has no name."""
 
     persistent_volume_name: str | None = None
 
 
-class AttachmentSpec(Decoded):
+class AttachmentSpec(ApiStruct):
     """What is attached where, and by whom."""
 
     attacher: str
@@ -172,7 +172,7 @@ class AttachmentSpec(Decoded):
     source: AttachmentSource = field(default_factory=AttachmentSource)
 
 
-class VolumeAttachmentObject(Decoded):
+class VolumeAttachmentObject(ApiStruct):
     """A VolumeAttachment."""
 
     spec: AttachmentSpec

@@ -10,8 +10,8 @@ from msgspec import DecodeError, Meta, Raw, ValidationError, json
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import (
     NULL,
+    ApiStruct,
     Condition,
-    Decoded,
     LabelSelectorObject,
     ObjectMeta,
     SharedMetadata,
@@ -32,7 +32,7 @@ from rescheduler.model.times import read_time
 Generation = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
-class ManagedFields(Decoded):
+class ManagedFields(ApiStruct):
     """One entry of ``metadata.managedFields``: who has written which fields, and when one of them was last changed."""
 
     time: str | None = None
@@ -46,7 +46,7 @@ class WorkloadMeta(ObjectMeta):
     managed_fields: Raw = Raw()
 
 
-class WorkloadSpec(Decoded):
+class WorkloadSpec(ApiStruct):
     """Specifications of all kinds of workloads. ``selector``: labels alone for a ReplicationController."""
 
     replicas: Count | None = None
@@ -56,7 +56,7 @@ class WorkloadSpec(Decoded):
     selector: Raw = Raw()
 
 
-class WorkloadStatus(Decoded):
+class WorkloadStatus(ApiStruct):
     """Counts of all kinds of workloads; kinds differ in which they set."""
 
     observed_generation: Generation | None = None
@@ -73,7 +73,7 @@ class WorkloadStatus(Decoded):
     conditions: list[Condition] | None = None
 
 
-class WorkloadObject(Decoded):
+class WorkloadObject(ApiStruct):
     """A ReplicaSet, Deployment, StatefulSet, DaemonSet, ReplicationController or Job."""
 
     metadata: WorkloadMeta | None = None
@@ -81,7 +81,7 @@ class WorkloadObject(Decoded):
     status: WorkloadStatus | None = None
 
 
-class DisruptionBudgetSpec(Decoded):
+class DisruptionBudgetSpec(ApiStruct):
     """What the budget asks for. ``selector`` null selects nothing."""
 
     selector: LabelSelectorObject | None = None
@@ -90,7 +90,7 @@ class DisruptionBudgetSpec(Decoded):
     unhealthy_pod_eviction_policy: str | None = None
 
 
-class DisruptionBudgetStatus(Decoded):
+class DisruptionBudgetStatus(ApiStruct):
     """The disruption controller's count."""
 
     observed_generation: Generation | None = None
@@ -102,7 +102,7 @@ class DisruptionBudgetStatus(Decoded):
     conditions: list[Condition] | None = None
 
 
-class DisruptionBudgetObject(Decoded):
+class DisruptionBudgetObject(ApiStruct):
     """A PodDisruptionBudget."""
 
     metadata: ObjectMeta | None = None
@@ -110,26 +110,26 @@ class DisruptionBudgetObject(Decoded):
     status: DisruptionBudgetStatus | None = None
 
 
-class NamespaceObject(Decoded):
+class NamespaceObject(ApiStruct):
     """A Namespace."""
 
     metadata: ObjectMeta | None = None
 
 
-class ServiceSpec(Decoded):
+class ServiceSpec(ApiStruct):
     """Which pods a Service stands for."""
 
     selector: dict[str, str] | None = None
 
 
-class ServiceObject(Decoded):
+class ServiceObject(ApiStruct):
     """A Service."""
 
     metadata: ObjectMeta | None = None
     spec: ServiceSpec | None = None
 
 
-class PriorityClassObject(Decoded):
+class PriorityClassObject(ApiStruct):
     """A PriorityClass."""
 
     value: SmallInt

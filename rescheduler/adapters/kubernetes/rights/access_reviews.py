@@ -12,7 +12,7 @@ import msgspec
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import refusal
 from rescheduler.extension_points import AccessReviewer, Clock, ClusterError
-from rescheduler.model.daemon.account import GROUP, Account, Right
+from rescheduler.model.daemon.account import GROUP, Account, ApiRight
 
 # Answers of the cluster about tokens and rights, kept for a short time; safe to use from many threads.
 
@@ -99,7 +99,7 @@ class AccessReviews(AccessReviewer):
         key = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
         return self._accounts.get(key, lambda: self._review_token(token))
 
-    def allows(self, account: Account, right: Right) -> bool:
+    def allows(self, account: Account, right: ApiRight) -> bool:
         """Whether the account has a right. Raises ClusterError."""
         return self._rights.get((account, right), lambda: self._review_access(account, right))
 
@@ -115,7 +115,7 @@ class AccessReviews(AccessReviewer):
         extra = tuple((key, tuple(values)) for key, values in sorted((found.user.extra or {}).items()))
         return Account(found.user.username, found.user.uid, tuple(found.user.groups or ()), extra)
 
-    def _review_access(self, account: Account, right: Right) -> bool:
+    def _review_access(self, account: Account, right: ApiRight) -> bool:
         attributes = {"group": GROUP, **{key: value for key, value in right._asdict().items() if value}}
         spec = {
             "user": account.name,

@@ -11,10 +11,10 @@ from rescheduler.adapters.kubernetes.guidance import guidance_support as guide_s
 from rescheduler.adapters.kubernetes.guidance import guidance_support as hold_support
 from rescheduler.adapters.kubernetes.guidance import node_writes
 from rescheduler.adapters.kubernetes.guidance.node_writes import NEEDED as NEEDED_FOR_MARKS
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, Kind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, ObjectKind
 from rescheduler.adapters.kubernetes.objects.autoscaler import STATUS_NAME, STATUS_NAMESPACE
 from rescheduler.adapters.kubernetes.rights.needed_rights import EVICT
-from rescheduler.adapters.kubernetes.rights.rights import Need, Right
+from rescheduler.adapters.kubernetes.rights.rights import NeededRight, Right
 from rescheduler.policy.fields.autoscaler import ScaleDown, ScaleUp
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, elects_leader
 
@@ -24,7 +24,7 @@ HEARS: Final = "AutoscalerEvents"
 """The trigger that listens."""
 
 
-def autoscaler_needs(policy: Policy) -> Iterator[Need]:
+def autoscaler_needs(policy: Policy) -> Iterator[NeededRight]:
     """None of it is vital: what cannot be heard, asked or offered is told of when it is wanted."""
     up, down = policy.autoscaler.scale_up, policy.autoscaler.scale_down
     is_asked = (up, down) != (ScaleUp.LEAVE, ScaleDown.LEAVE)
@@ -36,33 +36,33 @@ def autoscaler_needs(policy: Policy) -> Iterator[Need]:
         collection = COLLECTIONS[up.value]
         rights = collection.rights if up.value == PLACEHOLDERS else (*collection.rights, *TEMPLATES.rights)
         for right in rights:
-            yield Need(right, policy.hold.namespace, "ask an autoscaler for room", is_vital=False)
+            yield NeededRight(right, policy.hold.namespace, "ask an autoscaler for room", is_vital=False)
     if down is not ScaleDown.LEAVE:
         for right in NEEDED_FOR_MARKS:
-            yield Need(right, "", "offer emptied nodes", is_vital=False)
+            yield NeededRight(right, "", "offer emptied nodes", is_vital=False)
 
 
-def _hearing() -> Iterator[Need]:
+def _hearing() -> Iterator[NeededRight]:
     for verb in ("list", "watch"):
         for kind in (EVENTS, NODE_CLAIMS):
-            yield Need(_right(verb, kind), "", "hear the autoscaler", is_vital=False)
+            yield NeededRight(_right(verb, kind), "", "hear the autoscaler", is_vital=False)
         status = _right(verb, STATUS)._replace(is_local=True, object_name=STATUS_NAME)
-        yield Need(status, STATUS_NAMESPACE, "hear the autoscaler", is_vital=False)
+        yield NeededRight(status, STATUS_NAMESPACE, "hear the autoscaler", is_vital=False)
 
 
-def _right(verb: str, kind: Kind) -> Right:
+def _right(verb: str, kind: ObjectKind) -> Right:
     return Right(verb, kind.path.rpartition("/")[2], kind.api_version.rpartition("/")[0], is_local=False)
 
 
 EVENT: Final = Right("create", "events", "events.k8s.io", is_local=False)
 
 
-def daemon_needs(policy: Policy) -> tuple[Need, ...]:
+def daemon_needs(policy: Policy) -> tuple[NeededRight, ...]:
     """Everything that a daemon under this policy asks the API server for, questions about rights aside."""
     return tuple(_needs(policy))
 
 
-def _needs(policy: Policy) -> Iterator[Need]:
+def _needs(policy: Policy) -> Iterator[NeededRight]:
     yield from _reading(policy)
     yield from autoscaler_needs(policy)
     if policy.api is not None:
@@ -70,7 +70,7 @@ def _needs(policy: Policy) -> Iterator[Need]:
             ("tokenreviews", "authentication.k8s.io"),
             ("subjectaccessreviews", "authorization.k8s.io"),
         ):
-            yield Need(Right("create", resource, group, is_local=False), "", "know who calls the API")
+            yield NeededRight(Right("create", resource, group, is_local=False), "", "know who calls the API")
     if policy.mode is Mode.DRY_RUN:
         return
     yield from _evicting(policy)
@@ -80,55 +80,55 @@ def _needs(policy: Policy) -> Iterator[Need]:
         yield from _keeping(policy)
 
 
-def _reading(policy: Policy) -> Iterator[Need]:
+def _reading(policy: Policy) -> Iterator[NeededRight]:
     for kind in KINDS:
         for verb in ("list", "watch"):
             right = Right(verb, kind.path.rpartition("/")[2], _group(kind), is_local=False)
-            yield Need(right, "", "see the cluster", is_vital=kind.name not in DISPENSABLE)
-    yield Need(_config_map("get", policy.ledger.name), policy.hold.namespace, "know of earlier evictions")
+            yield NeededRight(right, "", "see the cluster", is_vital=kind.name not in DISPENSABLE)
+    yield NeededRight(_config_map("get", policy.ledger.name), policy.hold.namespace, "know of earlier evictions")
     for source in policy.schedulers:
         if source.config_map is not None:
             namespace, _, name = source.config_map.partition("/")
-            yield Need(_config_map("get", name), namespace, "know how a scheduler is configured")
+            yield NeededRight(_config_map("get", name), namespace, "know how a scheduler is configured")
 
 
-def _evicting(policy: Policy) -> Iterator[Need]:
+def _evicting(policy: Policy) -> Iterator[NeededRight]:
     namespaces = policy.scope.namespaces.include
     for namespace in namespaces or ("",):
-        yield Need(EVICT._replace(is_local=namespaces is not None), namespace, "evict pods")
+        yield NeededRight(EVICT._replace(is_local=namespaces is not None), namespace, "evict pods")
 
 
-def _leading(policy: Policy) -> Iterator[Need]:
+def _leading(policy: Policy) -> Iterator[NeededRight]:
     election = policy.leader_election
     lease = Right("create", "leases", "coordination.k8s.io")
-    yield Need(lease, election.namespace, "take turns with others")
+    yield NeededRight(lease, election.namespace, "take turns with others")
     for verb in ("get", "update"):
         right = lease._replace(verb=verb, object_name=election.name)
-        yield Need(right, election.namespace, "take turns with others")
+        yield NeededRight(right, election.namespace, "take turns with others")
 
 
-def _keeping(policy: Policy) -> Iterator[Need]:
+def _keeping(policy: Policy) -> Iterator[NeededRight]:
     """The ledger, placeholders, Events, and what the policy's guidance takes besides."""
     holds = policy.hold.namespace
     for right in (_config_map("create"), _config_map("update", policy.ledger.name)):
-        yield Need(right, holds, "write down what is evicted")
+        yield NeededRight(right, holds, "write down what is evicted")
     for right in hold_support.NEEDED_FOR_HOLDS:
-        yield Need(right, "" if not right.is_local else holds, "keep room")
+        yield NeededRight(right, "" if not right.is_local else holds, "keep room")
     for verb in ("get", "delete"):
-        yield Need(Right(verb, "pods"), holds, "clean up placeholders without a Job", is_vital=False)
-    yield Need(EVENT, "", "tell of it by Events", is_vital=False)
+        yield NeededRight(Right(verb, "pods"), holds, "clean up placeholders without a Job", is_vital=False)
+    yield NeededRight(EVENT, "", "tell of it by Events", is_vital=False)
     if policy.guidance is Guidance.GUIDE:
         for right in guide_support.NEEDED_FOR_GATES:
-            yield Need(right, "" if not right.is_local else holds, "lead replacements to their nodes")
+            yield NeededRight(right, "" if not right.is_local else holds, "lead replacements to their nodes")
     if policy.guidance is Guidance.TAINT:
         for right in node_writes.NEEDED:
-            yield Need(right, "", "close nodes by a taint")
+            yield NeededRight(right, "", "close nodes by a taint")
 
 
 def _config_map(verb: str, name: str = "") -> Right:
     return Right(verb, "configmaps", object_name=name)
 
 
-def _group(kind: Kind) -> str:
+def _group(kind: ObjectKind) -> str:
     version = kind.api_version
     return version.rpartition("/")[0]

@@ -10,7 +10,7 @@ import msgspec
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.rights.daemon_needs import daemon_needs
 from rescheduler.adapters.kubernetes.rights.needed_rights import READING, service_account
-from rescheduler.adapters.kubernetes.rights.rights import Need, may
+from rescheduler.adapters.kubernetes.rights.rights import NeededRight, may
 from rescheduler.model.printable import shortened
 from rescheduler.policy.fields.policy import Policy
 
@@ -24,7 +24,7 @@ ELSEWHERE: Final = "kube-system"
 class DaemonRights(NamedTuple):
     """``missing``: what is needed and not allowed. ``excess``: what is allowed and not needed, for people."""
 
-    missing: tuple[Need, ...]
+    missing: tuple[NeededRight, ...]
     excess: tuple[str, ...]
 
 
@@ -42,7 +42,7 @@ def daemon_rights(connection: Connection, policy: Policy) -> DaemonRights:
     return DaemonRights(lacking, tuple(excess))
 
 
-def _excess(connection: Connection, place: str, needs: Iterable[Need]) -> Iterator[str]:
+def _excess(connection: Connection, place: str, needs: Iterable[NeededRight]) -> Iterator[str]:
     """What may be done in a namespace and is not needed there; nothing where the server does not tell."""
     kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": {"namespace": place}}
     answer = connection.send("POST", _RULES, kind)

@@ -61,7 +61,7 @@ def may(connection: Connection, right: Right, namespace: str) -> bool:
 # A right that a daemon needs, and what for.
 
 
-class Need(NamedTuple):
+class NeededRight(NamedTuple):
     """A right that is needed, where (empty: everywhere), and for what.
 
     ``is_vital``: a daemon that evicts should not begin without it; else it gets along, and knows or tells less.

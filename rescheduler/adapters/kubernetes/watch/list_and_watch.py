@@ -14,7 +14,7 @@ from msgspec import Raw
 from rescheduler.adapters.kubernetes.client.answers import LineStream
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, InvalidRequestError, OutcomeUnknownError
-from rescheduler.adapters.kubernetes.kinds import Kind
+from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
 from rescheduler.adapters.kubernetes.watch.object_decoding import ObjectDecoding
@@ -63,7 +63,7 @@ class ListAndWatch:
     def __init__(
         self,
         connection: Connection,
-        kind: Kind,
+        kind: ObjectKind,
         sink: Sink,
         clock: Clock,
         params: Mapping[str, str],

@@ -8,7 +8,7 @@ from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, Kind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.assembly import Warnings, assembled, with_classes
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
@@ -36,7 +36,7 @@ class Mirror(ClusterReader):
         connection: Connection,
         clock: Clock,
         *,
-        kinds: Sequence[Kind] = KINDS,
+        kinds: Sequence[ObjectKind] = KINDS,
         config_maps: Sequence[str] = (),
         hear: Hear = deaf,
         settings: WatchSettings = MIRROR_SETTINGS,
@@ -173,7 +173,7 @@ class Mirror(ClusterReader):
         self._touch()
         self._hear(notice)
 
-    def _warner(self, kind: Kind) -> Callable[[str], None]:
+    def _warner(self, kind: ObjectKind) -> Callable[[str], None]:
         return lambda text: self._hear(Fault(self._clock.now(), f"watching {kind.name}", f"cannot be used: {text}"))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from rescheduler.adapters.kubernetes.kinds import Kind
+from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError, decode
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
 from rescheduler.adapters.kubernetes.objects.pages import decode_object, decode_page, raw_items
@@ -18,7 +18,7 @@ from rescheduler.adapters.kubernetes.watch.watch_lines import Marked
 class ObjectDecoding:
     """``warn`` hears of each object that cannot be read."""
 
-    def __init__(self, kind: Kind, warn: Callable[[str], None]) -> None:
+    def __init__(self, kind: ObjectKind, warn: Callable[[str], None]) -> None:
         self._kind = kind
         self._warn = warn
 

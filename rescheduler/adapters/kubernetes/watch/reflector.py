@@ -15,7 +15,7 @@ from rescheduler.adapters.kubernetes.client.failures import (
     OutcomeUnknownError,
     PagesExpiredError,
 )
-from rescheduler.adapters.kubernetes.kinds import Kind
+from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.watch.backoff import Backoff
 from rescheduler.adapters.kubernetes.watch.list_and_watch import ListAndWatch, WatchSettings
@@ -93,7 +93,7 @@ class Reflector:
     def __init__(
         self,
         connection: Connection,
-        kind: Kind,
+        kind: ObjectKind,
         sink: Sink,
         clock: Clock,
         *,

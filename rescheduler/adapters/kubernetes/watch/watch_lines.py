@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, field
 
 from rescheduler.adapters.kubernetes.client.failures import BusyError
 from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import Decoded, ObjectMeta
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.printable import shortened
 
@@ -42,26 +42,26 @@ class Bookmark(NamedTuple):
     is_end_of_list: bool
 
 
-class Marked(Decoded):
+class Marked(ApiStruct):
     """An object of any kind, of which the metadata alone is looked at."""
 
     metadata: ObjectMeta | None = None
 
 
-class _Notes(Decoded):
+class _Notes(ApiStruct):
     resource_version: str | None = None
     annotations: dict[str, str] | None = None
 
 
-class _Noted(Decoded):
+class _Noted(ApiStruct):
     metadata: _Notes | None = None
 
 
-class _Details(Decoded):
+class _Details(ApiStruct):
     retry_after_seconds: float | None = None
 
 
-class _Status(Decoded):
+class _Status(ApiStruct):
     code: int | None = None
     message: str | None = None
     reason: str | None = None

@@ -13,7 +13,7 @@ from rescheduler.daemon.serving.call_names import CallNames
 from rescheduler.daemon.steering.controls import Controls
 from rescheduler.daemon.steering.explaining import Basis, Explaining
 from rescheduler.extension_points import AccessReviewer, ClusterError
-from rescheduler.model.daemon.account import Account, Right
+from rescheduler.model.daemon.account import Account, ApiRight
 from rescheduler.model.daemon.notices import Notice, PolicyLoaded, RoundEnded, Started
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.policy.fields.policy import Policy
@@ -34,12 +34,12 @@ class FakeReviewer(AccessReviewer):
     """Tokens by the name that they stand for; every account may do everything but what is ``denied``."""
 
     def __init__(self) -> None:
-        self.denied: set[Right] = set()
+        self.denied: set[ApiRight] = set()
         self.denies_all = False
         self.is_down = False
         self.rights_down = False
         self.asked: list[str] = []
-        self.rights: list[Right] = []
+        self.rights: list[ApiRight] = []
 
     def account_of(self, token: str) -> Account | None:
         """``token-jane`` is jane's."""
@@ -48,7 +48,7 @@ class FakeReviewer(AccessReviewer):
             raise ClusterError("the API server is away")
         return Account(token.removeprefix("token-")) if token.startswith("token-") else None
 
-    def allows(self, account: Account, right: Right) -> bool:
+    def allows(self, account: Account, right: ApiRight) -> bool:
         """Everything that is not denied."""
         self.rights.append(right)
         if self.rights_down:

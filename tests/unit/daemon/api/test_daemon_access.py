@@ -6,30 +6,30 @@ import pytest
 
 from rescheduler.daemon.api.request_guard import MOST_CLIENTS, RateLimit
 from rescheduler.daemon.serving.call_names import CallNames
-from rescheduler.model.daemon.account import Right
+from rescheduler.model.daemon.account import ApiRight
 from tests.unit.daemon.api.daemon_bench import HOST, bench, refused
 from tests.unit.daemon.api.records import SetClock
 
 EVERYTHING = [
-    ("GET", "/v1/state", Right("get", "state")),
-    ("GET", "/v1/rounds", Right("list", "rounds")),
-    ("GET", "/v1/rounds/1", Right("get", "rounds")),
-    ("GET", "/v1/plans", Right("list", "plans")),
-    ("GET", "/v1/plans/second", Right("get", "plans", name="second")),
-    ("GET", "/v1/refusals", Right("list", "refusals")),
-    ("GET", "/v1/refusals?namespace=other", Right("list", "refusals", namespace="other")),
-    ("GET", "/v1/explain/pods/default/a-1", Right("get", "explanations", namespace="default", name="a-1")),
-    ("GET", "/v1/explain/nodes/n1", Right("get", "explanations", name="n1")),
-    ("POST", "/v1/trigger", Right("create", "rounds")),
-    ("POST", "/v1/pause", Right("update", "switch")),
-    ("POST", "/v1/resume", Right("update", "switch")),
-    ("POST", "/v1/plans/second/approve", Right("create", "plans", "approve", name="second")),
-    ("POST", "/v1/policy/acknowledge", Right("create", "policy", "acknowledge")),
+    ("GET", "/v1/state", ApiRight("get", "state")),
+    ("GET", "/v1/rounds", ApiRight("list", "rounds")),
+    ("GET", "/v1/rounds/1", ApiRight("get", "rounds")),
+    ("GET", "/v1/plans", ApiRight("list", "plans")),
+    ("GET", "/v1/plans/second", ApiRight("get", "plans", name="second")),
+    ("GET", "/v1/refusals", ApiRight("list", "refusals")),
+    ("GET", "/v1/refusals?namespace=other", ApiRight("list", "refusals", namespace="other")),
+    ("GET", "/v1/explain/pods/default/a-1", ApiRight("get", "explanations", namespace="default", name="a-1")),
+    ("GET", "/v1/explain/nodes/n1", ApiRight("get", "explanations", name="n1")),
+    ("POST", "/v1/trigger", ApiRight("create", "rounds")),
+    ("POST", "/v1/pause", ApiRight("update", "switch")),
+    ("POST", "/v1/resume", ApiRight("update", "switch")),
+    ("POST", "/v1/plans/second/approve", ApiRight("create", "plans", "approve", name="second")),
+    ("POST", "/v1/policy/acknowledge", ApiRight("create", "policy", "acknowledge")),
 ]
 
 
 @pytest.mark.parametrize(("method", "target", "right"), EVERYTHING)
-def test_r2_each_operation_asks_for_its_own_right(method: str, target: str, right: Right) -> None:
+def test_r2_each_operation_asks_for_its_own_right(method: str, target: str, right: ApiRight) -> None:
     """Without it 403 names verb and resource, and nothing is done."""
     found = bench()
     found.reviewer.denied.add(right)

@@ -16,7 +16,7 @@ import pytest
 from rescheduler.daemon.api import request_bodies
 from rescheduler.daemon.api.daemon_running import daemon_listener
 from rescheduler.daemon.serving import listening as impatience
-from rescheduler.daemon.serving.listening import Listener
+from rescheduler.daemon.serving.listening import ApplicationServer
 from rescheduler.daemon.steering.explaining import Basis, Explaining
 from rescheduler.policy.fields.api import ApiPolicy, ServerTls
 from rescheduler.policy.fields.policy import Policy
@@ -28,7 +28,7 @@ TOKEN = "Authorization: Bearer token-jane\r\n"
 SOME_BODY = "Content-Type: application/json\r\nContent-Length: 10\r\n"
 
 
-def listener_of(api: ApiPolicy) -> Listener:
+def listener_of(api: ApiPolicy) -> ApplicationServer:
     """A server of the bench's daemon, bound and not started."""
     found = bench()
     explaining = Explaining(found.controls.state, lambda: Basis(Policy()))

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from rescheduler.adapters.telemetry.metrics.metrics import CONTENT_TYPE, Metrics
 from rescheduler.daemon.api.probes import DOOR, Heartbeat, Readiness, create_probes
-from rescheduler.daemon.serving.listening import Listener
+from rescheduler.daemon.serving.listening import ApplicationServer
 from tests.builders import NOW
 from tests.unit.daemon.api.asking import ask
 from tests.unit.daemon.api.records import SetClock
@@ -100,7 +100,7 @@ def test_nothing_else_is_answered() -> None:
 
 def test_it_listens_on_any_address_without_protection() -> None:
     """As Prometheus and kubelets expect in a cluster; over real sockets."""
-    listener = Listener(probes(is_ready=False), "0.0.0.0:0", DOOR)
+    listener = ApplicationServer(probes(is_ready=False), "0.0.0.0:0", DOOR)
     try:
         listener.start()
         url = listener.url.replace("0.0.0.0", "127.0.0.1")

@@ -47,7 +47,7 @@ def test_the_description_names_every_path_and_form() -> None:
     }
     forms = found["components"]["schemas"]
     assert set(forms["LoadData"]["properties"]) == {"NodeMetricsMap", "PodMetricsMap"}
-    assert set(forms["Metadata"]["properties"]) == {"dataCenter"}
+    assert set(forms["NodeRegion"]["properties"]) == {"dataCenter"}
     assert [parameter["name"] for parameter in found["paths"]["/watcher"]["get"]["parameters"]] == [
         "host", "window", "pods", "statistics",
     ]  # fmt: skip

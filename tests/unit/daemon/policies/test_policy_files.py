@@ -10,7 +10,7 @@ import pytest
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.daemon.plugins import load_policy
-from rescheduler.daemon.policies.policy_files import SETTLE_SECONDS, PolicyFiles, PolicyReading, Problem
+from rescheduler.daemon.policies.policy_files import SETTLE_SECONDS, FileProblem, PolicyFiles, PolicyReading
 from rescheduler.extension_points import ClusterError
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
@@ -44,7 +44,7 @@ class Scene:
         files.first()
         return files
 
-    def settled(self, files: PolicyFiles) -> PolicyReading | Problem | None:
+    def settled(self, files: PolicyFiles) -> PolicyReading | FileProblem | None:
         """What is said once the content has stood for a while."""
         assert files.poll() is None
         self.clock.sleep(SETTLE_SECONDS)
@@ -59,7 +59,7 @@ def scene(tmp_path: Path) -> Scene:
     return found
 
 
-def read(found: PolicyReading | Problem | None) -> Policy:
+def read(found: PolicyReading | FileProblem | None) -> Policy:
     """The policy that was read."""
     assert isinstance(found, PolicyReading), found
     return found.policy
@@ -101,15 +101,15 @@ def test_a_broken_policy_is_told_once(scene: Scene) -> None:
     files = scene.watch()
     scene.write("limits: {maxEvictons: 11}\n")
     found = scene.settled(files)
-    assert isinstance(found, Problem)
+    assert isinstance(found, FileProblem)
     assert "did you mean maxEvictions?" in found.text
     assert scene.settled(files) is None
     scene.write("limits: {maxEvictions: many}\n")
-    assert isinstance(scene.settled(files), Problem)
+    assert isinstance(scene.settled(files), FileProblem)
     scene.write("limits: {maxEvictions: 10}\n")
     assert read(scene.settled(files)).limits.max_evictions == 10
     scene.write("limits: {maxEvictions: many}\n")
-    assert isinstance(scene.settled(files), Problem)
+    assert isinstance(scene.settled(files), FileProblem)
 
 
 def test_a_file_that_is_gone_or_empty_is_a_problem(scene: Scene) -> None:
@@ -117,16 +117,16 @@ def test_a_file_that_is_gone_or_empty_is_a_problem(scene: Scene) -> None:
     files = scene.watch()
     scene.path.unlink()
     found = scene.settled(files)
-    assert isinstance(found, Problem)
+    assert isinstance(found, FileProblem)
     assert "cannot be read" in found.text
     scene.path.write_text("")
-    assert isinstance(scene.settled(files), Problem)
+    assert isinstance(scene.settled(files), FileProblem)
     scene.path.unlink()
     scene.path.mkdir()
-    assert isinstance(scene.settled(files), Problem)
+    assert isinstance(scene.settled(files), FileProblem)
     scene.path.rmdir()
     os.mkfifo(scene.path)
-    assert isinstance(scene.settled(files), Problem), "and nobody waits for a writer"
+    assert isinstance(scene.settled(files), FileProblem), "and nobody waits for a writer"
 
 
 def test_a_file_that_is_gone_for_a_moment_is_not_even_told_of(scene: Scene) -> None:
@@ -204,7 +204,7 @@ def test_a_cluster_that_does_not_answer_is_asked_again(scene: Scene) -> None:
     files = scene.watch()
     scene.write("limits: {maxEvictions: 11}\n")
     scene.problem = ClusterError("no route")
-    assert scene.settled(files) == Problem("no route")
+    assert scene.settled(files) == FileProblem("no route")
     for _ in range(3):
         scene.clock.sleep(SETTLE_SECONDS)
         assert files.poll() is None

@@ -17,7 +17,7 @@ from cryptography import x509
 
 from rescheduler.daemon.load_watcher.app import create_app
 from rescheduler.daemon.serving import listening as impatience
-from rescheduler.daemon.serving.listening import Door, Listener, ListenError, RenewingServer, resolve
+from rescheduler.daemon.serving.listening import ApplicationServer, Door, ListenError, RenewingServer, resolve
 from rescheduler.policy.fields.api import ServerTls
 from rescheduler.policy.fields.metrics_access import Tls
 from rescheduler.policy.fields.usage import WatcherApi
@@ -33,7 +33,7 @@ async def app(scope: object, receive: object, send: object) -> None:
     """Nothing is asked of it."""
 
 
-def shown(listener: Listener) -> str:
+def shown(listener: ApplicationServer) -> str:
     """The common name of the certificate that a new connection sees."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -56,7 +56,7 @@ def test_what_is_renewed_is_shown_and_what_is_broken_is_passed_over(tmp_path: Pa
             target.symlink_to(file) if is_linked else shutil.copyfile(file, target)
 
     put(first)
-    listener = Listener(
+    listener = ApplicationServer(
         app, "127.0.0.1:0", Door("test", "api", ServerTls(cert_file=str(certificate), key_file=str(key)))
     )
     server = listener._server
@@ -86,9 +86,9 @@ def application() -> Any:
 
 
 @contextmanager
-def listening(address: str = "127.0.0.1:0", api: WatcherApi | None = None) -> Iterator[Listener]:
+def listening(address: str = "127.0.0.1:0", api: WatcherApi | None = None) -> Iterator[ApplicationServer]:
     """A server that is stopped at the end."""
-    listener = Listener(application(), address, api or WatcherApi())
+    listener = ApplicationServer(application(), address, api or WatcherApi())
     try:
         listener.start()
         yield listener
@@ -96,13 +96,13 @@ def listening(address: str = "127.0.0.1:0", api: WatcherApi | None = None) -> It
         listener.stop()
 
 
-def connected(listener: Listener) -> http.client.HTTPConnection:
+def connected(listener: ApplicationServer) -> http.client.HTTPConnection:
     """A connection to the server."""
     place = urlsplit(listener.url)
     return http.client.HTTPConnection(str(place.hostname), place.port, timeout=20)
 
 
-def exchange(listener: Listener, request: bytes) -> bytes:
+def exchange(listener: ApplicationServer, request: bytes) -> bytes:
     """What comes back for raw bytes, up to the end of the connection."""
     place = urlsplit(listener.url)
     with socket.create_connection((str(place.hostname), place.port), timeout=20) as stream:
@@ -153,7 +153,7 @@ def test_port_0_is_any_free_port_and_the_url_tells_it() -> None:
 def test_a_port_in_use_is_told_before_anything_starts() -> None:
     """With the way out."""
     with listening() as listener, pytest.raises(ListenError) as caught:
-        Listener(application(), urlsplit(listener.url).netloc, WatcherApi())
+        ApplicationServer(application(), urlsplit(listener.url).netloc, WatcherApi())
     assert "another process listens there already; write another --address" in str(caught.value)
 
 
@@ -173,7 +173,7 @@ def test_a_port_in_use_is_told_before_anything_starts() -> None:
 def test_what_is_no_address_is_refused(address: str, text: str) -> None:
     """Found, wanted."""
     with pytest.raises(ListenError) as caught:
-        Listener(application(), address, WatcherApi())
+        ApplicationServer(application(), address, WatcherApi())
     assert text in str(caught.value)
 
 
@@ -183,14 +183,14 @@ def test_an_address_of_another_machine_is_refused() -> None:
 
     api = WatcherApi(bearer_token=Credential(file="/token"))
     with pytest.raises(ListenError, match="this machine has no such address"):
-        Listener(application(), "192.0.2.1:0", api)
+        ApplicationServer(application(), "192.0.2.1:0", api)
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", ":0"])
 def test_an_open_address_without_protection_is_refused(address: str) -> None:
     """Before it is bound."""
     with pytest.raises(PolicyError, match="can be reached from elsewhere"):
-        Listener(application(), address, WatcherApi())
+        ApplicationServer(application(), address, WatcherApi())
 
 
 def test_names_are_judged_by_what_they_stand_for() -> None:
@@ -252,7 +252,7 @@ def test_mutual_tls_lets_in_who_shows_a_certificate(tmp_path: Path) -> None:
         assert answers == [200, None, None]
 
 
-def _status(listener: Listener, context: ssl.SSLContext) -> int | None:
+def _status(listener: ApplicationServer, context: ssl.SSLContext) -> int | None:
     """The status of one request, None where the connection was refused."""
     place = urlsplit(listener.url)
     connection = http.client.HTTPSConnection(str(place.hostname), place.port, timeout=20, context=context)
@@ -267,11 +267,11 @@ def _status(listener: Listener, context: ssl.SSLContext) -> int | None:
 
 def test_stopping_closes_the_address_and_may_be_repeated() -> None:
     """Also of a server that was never started."""
-    listener = Listener(application(), "127.0.0.1:0", WatcherApi())
+    listener = ApplicationServer(application(), "127.0.0.1:0", WatcherApi())
     address = urlsplit(listener.url).netloc
     listener.start()
     listener.stop()
     listener.stop()
     assert not listener.is_running
-    again = Listener(application(), address, WatcherApi())
+    again = ApplicationServer(application(), address, WatcherApi())
     again.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from rescheduler.daemon.steering.daemon_state import MOST_FAULTS, Standing
+from rescheduler.daemon.steering.daemon_state import MOST_FAULTS, DaemonState
 from rescheduler.model.daemon.notices import (
     EvictionNoted,
     Fault,
@@ -20,9 +20,9 @@ from rescheduler.model.plan.plan import Refusal
 from tests.unit.daemon.plans import plan, report, result
 
 
-def after(*notices: Notice) -> Standing:
+def after(*notices: Notice) -> DaemonState:
     """The standing after these."""
-    found = Standing()
+    found = DaemonState()
     for notice in notices:
         found = found.after(notice)
     return found

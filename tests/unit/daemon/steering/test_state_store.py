@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
-from rescheduler.daemon.steering.daemon_state import Standing
-from rescheduler.daemon.steering.state_store import Board, Changed
+from rescheduler.daemon.steering.daemon_state import DaemonState
+from rescheduler.daemon.steering.state_store import Changed, StateStore
 from rescheduler.model.daemon.notices import Fault, Notice, Resumed
 
 
 def add(text: str) -> Changed[None]:
     """Tells one fault and changes nothing."""
-    return Standing(), (Fault(0.0, "test", text),), None
+    return DaemonState(), (Fault(0.0, "test", text),), None
 
 
 def test_a_listener_may_look_and_change_while_it_is_told() -> None:
@@ -25,13 +25,13 @@ def test_a_listener_may_look_and_change_while_it_is_told() -> None:
     def tell(notice: Notice) -> None:
         assert isinstance(notice, Fault)
         heard.append(notice.message)
-        board.seen()
+        store.seen()
         if notice.message == "first":
-            board.change(lambda *_: add("caused"))
+            store.change(lambda *_: add("caused"))
             heard.append("end of first")
 
-    board = Board(SimulatedClock(), tell, Standing())
-    board.change(lambda *_: (Standing(), (Fault(0.0, "test", "first"), Fault(0.0, "test", "second")), None))
+    store = StateStore(SimulatedClock(), tell, DaemonState())
+    store.change(lambda *_: (DaemonState(), (Fault(0.0, "test", "first"), Fault(0.0, "test", "second")), None))
     assert heard == ["first", "end of first", "second", "caused"]
 
 
@@ -39,21 +39,21 @@ def test_an_error_of_a_step_changes_nothing_and_is_raised() -> None:
     """What has run out by itself is told all the same."""
     heard: list[Notice] = []
     clock = SimulatedClock()
-    board = Board(clock, heard.append, Standing())
-    board.change(lambda standing, now: (_paused(standing, now), (), None))
+    store = StateStore(clock, heard.append, DaemonState())
+    store.change(lambda standing, now: (_paused(standing, now), (), None))
     clock.sleep(10)
 
-    def fail(standing: Standing, _: float) -> Changed[None]:
+    def fail(standing: DaemonState, _: float) -> Changed[None]:
         assert standing.switch.pause is None
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        board.change(fail)
+        store.change(fail)
     assert [type(notice) for notice in heard] == [Resumed]
-    assert board.seen().is_leader
+    assert store.seen().is_leader
 
 
-def _paused(standing: Standing, now: float) -> Standing:
+def _paused(standing: DaemonState, now: float) -> DaemonState:
     return replace(standing, switch=standing.switch.paused("jane", "", now + 5, now)[0])
 
 
@@ -65,12 +65,12 @@ def test_no_change_is_lost_when_many_threads_make_them() -> None:
         assert isinstance(notice, Fault)
         heard.append(notice.message)
 
-    board = Board(SimulatedClock(), tell, Standing())
+    store = StateStore(SimulatedClock(), tell, DaemonState())
 
     def work(name: int) -> None:
         for number in range(50):
             fault = Fault(0.0, "test", f"{name}-{number}")
-            board.change(
+            store.change(
                 lambda standing, _, fault=fault: (standing.after(fault), (fault,), None)  # type: ignore[misc]
             )
 
@@ -85,7 +85,7 @@ def test_no_change_is_lost_when_many_threads_make_them() -> None:
         assert own == [f"{name}-{number}" for number in range(50)]
 
 
-def test_a_listener_that_raises_does_not_silence_the_board() -> None:
+def test_a_listener_that_raises_does_not_silence_the_store() -> None:
     """The next change is told again."""
     heard: list[str] = []
 
@@ -95,8 +95,8 @@ def test_a_listener_that_raises_does_not_silence_the_board() -> None:
         if notice.message == "bad":
             raise RuntimeError("a listener's fault")
 
-    board = Board(SimulatedClock(), tell, Standing())
+    store = StateStore(SimulatedClock(), tell, DaemonState())
     with pytest.raises(RuntimeError):
-        board.change(lambda *_: add("bad"))
-    board.change(lambda *_: add("good"))
+        store.change(lambda *_: add("bad"))
+    store.change(lambda *_: add("good"))
     assert heard == ["bad", "good"]

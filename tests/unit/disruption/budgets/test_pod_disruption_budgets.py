@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.disruption.budgets.pod_disruption_budgets import BudgetStanding
+from rescheduler.disruption.budgets.pod_disruption_budgets import PodBudgetStatus
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.workload import DisruptionBudget
 from tests.builders import NOW, budget, pod
@@ -148,6 +148,6 @@ def test_terminating_pods_are_not_counted_as_ready() -> None:
 
 def test_a_problem_leaves_nothing_to_go() -> None:
     """Whatever the numbers of an untrusted status say."""
-    standing = BudgetStanding(guard(5, unhealthy_pod_eviction_policy="AlwaysAllow"), ready=10, problem="no status")
+    standing = PodBudgetStatus(guard(5, unhealthy_pod_eviction_policy="AlwaysAllow"), ready=10, problem="no status")
     assert standing.allowed == 0
     assert not standing.lets_unready_go

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rescheduler.disruption.budgets.windows import Span, closure_at, next_spans, opening_sentences, span_at, told
+from rescheduler.disruption.budgets.windows import TimeSpan, closure_at, next_spans, opening_sentences, span_at, told
 from rescheduler.policy.fields.budgets import Budget
 from rescheduler.policy.fields.windows import Window, WindowType
 
@@ -41,7 +41,7 @@ BERLIN_NIGHT = window("0 22 * * *", 8, "Europe/Berlin")
 def test_a_window_holds_its_start_and_not_its_end(time: str, is_inside: bool) -> None:
     """Over midnight too."""
     found = span_at(NIGHT, moment(time))
-    assert found == (Span(moment("2026-06-01 22:00"), moment("2026-06-02 06:00")) if is_inside else None)
+    assert found == (TimeSpan(moment("2026-06-01 22:00"), moment("2026-06-02 06:00")) if is_inside else None)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_window_holds_its_start_and_not_its_end(time: str, is_inside: bool) ->
 )
 def test_a_window_lasts_as_long_when_clocks_are_changed(start: str, end: str) -> None:
     """Eight hours are eight hours, whatever clocks on walls do meanwhile."""
-    span = Span(moment(start), moment(end))
+    span = TimeSpan(moment(start), moment(end))
     assert span_at(BERLIN_NIGHT, span.start) == span
     assert span_at(BERLIN_NIGHT, span.end - 1) == span
     assert span_at(BERLIN_NIGHT, span.start - 1) is None
@@ -64,7 +64,9 @@ def test_a_window_lasts_as_long_when_clocks_are_changed(start: str, end: str) ->
 def test_a_window_that_opens_in_the_skipped_hour_opens_after_it() -> None:
     """02:30 does not exist on 29 March 2026 in Berlin; the window begins at 03:00, which is 01:00 UTC."""
     early = window("30 2 * * *", 1, "Europe/Berlin")
-    assert span_at(early, moment("2026-03-29 01:10")) == Span(moment("2026-03-29 01:00"), moment("2026-03-29 02:00"))
+    assert span_at(early, moment("2026-03-29 01:10")) == TimeSpan(
+        moment("2026-03-29 01:00"), moment("2026-03-29 02:00")
+    )
     assert span_at(early, moment("2026-03-29 00:59")) is None
 
 
@@ -78,7 +80,9 @@ def test_a_window_in_the_hour_that_comes_twice_opens_once() -> None:
 def test_windows_that_touch_are_one() -> None:
     """Saturday and Sunday, each of 24 hours, are one weekend."""
     weekend = window("0 0 * * 0,6", 24)
-    assert span_at(weekend, moment("2026-06-06 10:00")) == Span(moment("2026-06-06 00:00"), moment("2026-06-08 00:00"))
+    assert span_at(weekend, moment("2026-06-06 10:00")) == TimeSpan(
+        moment("2026-06-06 00:00"), moment("2026-06-08 00:00")
+    )
     assert span_at(weekend, moment("2026-06-05 23:59")) is None
 
 

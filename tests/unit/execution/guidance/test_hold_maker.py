@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rescheduler.execution.guidance.hold_maker import (
-    Hold,
+    HeldRoom,
     HoldMaker,
     fits,
     free_room,
@@ -21,7 +21,7 @@ from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.worlds import chain, chained, fragmented, plan_of, two_moves
 
 
-def holds_of(plan: Plan, start: Cluster, seconds: float = 60) -> list[Hold]:
+def holds_of(plan: Plan, start: Cluster, seconds: float = 60) -> list[HeldRoom]:
     """The placeholders of a plan that keeps all its destinations, as one of several moves does."""
     destinations = plan.moves if len(plan.moves) > 1 else ()
     return needed_holds(plan, start, HoldMaker(plan, start, "p", seconds), destinations)

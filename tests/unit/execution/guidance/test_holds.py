@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
-from rescheduler.execution.guidance.hold_maker import Hold
+from rescheduler.execution.guidance.hold_maker import HeldRoom
 from rescheduler.execution.guidance.holds import AT_ONCE, Holds
 from rescheduler.execution.run.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, HoldRequest
@@ -15,9 +15,9 @@ from tests.builders import cluster, node, pod
 FIRST, SECOND = PodReference("default", "a", "1"), PodReference("default", "b", "2")
 
 
-def hold(pod: PodReference, name: str, on: str = "n0", cpu: int = 1000) -> Hold:
+def hold(pod: PodReference, name: str, on: str = "n0", cpu: int = 1000) -> HeldRoom:
     """A placeholder of ten seconds."""
-    return Hold(pod, HoldRequest(name, on, (("cpu", cpu),), "", "default-scheduler", 10, "a"), True)
+    return HeldRoom(pod, HoldRequest(name, on, (("cpu", cpu),), "", "default-scheduler", 10, "a"), True)
 
 
 class Keeper:
@@ -142,7 +142,7 @@ def test_many_placeholders_are_made_in_parts_and_kept_meanwhile() -> None:
 
     keeper.hold = slow  # type: ignore[method-assign]
     holds = Holds(keeper, keeper.clock)  # type: ignore[arg-type]
-    holds.set([Hold(None, hold(FIRST, f"hold-a-{number}").request) for number in range(3 * AT_ONCE + 1)])
+    holds.set([HeldRoom(None, hold(FIRST, f"hold-a-{number}").request) for number in range(3 * AT_ONCE + 1)])
     assert parts == [AT_ONCE, AT_ONCE, AT_ONCE, 1]
     assert keeper.renewed == [8.0]
 
@@ -151,7 +151,7 @@ def test_placeholders_for_nobody_are_found_by_node_and_removed_by_themselves() -
     """They stand in the way of everybody, and go with the others at the end."""
     keeper = Keeper()
     holds = standing(keeper)
-    closing = Hold(None, HoldRequest("hold-a-9", "n0", (("cpu", 4000),), "", "default-scheduler", 10, "a"))
+    closing = HeldRoom(None, HoldRequest("hold-a-9", "n0", (("cpu", 4000),), "", "default-scheduler", 10, "a"))
     holds.set([closing])
     assert holds.on(["n0"], but_for=[FIRST]) == [closing]
     start = cluster(node("n0", "4"), node("n1", "4"), pod("guest-0", "1", node="n1"))

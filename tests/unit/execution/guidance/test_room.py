@@ -6,7 +6,7 @@ import pytest
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.execution.guidance import room
-from rescheduler.execution.guidance.hold_maker import Hold, HoldMaker, fits, room_after, take
+from rescheduler.execution.guidance.hold_maker import HeldRoom, HoldMaker, fits, room_after, take
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.guidance.room import FEW_MOVES, RoomKeeper, closings, empty_before, enough_to_close
 from rescheduler.execution.run.emptied import emptied_nodes
@@ -20,12 +20,12 @@ from tests.unit.execution.worlds import World, executor, outcomes, plan_of
 # Placeholders for nobody: where they stand and how large they are.
 
 
-def closed(plan: Plan, start: Cluster) -> list[Hold]:
+def closed(plan: Plan, start: Cluster) -> list[HeldRoom]:
     """The closings of a plan of which nothing has been done yet."""
     return closings(plan, plan, emptied_nodes(plan, plan.moves, start), start, HoldMaker(plan, start, "p", 60))
 
 
-def has_room(start: Cluster, hold: Hold, name: str) -> bool:
+def has_room(start: Cluster, hold: HeldRoom, name: str) -> bool:
     """Whether a pod fits on the node of a placeholder once all pods of web have left it."""
     node_name = hold.request.node
     room = room_after(start, node_name, [item for item in start.pods if item.node_name == node_name])

@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.execution.run.executor import BookRules
+from rescheduler.execution.run.executor import LedgerRules
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
@@ -140,7 +140,7 @@ def test_old_entries_go_with_the_next_write() -> None:
     old = ledger_of(repaid, entry("gone-1", at=NOW - 80_000, number=2, workload_key="CloneSet default/web"))
     world = World(fragmented())
     ledger = SimulatedLedger(world.clock, old)
-    run(world, ledger, rules=BookRules(keep_seconds=50_000.0))
+    run(world, ledger, rules=LedgerRules(keep_seconds=50_000.0))
     assert [item.pod.name for item in ledger.ledger.entries] == ["gone-1", "web-00", "web-01"]
 
 
@@ -164,7 +164,7 @@ def test_strict_books_wait_between_waves_until_debts_are_repaid() -> None:
     for is_strict in (False, True):
         world = World(start)
         ledger = SimulatedLedger(world.clock)
-        Process(world, ledger).apply(plan, world, gate=OneMoving(1), rules=BookRules(waits_until_repaid=is_strict))
+        Process(world, ledger).apply(plan, world, gate=OneMoving(1), rules=LedgerRules(waits_until_repaid=is_strict))
         first, second = ledger.ledger.entries
         assert (second.at - first.at > 30) is is_strict
         assert first.state is (EntryState.REPAID if is_strict else EntryState.OPEN)
@@ -183,7 +183,7 @@ def test_a_pod_that_goes_while_debts_are_waited_for_stops_the_plan() -> None:
 
     evicted_at = world.clock.now()
     process = Process(world, SimulatedLedger(world.clock), meddle)
-    result = process.apply(plan, world, gate=OneMoving(1), rules=BookRules(waits_until_repaid=True))
+    result = process.apply(plan, world, gate=OneMoving(1), rules=LedgerRules(waits_until_repaid=True))
     assert result is not None
     assert "default/web-01" in result.message
     assert world.evicted == ["web-00"]
@@ -206,7 +206,7 @@ def test_what_changes_while_debts_are_waited_for_is_proven_anew() -> None:
         return ["n2 is full"] if "default/other-0" in cluster.pod_by_key else []
 
     process = Process(world, SimulatedLedger(world.clock), meddle)
-    result = process.apply(plan, world, gate=OneMoving(1), rules=BookRules(waits_until_repaid=True), proof=proof)
+    result = process.apply(plan, world, gate=OneMoving(1), rules=LedgerRules(waits_until_repaid=True), proof=proof)
     assert result is not None
     assert "n2 is full" in result.message
     assert world.evicted == ["web-00"]

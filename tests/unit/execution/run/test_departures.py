@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.execution.run.departures import Departure, Departures, selector_of, siblings
+from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of, siblings
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, PodReference
 from tests.builders import cluster, node, pod, selector, workload
@@ -19,14 +19,14 @@ class Listing:
         return self.pods
 
 
-def departure(name: str, to: str, known: frozenset[str] = frozenset()) -> Departure:
+def departure(name: str, to: str, known: frozenset[str] = frozenset()) -> EvictedPod:
     """A pod of ``web`` that left n0."""
     left = pod(name, node="n0", owner="web")
     move = Move(PodReference("default", name, left.uid), "n0", to, 1, "MakeRoom", "")
-    return Departure(move, left, selector(app="web"), known | {left.uid})
+    return EvictedPod(move, left, selector(app="web"), known | {left.uid})
 
 
-def watched(*pods: Pod, of: list[Departure]) -> Departures:
+def watched(*pods: Pod, of: list[EvictedPod]) -> Departures:
     """Departures after one look."""
     found = Departures(Listing(*pods))  # type: ignore[arg-type]
     found.all.extend(of)
@@ -131,6 +131,6 @@ def test_looking_after_one_departure_asks_for_its_owners_pods_only() -> None:
     other = pod("db-0", node="n0", owner="db")
     move = Move(PodReference("default", "db-0", other.uid), "n0", "n1", 1, "MakeRoom", "")
     departures = Departures(Asked())  # type: ignore[arg-type]
-    departures.all = [departure("web-a", "n1"), Departure(move, other, selector(app="db"), frozenset({other.uid}))]
+    departures.all = [departure("web-a", "n1"), EvictedPod(move, other, selector(app="db"), frozenset({other.uid}))]
     departures.look(departures.all[1])
     assert asked == [selector(app="db")]

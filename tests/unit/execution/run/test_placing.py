@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
-from rescheduler.execution.guidance.hold_maker import Hold
+from rescheduler.execution.guidance.hold_maker import HeldRoom
 from rescheduler.execution.guidance.holds import Holds
-from rescheduler.execution.run.placing import FIRST_PATIENCE_SECONDS, Leader
+from rescheduler.execution.run.placing import FIRST_PATIENCE_SECONDS, Nominator
 from rescheduler.extension_points import HoldRequest
 from rescheduler.model.plan.plan import PodReference
 
 POD = PodReference("default", "big-0", "uid")
-KEPT = Hold(POD, HoldRequest("hold-a-0", "n0", (("cpu", 1000),), "", "default-scheduler", 60, "a"), True)
+KEPT = HeldRoom(POD, HoldRequest("hold-a-0", "n0", (("cpu", 1000),), "", "default-scheduler", 60, "a"), True)
 
 
 class Notebook:
@@ -33,12 +33,12 @@ class Notebook:
         return True
 
 
-def leader(*, guided: bool = True) -> tuple[Leader, Notebook, SimulatedClock]:
+def leader(*, guided: bool = True) -> tuple[Nominator, Notebook, SimulatedClock]:
     """A leader with one placeholder that stands."""
     notebook, clock = Notebook(), SimulatedClock()
     holds = Holds(notebook, clock)  # type: ignore[arg-type]
     holds.set([KEPT])
-    found = Leader(notebook, holds, clock)  # type: ignore[arg-type]
+    found = Nominator(notebook, holds, clock)  # type: ignore[arg-type]
     found.is_guided = guided
     return found, notebook, clock
 

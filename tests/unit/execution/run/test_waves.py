@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rescheduler.execution.guidance import guiding, room
-from rescheduler.execution.run.departures import Departure
+from rescheduler.execution.run.departures import EvictedPod
 from rescheduler.execution.run.waves import is_harmless
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm
@@ -25,11 +25,11 @@ def scene(**fields: Any) -> Cluster:
     )  # fmt: skip
 
 
-def landed(start: Cluster, name: str, expected: str, on: str) -> Departure:
+def landed(start: Cluster, name: str, expected: str, on: str) -> EvictedPod:
     """A pod that was moved and is on a node."""
     left = start.pod_by_key[f"default/{name}"]
     (move,) = plan_of(start, [(name, expected, 1)]).moves
-    return Departure(move, left, None, frozenset(), True, pod(f"{name}-new", "1", node=on))
+    return EvictedPod(move, left, None, frozenset(), True, pod(f"{name}-new", "1", node=on))
 
 
 def test_a_stray_beside_whom_the_others_fit_is_harmless() -> None:

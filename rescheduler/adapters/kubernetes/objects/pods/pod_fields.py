@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from msgspec import Meta, Raw, field
 
 from rescheduler.adapters.kubernetes.objects.metadata import (
+    ApiStruct,
     Condition,
-    Decoded,
     LabelSelectorObject,
     NodeSelectorObject,
     NodeSelectorTermObject,
@@ -22,7 +22,7 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Seconds = Annotated[int, Meta(ge=0, le=2**53)]
 
 
-class Container(Decoded):
+class Container(ApiStruct):
     """A container, init containers too. ``restart_policy`` Always makes an init container a sidecar."""
 
     name: str | None = None
@@ -32,7 +32,7 @@ class Container(Decoded):
     ports: Raw = Raw()
 
 
-class ContainerPort(Decoded):
+class ContainerPort(ApiStruct):
     """A port of a container."""
 
     container_port: Port | None = None
@@ -41,14 +41,14 @@ class ContainerPort(Decoded):
     host_ip: str | None = field(default=None, name="hostIP")
 
 
-class ResourceRequirements(Decoded):
+class ResourceRequirements(ApiStruct):
     """Requests and limits as written."""
 
     requests: dict[str, Any] | None = None
     limits: dict[str, Any] | None = None
 
 
-class NodeAffinityObject(Decoded):
+class NodeAffinityObject(ApiStruct):
     """Rules and wishes about nodes."""
 
     required: NodeSelectorObject | None = field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
@@ -57,14 +57,14 @@ class NodeAffinityObject(Decoded):
     )
 
 
-class PreferredSchedulingTerm(Decoded):
+class PreferredSchedulingTerm(ApiStruct):
     """A wish about nodes."""
 
     weight: Weight
     preference: NodeSelectorTermObject
 
 
-class PodAffinityTermObject(Decoded):
+class PodAffinityTermObject(ApiStruct):
     """Pods to be near to or far from."""
 
     topology_key: str
@@ -73,14 +73,14 @@ class PodAffinityTermObject(Decoded):
     namespace_selector: LabelSelectorObject | None = None
 
 
-class WeightedPodAffinityTerm(Decoded):
+class WeightedPodAffinityTerm(ApiStruct):
     """A wish about other pods."""
 
     weight: Weight
     pod_affinity_term: PodAffinityTermObject
 
 
-class PodAffinityObject(Decoded):
+class PodAffinityObject(ApiStruct):
     """Rules and wishes about other pods; anti-affinity has the same form."""
 
     required: list[PodAffinityTermObject] | None = field(
@@ -91,7 +91,7 @@ class PodAffinityObject(Decoded):
     )
 
 
-class Affinity(Decoded):
+class Affinity(ApiStruct):
     """Node affinity stands apart, since pods of a DaemonSet differ in nothing else."""
 
     node_affinity: Raw = Raw()
@@ -99,7 +99,7 @@ class Affinity(Decoded):
     pod_anti_affinity: Raw = Raw()
 
 
-class TolerationObject(Decoded):
+class TolerationObject(ApiStruct):
     """One toleration."""
 
     key: str | None = None
@@ -108,7 +108,7 @@ class TolerationObject(Decoded):
     effect: str | None = None
 
 
-class TopologySpreadConstraintObject(Decoded):
+class TopologySpreadConstraintObject(ApiStruct):
     """One spread constraint."""
 
     topology_key: str
@@ -121,13 +121,13 @@ class TopologySpreadConstraintObject(Decoded):
     node_taints_policy: str | None = None
 
 
-class SchedulingGate(Decoded):
+class SchedulingGate(ApiStruct):
     """One gate."""
 
     name: str
 
 
-class PodSpecObject(Decoded):
+class PodSpecObject(ApiStruct):
     """What the scheduler and the disruption rules look at."""
 
     node_name: str | None = None
@@ -152,19 +152,19 @@ class PodSpecObject(Decoded):
     volumes: Raw = Raw()
 
 
-class Waiting(Decoded):
+class ContainerWaiting(ApiStruct):
     """Why a container does not run yet."""
 
     reason: str | None = None
 
 
-class ContainerState(Decoded):
+class ContainerState(ApiStruct):
     """What a container does; only waiting is looked at."""
 
-    waiting: Waiting | None = None
+    waiting: ContainerWaiting | None = None
 
 
-class ContainerStatus(Decoded):
+class ContainerStatus(ApiStruct):
     """What a container does and got; ``resources`` and ``allocated_resources`` matter while it is resized in place."""
 
     name: str | None = None
@@ -174,7 +174,7 @@ class ContainerStatus(Decoded):
     allocated_resources: Raw = Raw()
 
 
-class PodStatus(Decoded):
+class PodStatus(ApiStruct):
     """The pod as its node reports it."""
 
     phase: str | None = None
@@ -187,7 +187,7 @@ class PodStatus(Decoded):
     init_container_statuses: list[ContainerStatus] | None = None
 
 
-class PodObject(Decoded):
+class PodObject(ApiStruct):
     """A Pod."""
 
     metadata: ObjectMeta | None = None

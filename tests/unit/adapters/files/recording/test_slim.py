@@ -10,21 +10,21 @@ from msgspec import Raw
 
 from rescheduler.adapters.files.recording.slim import cut_of
 from rescheduler.adapters.kubernetes.kinds import KINDS
-from rescheduler.adapters.kubernetes.objects.metadata import Decoded
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
 
 
-def structs_in(hint: Any) -> Iterator[type[Decoded]]:
+def structs_in(hint: Any) -> Iterator[type[ApiStruct]]:
     """The structs that a type is made of."""
-    if isinstance(hint, type) and issubclass(hint, Decoded):
+    if isinstance(hint, type) and issubclass(hint, ApiStruct):
         yield hint
     for part in get_args(hint):
         yield from structs_in(part)
 
 
-def raw_fields() -> list[tuple[type[Decoded], str]]:
+def raw_fields() -> list[tuple[type[ApiStruct], str]]:
     """All fields of recorded objects that are decoded only where somebody asks for them."""
-    found: set[tuple[type[Decoded], str]] = set()
-    seen: set[type[Decoded]] = set()
+    found: set[tuple[type[ApiStruct], str]] = set()
+    seen: set[type[ApiStruct]] = set()
     waiting = [part for kind in KINDS for part in structs_in(kind.decoded)]
     while waiting:
         owner = waiting.pop()
@@ -37,7 +37,7 @@ def raw_fields() -> list[tuple[type[Decoded], str]]:
 
 
 @pytest.mark.parametrize(("owner", "name"), raw_fields())
-def test_every_raw_field_has_its_cut(owner: type[Decoded], name: str) -> None:
+def test_every_raw_field_has_its_cut(owner: type[ApiStruct], name: str) -> None:
     """One that was forgotten would end a recording of any cluster that has it."""
     assert callable(cut_of(owner, name))
 
@@ -45,7 +45,7 @@ def test_every_raw_field_has_its_cut(owner: type[Decoded], name: str) -> None:
 def test_a_field_that_nobody_has_thought_of_is_named() -> None:
     """As in a fault report."""
     with pytest.raises(KeyError, match=r"Decoded\.x"):
-        cut_of(Decoded, "x")
+        cut_of(ApiStruct, "x")
 
 
 def test_there_are_such_fields() -> None:

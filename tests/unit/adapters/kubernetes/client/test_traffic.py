@@ -16,8 +16,8 @@ from rescheduler.adapters.kubernetes.client.traffic import (
     EVICTIONS,
     READS,
     WRITES,
-    Rate,
     RequestLimits,
+    RequestRate,
     TokenBucket,
     Traffic,
 )
@@ -57,7 +57,7 @@ def took(method: str, path: str, count: int, params: dict[str, str] | None = Non
 def test_a_burst_goes_at_once_and_then_the_rate_holds() -> None:
     """After a rest a burst is free again, and never more than a burst."""
     clock = SimulatedClock()
-    bucket = TokenBucket(Rate(10, 5), clock)
+    bucket = TokenBucket(RequestRate(10, 5), clock)
     assert [round(bucket.take(), 6) for _ in range(8)] == [0, 0, 0, 0, 0, 0.1, 0.1, 0.1]
     clock.sleep(3600)
     assert [round(bucket.take(), 6) for _ in range(6)] == [0, 0, 0, 0, 0, 0.1]
@@ -66,17 +66,17 @@ def test_a_burst_goes_at_once_and_then_the_rate_holds() -> None:
 def test_whoever_comes_first_goes_first() -> None:
     """Those who come while others wait are told to wait behind them."""
     clock = Sleepless()
-    bucket = TokenBucket(Rate(10, 1), clock)
+    bucket = TokenBucket(RequestRate(10, 1), clock)
     for _ in range(4):
         bucket.take()
     assert clock.waits == pytest.approx([0.1, 0.2, 0.3])
 
 
 @given(
-    rate=st.tuples(st.floats(0.1, 100), st.integers(1, 50)).map(lambda found: Rate(*found)),
+    rate=st.tuples(st.floats(0.1, 100), st.integers(1, 50)).map(lambda found: RequestRate(*found)),
     pauses=st.lists(st.floats(0, 5), max_size=80),
 )
-def test_no_window_holds_more_than_the_rate_allows(rate: Rate, pauses: list[float]) -> None:
+def test_no_window_holds_more_than_the_rate_allows(rate: RequestRate, pauses: list[float]) -> None:
     """Between any two requests there are at most a burst and what the rate lets through meanwhile."""
     clock = SimulatedClock()
     bucket = TokenBucket(rate, clock)
@@ -90,8 +90,8 @@ def test_no_window_holds_more_than_the_rate_allows(rate: Rate, pauses: list[floa
             assert last - first + 1 <= rate.burst + (times[last] - times[first]) * rate.per_second + 1e-6
 
 
-@pytest.mark.parametrize("rate", [Rate(0, 1), Rate(-1, 1), Rate(1, 0)])
-def test_a_rate_that_lets_nothing_through_is_refused(rate: Rate) -> None:
+@pytest.mark.parametrize("rate", [RequestRate(0, 1), RequestRate(-1, 1), RequestRate(1, 0)])
+def test_a_rate_that_lets_nothing_through_is_refused(rate: RequestRate) -> None:
     """Before anybody waits for ever."""
     with pytest.raises(ValueError, match="let something through"):
         TokenBucket(rate, SimulatedClock())
@@ -106,7 +106,7 @@ def test_a_rate_that_lets_nothing_through_is_refused(rate: Rate) -> None:
         ("POST", f"{POD}/eviction", EVICTIONS),
     ],
 )
-def test_each_sort_has_its_rate(method: str, path: str, rate: Rate) -> None:
+def test_each_sort_has_its_rate(method: str, path: str, rate: RequestRate) -> None:
     """A burst is free; a hundred more take their time."""
     assert took(method, path, rate.burst) == 0.0
     assert took(method, path, rate.burst + 100) == pytest.approx(100 / rate.per_second)
@@ -146,7 +146,7 @@ def test_a_lease_is_renewed_whatever_else_waits() -> None:
 def test_many_threads_share_a_bucket() -> None:
     """What they wait, all together, is what the rate demands of so many requests, however they interleave."""
     clock = Sleepless()
-    bucket = TokenBucket(Rate(10, 10), clock)
+    bucket = TokenBucket(RequestRate(10, 10), clock)
 
     def ask() -> None:
         for _ in range(100):
@@ -229,7 +229,7 @@ def test_limits_hold_for_reads_and_writes(tmp_path: Path) -> None:
     """The time that is waited counts as nobody's slowness; a request that is refused here takes no turn."""
     with serving(lambda _: answer({"items": []})) as server:
         clock = SimulatedClock(NOW)
-        slow = Rate(1.0, 1)
+        slow = RequestRate(1.0, 1)
         limits = RequestLimits(clock, reads=slow, writes=slow, evictions=slow)
         record = RequestRecord(clock, fewest=1)
         traffic = Traffic(record, limits, clock)

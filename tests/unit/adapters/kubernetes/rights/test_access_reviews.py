@@ -19,7 +19,7 @@ from rescheduler.adapters.kubernetes.rights.access_reviews import (
 )
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.daemon.account import Account, Right
+from rescheduler.model.daemon.account import Account, ApiRight
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer
 
 # Answers of the cluster about tokens and rights, kept for a short time.
@@ -91,7 +91,7 @@ def test_keys_are_kept_apart_and_not_without_end() -> None:
 
 JANE = {"username": "jane", "uid": "1", "groups": ["a", "b"], "extra": {"k": ["v"]}}
 ACCOUNT = Account("jane", "1", ("a", "b"), (("k", ("v",)),))
-APPROVE = Right("create", "plans", "approve", name="abc")
+APPROVE = ApiRight("create", "plans", "approve", name="abc")
 TOKEN = "canary-token"
 
 
