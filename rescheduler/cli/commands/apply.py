@@ -84,10 +84,10 @@ def apply(options: ApplyFlags) -> int:
 def _carried_out(
     options: ApplyFlags, policy: Policy, reviewed: Plan | None, question: _Question, progress: ShownProgress
 ) -> PlanResult | None:
-    from rescheduler.composition import planning
+    from rescheduler.composition import carrying_out
 
     predictions = predictions_from(options, policy, progress)
-    return planning.apply(
+    return carrying_out.apply(
         cluster_options_from(options, predictions.config_maps),
         policy,
         schedulers=predictions.schedulers,

@@ -32,7 +32,7 @@ def demo(
 
     Needs no Kubernetes."""
     from rescheduler.adapters.simulated.scenarios import fragmented
-    from rescheduler.composition import planning
+    from rescheduler.composition import planning, simulating
     from rescheduler.model.plan.disruption import Selection
     from rescheduler.policy.fields.policy import Policy
     from rescheduler.report.bars import node_bars, pending_lines
@@ -46,7 +46,7 @@ def demo(
         plan = planning.plan(cluster, policy, selection=selection, seed=seed, progress=progress)
     _chapter("2. The plan, proven by an independent checker", plan_report(plan))
     with shown_progress() as progress:
-        report = planning.simulate(cluster, policy, selection=selection, seed=seed, progress=progress)
+        report = simulating.simulate(cluster, policy, selection=selection, seed=seed, progress=progress)
     after = node_bars(report.after, plan=plan, before=cluster, style=style)
     title = "3. The cluster after the plan was carried out in the embedded simulator"
     _chapter(title, [*after, *pending_lines(report.after, style=style)])

@@ -98,7 +98,7 @@ def plan(options: WhatIfFlags) -> int:
     _refuse_what_cannot_be(options)
     policy = policy_from(options)
     with shown_progress() as progress:
-        from rescheduler.composition import planning, what_if
+        from rescheduler.composition import planning
 
         cluster, schedulers = read_world(options, policy, progress)
         selection, earlier = selection_from(options), earlier_evictions(options, policy, cluster)
@@ -106,6 +106,8 @@ def plan(options: WhatIfFlags) -> int:
         given |= {"seed": options.seed, "progress": progress}
         removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
         if removed or added:
+            from rescheduler.composition import what_if
+
             change = what_if.Change(removed, added, keeps_objectives=bool(options.objective))
             proposed, cluster = what_if.plan_what_if(cluster, policy, change, **given)
         else:

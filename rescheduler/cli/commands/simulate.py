@@ -38,14 +38,14 @@ def simulate(
     The embedded cluster recreates evicted pods, obeys PodDisruptionBudgets and places pods as the scheduler would.
     The real cluster is only read.
     """
-    from rescheduler.composition import planning
+    from rescheduler.composition import simulating
     from rescheduler.report.headline import is_as_planned
 
     refuse_formats(options.output, "simulate", *([OutputFormat.HTML] if cycles > 1 else []))
     policy = policy_from(options)
     with shown_progress() as progress:
         cluster, schedulers = read_world(options, policy, progress)
-        report = planning.simulate(
+        report = simulating.simulate(
             cluster,
             policy,
             selection=selection_from(options),

@@ -15,7 +15,7 @@ import pytest
 
 import rescheduler.composition
 from rescheduler.cli.main import main
-from rescheduler.composition import cluster_source, ledgers, planning
+from rescheduler.composition import carrying_out, cluster_source, ledgers, planning, simulating
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult
@@ -60,7 +60,7 @@ class World:
     def simulate(self, cluster: Cluster, policy: Any, **given: Any) -> Any:
         """The result, once for each cycle."""
         self.calls["simulate"] = {"policy": policy, **given}
-        return planning.SimulationReport(cluster, (self.result,) * given["cycles"], cluster)
+        return simulating.SimulationReport(cluster, (self.result,) * given["cycles"], cluster)
 
     def apply(self, options: Any, policy: Any, *, confirm: Any, **given: Any) -> PlanResult | None:
         """Ask as the real one does; the result only after a yes."""
@@ -100,8 +100,8 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     pretended = World()
     monkeypatch.setattr(cluster_source, "read_cluster", pretended.read_cluster)
     monkeypatch.setattr(planning, "plan", pretended.make_plan)
-    for name in ("simulate", "apply"):
-        monkeypatch.setattr(planning, name, getattr(pretended, name))
+    monkeypatch.setattr(simulating, "simulate", pretended.simulate)
+    monkeypatch.setattr(carrying_out, "apply", pretended.apply)
     for name in ("record", "clean", "clean_stale"):
         monkeypatch.setattr(cluster_source, name, getattr(pretended, name))
     monkeypatch.setattr(ledgers, "earlier_evictions", pretended.earlier_evictions)

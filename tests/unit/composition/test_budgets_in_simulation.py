@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rescheduler.composition.planning import SimulationReport, simulate
+from rescheduler.composition.simulating import SimulationReport, simulate
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from tests.builders import NOW, cluster, node, pod, workload

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rescheduler.composition import planning
+from rescheduler.composition import simulating
 from rescheduler.model.objects.annotations import GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
@@ -36,7 +36,7 @@ def policy_for(objective: str, arguments: dict[str, object]) -> Policy:
 def test_every_pod_lands_where_the_plan_has_it(objective: str, seed: int) -> None:
     """Both pods of the swap too, and nothing of ours is left."""
     world, arguments = CASES[objective]
-    report = planning.simulate(world, policy_for(objective, arguments), selection=Selection(), seed=seed)
+    report = simulating.simulate(world, policy_for(objective, arguments), selection=Selection(), seed=seed)
     (result,) = report.results
     assert result.moves, result.message
     assert [move.outcome for move in result.moves] == [OutcomeKind.LANDED] * len(result.moves), result
@@ -52,7 +52,7 @@ def test_pods_of_stateful_sets_change_places() -> None:
         pod("small-0", "4", node="n2", kind="StatefulSet"), pod("x-0", "2"),
         workload("large", 1, kind="StatefulSet"), workload("small", 1, kind="StatefulSet"),
     )  # fmt: skip
-    report = planning.simulate(world, policy_for("MakeRoom", {}), selection=Selection())
+    report = simulating.simulate(world, policy_for("MakeRoom", {}), selection=Selection())
     (result,) = report.results
     assert [(move.pod.name, move.landed_on) for move in result.moves] == [("large-0", "n2"), ("small-0", "n1")]
     assert result.placements[0].landed_on == "n1"
@@ -75,7 +75,7 @@ def full_worlds(draw: st.DrawFn) -> Cluster:
 @given(full_worlds(), st.integers(0, 3))
 def test_what_the_planner_promises_comes_true(world: Cluster, seed: int) -> None:
     """Pods land where the plan has them whenever it needs an exchange; nobody is lost or left at the gate."""
-    report = planning.simulate(world, policy_for("MakeRoom", {}), selection=Selection(), seed=seed)
+    report = simulating.simulate(world, policy_for("MakeRoom", {}), selection=Selection(), seed=seed)
     (result,) = report.results
     assert {item.outcome.value for item in (*result.moves, *result.placements)} <= {"Landed", "LandedElsewhere"}, result
     exchanged = [move for move in result.moves if move.evict_first]

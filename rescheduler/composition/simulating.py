@@ -1,0 +1,71 @@
+"""Plans, and carries the plans out, in the embedded cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
+from rescheduler.composition.carrying_out import executor_for
+from rescheduler.composition.ledgers import Ledgers
+from rescheduler.composition.planning import plan
+from rescheduler.composition.recorded_load import LoadAtRest
+from rescheduler.execution.ledger.open_evictions import READY_SECONDS, settled
+from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, Progress, no_progress
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.plan import PlanResult, PodReference
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
+
+
+@dataclass(frozen=True)
+class SimulationReport:
+    """A cluster before and after, and each cycle's plan with what became of it."""
+
+    before: Cluster
+    results: tuple[PlanResult, ...]
+    after: Cluster
+
+
+def simulate(
+    cluster: Cluster,
+    policy: Policy,
+    *,
+    selection: Selection,
+    schedulers: Schedulers = DEFAULTS,
+    seed: int = 0,
+    cycles: int = 1,
+    earlier: LedgerReading = NOTHING_EARLIER,
+    progress: Progress = no_progress,
+) -> SimulationReport:
+    """Plan and carry out in the embedded cluster, ``cycles`` times or until a plan is empty.
+
+    ``earlier``: what is known of earlier evictions in the cluster that it begins as.
+    """
+    schedulers = Schedulers(schedulers.configuration, LoadAtRest(schedulers.load, cluster.taken_at))
+    world = SimulatedCluster(cluster, seed=seed, schedulers=schedulers)
+    ledger = SimulatedLedger(world.clock, earlier.ledger)
+    ledger.stop = earlier.stop
+    results: list[PlanResult] = []
+    for number in range(cycles):
+        if number:
+            world.clock.sleep(READY_SECONDS)  # so that the debts of the cycle before can be closed
+        known = earlier._replace(ledger=settled(ledger.ledger, now := world.read(), _standing_in(now)))
+        proposed = plan(
+            now, policy, selection=selection, schedulers=schedulers, seed=seed, earlier=known, progress=progress
+        )
+        executor = executor_for(
+            world, world.clock, policy, selection, schedulers, 600.0, progress, Ledgers(ledger, None)
+        )
+        results.append(executor.carry_out(proposed))
+        world.settle()
+        if not proposed.moves:
+            break
+    return SimulationReport(before=cluster, results=tuple(results), after=world.read())
+
+
+def _standing_in(cluster: Cluster) -> Callable[[PodReference], Pod | None]:
+    return lambda reference: cluster.pod_by_key.get(reference.key)
