@@ -15,9 +15,6 @@ import numpy as np
 from rescheduler.planning.objectives.empty_nodes.draining import drain_loops
 from rescheduler.planning.objectives.empty_nodes.draining.seats import DrainSeats, Ints, SeatedPods, seats_of
 
-numba: Any = import_module("numba") if find_spec("numba") else None  # it comes with the extra ``fast``
-
-
 _CALLED = ("drain", "go_home", "undo")
 
 
@@ -34,12 +31,12 @@ PLAIN = Loops(drain_loops.drain, drain_loops.go_home, drain_loops.undo, is_compi
 
 
 class Compilation:
-    """Compiles in a thread of its own, in memory only; it takes seconds, in which plain loops may do the work."""
+    """Compiles in a thread of its own; it takes seconds the first time, in which plain loops may do the work."""
 
     def __init__(self) -> None:
         """Begin; without numba nothing is ever ready."""
         self._future: Future[Loops] | None = None
-        if numba is not None:
+        if find_spec("numba"):  # it comes with the extra ``fast``
             executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="compile-loops")
             self._future = executor.submit(compiled_loops)
             executor.shutdown(wait=False)
@@ -65,13 +62,13 @@ def compilation() -> Compilation:
 @cache
 def compiled_loops() -> Loops:
     """The loops for arrays, compiled. Needs numba."""
+    compiled = import_module("rescheduler.scheduling.kernels.compiling").compiled
     names: dict[str, Any] = dict(vars(drain_loops))
     for name, loop in vars(drain_loops).items():  # all are rebound before any is called
         if isinstance(loop, FunctionType):
             copy = FunctionType(loop.__code__, names, name, loop.__defaults__, loop.__closure__)
             is_inner = name not in _CALLED
-            options = {"no_cpython_wrapper": is_inner, "no_cfunc_wrapper": True}
-            names[name] = numba.njit(error_model="numpy", nogil=True, **options)(copy)
+            names[name] = compiled(copy, no_cpython_wrapper=is_inner, no_cfunc_wrapper=True)
     loops = Loops(names["drain"], names["go_home"], names["undo"], is_compiled=True)
     _call_each(loops)
     return loops
