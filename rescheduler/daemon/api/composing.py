@@ -42,27 +42,27 @@ def maybe_told(moment: float | None) -> str | None:
     return None if moment is None else told(moment)
 
 
-def state_document(standing: DaemonState) -> State:
+def state_document(state: DaemonState) -> State:
     """How the daemon stands."""
-    proposal = standing.approvals.proposal
+    proposal = state.approvals.proposal
     return State(
-        version=standing.version,
-        started_at=maybe_told(standing.started_at),
-        leader=LeaderState(standing.is_leader, standing.holder),
-        policy=_policy(standing),
-        switch=switch_document(standing.switch),
+        version=state.version,
+        started_at=maybe_told(state.started_at),
+        leader=LeaderState(state.is_leader, state.holder),
+        policy=_policy(state),
+        switch=switch_document(state.switch),
         waiting=None if proposal is None else proposal.plan_id,
-        last_round=standing.rounds[-1].number if standing.rounds else None,
-        snapshot=None if standing.cluster is None else _snapshot(standing.cluster),
-        out_of_sync=dict(standing.out_of_sync),
-        faults=[FaultState(told(fault.at), fault.where, fault.message) for fault in standing.faults],
+        last_round=state.rounds[-1].number if state.rounds else None,
+        snapshot=None if state.cluster is None else _snapshot(state.cluster),
+        out_of_sync=dict(state.out_of_sync),
+        faults=[FaultState(told(fault.at), fault.where, fault.message) for fault in state.faults],
     )
 
 
-def _policy(standing: DaemonState) -> PolicyState:
-    held, problem = standing.held, "" if standing.kept is None else standing.kept.problem
+def _policy(state: DaemonState) -> PolicyState:
+    held, problem = state.held, "" if state.kept is None else state.kept.problem
     waiting = None if held is None else HeldPolicy(held.held_id, told(held.at), list(held.widening))
-    return PolicyState(standing.policy_name, standing.policy_id, standing.mode, problem, waiting)
+    return PolicyState(state.policy_name, state.policy_id, state.mode, problem, waiting)
 
 
 def _snapshot(cluster: Cluster) -> SnapshotState:
@@ -120,30 +120,30 @@ def _occasion(occasion: Occasion) -> OccasionState:
 # The last plans, from rounds and from what waits for a person, with what became of each.
 
 
-def plan_numbers(standing: DaemonState) -> list[str]:
+def plan_numbers(state: DaemonState) -> list[str]:
     """Numbers of the plans that are remembered, the newest first."""
-    waiting = standing.approvals.proposal
+    waiting = state.approvals.proposal
     first = [] if waiting is None else [waiting.plan_id]
-    rounds = [report.plan_id for report in reversed(standing.rounds) if report.plan is not None and report.plan_id]
+    rounds = [report.plan_id for report in reversed(state.rounds) if report.plan is not None and report.plan_id]
     return list(dict.fromkeys([*first, *rounds]))
 
 
-def plan_record(standing: DaemonState, number: str) -> PlanRecord | None:
+def plan_record(state: DaemonState, number: str) -> PlanRecord | None:
     """One plan whole; None if it is not remembered."""
-    report, plan = _round_and_plan(standing, number)
+    report, plan = _round_and_plan(state, number)
     if plan is None:
         return None
-    summary = plan_summary(standing, number)
+    summary = plan_summary(state, number)
     fields = {name: getattr(summary, name) for name in summary.__struct_fields__}
     return PlanRecord(**fields, plan=plan, result=None if report is None else report.result)
 
 
-def plan_summary(standing: DaemonState, number: str) -> PlanSummary:
+def plan_summary(state: DaemonState, number: str) -> PlanSummary:
     """One remembered plan as lists have it."""
-    report, plan = _round_and_plan(standing, number)
-    proposal, (status, reason, newer) = standing.approvals.proposal, _status(standing, number, report)
+    report, plan = _round_and_plan(state, number)
+    proposal, (status, reason, newer) = state.approvals.proposal, _status(state, number, report)
     is_waiting = proposal is not None and proposal.plan_id == number
-    approvals = [one for one in standing.approvals.given if one.plan_id == number]
+    approvals = [one for one in state.approvals.given if one.plan_id == number]
     return PlanSummary(
         id=number,
         status=status,
@@ -158,24 +158,24 @@ def plan_summary(standing: DaemonState, number: str) -> PlanSummary:
     )
 
 
-def _round_and_plan(standing: DaemonState, number: str) -> tuple[RoundReport | None, Plan | None]:
+def _round_and_plan(state: DaemonState, number: str) -> tuple[RoundReport | None, Plan | None]:
     """The round of a plan: the one that carried it out, if any did."""
-    report, proposal = standing.round_of(number), standing.approvals.proposal
+    report, proposal = state.round_of(number), state.approvals.proposal
     if report is not None and report.plan is not None:
         return report, report.plan
     return report, proposal.plan if proposal is not None and proposal.plan_id == number else None
 
 
-def _status(standing: DaemonState, number: str, report: RoundReport | None) -> tuple[str, str, str]:
+def _status(state: DaemonState, number: str, report: RoundReport | None) -> tuple[str, str, str]:
     """Status, reason and the newer plan."""
-    proposal = standing.approvals.proposal
+    proposal = state.approvals.proposal
     if proposal is not None and proposal.plan_id == number:
         by = "" if proposal.approval is None else f"approved by {proposal.approval.who}; about to be carried out"
         return ("Approved", by, "") if by else ("Waiting", "waits for approval", "")
     if report is not None and report.result is not None:
         return "CarriedOut", report.reason, ""
-    newest = max((one.at for one in standing.approvals.given if one.plan_id == number), default=None)
-    ending = next((one for one in reversed(standing.approvals.ended) if one.plan_id == number), None)
+    newest = max((one.at for one in state.approvals.given if one.plan_id == number), default=None)
+    ending = next((one for one in reversed(state.approvals.ended) if one.plan_id == number), None)
     if ending is not None and (newest is None or ending.at >= newest):
         return "Ended", ending.reason, ending.newer
     if newest is not None and (report is None or not report.approved_by):

@@ -27,23 +27,23 @@ ReadState = Callable[[], DaemonState]
 PAGE_NAMES = ("limit", "continue")
 
 
-def looking_routes(standing: ReadState, access: Access) -> APIRouter:
+def looking_routes(read_state: ReadState, access: Access) -> APIRouter:
     """The routes that change nothing."""
     router = APIRouter(prefix="/v1")
-    _add_rounds(router, standing, access)
-    _add_plans(router, standing, access)
+    _add_rounds(router, read_state, access)
+    _add_plans(router, read_state, access)
 
     @router.get("/state", responses=answers("State", "How the daemon stands"), response_class=Response)
     async def state(request: Request) -> Response:
         """Leader, policy, pause, the plan that waits, the newest snapshot, and what failed lately."""
         parameters_of(request)
         await access.require(request, "get", "state")
-        return answer(state_document(standing()))
+        return answer(state_document(read_state()))
 
     return router
 
 
-def _add_rounds(router: APIRouter, standing: ReadState, access: Access) -> None:
+def _add_rounds(router: APIRouter, read_state: ReadState, access: Access) -> None:
     listed = answers("RoundList", "The last rounds, the newest first")
 
     @router.get("/rounds", responses=listed, response_class=Response, openapi_extra=reading(*PAGE))
@@ -51,7 +51,7 @@ def _add_rounds(router: APIRouter, standing: ReadState, access: Access) -> None:
         """The last rounds, in pages."""
         page = page_of(parameters_of(request, PAGE_NAMES))
         await access.require(request, "list", "rounds")
-        known = list(reversed(standing().rounds))
+        known = list(reversed(read_state().rounds))
         start = _start(page.of, [str(report.number) for report in known]) if page.of else page.start
         found = [round_summary(report) for report in known[start : start + page.limit]]
         page = page._replace(start=start)
@@ -65,13 +65,13 @@ def _add_rounds(router: APIRouter, standing: ReadState, access: Access) -> None:
         parameters_of(request)
         await access.require(request, "get", "rounds")
         is_number = number.isascii() and number.isdigit() and len(number) <= 15
-        report = standing().round(int(number)) if is_number else None
+        report = read_state().round(int(number)) if is_number else None
         if report is None:
             raise RefusedError(404, "there is no such round among the last ones")
         return await run_in_threadpool(answer, round_document(report))  # megabytes, of a large plan
 
 
-def _add_plans(router: APIRouter, standing: ReadState, access: Access) -> None:
+def _add_plans(router: APIRouter, read_state: ReadState, access: Access) -> None:
     listed = answers("PlanList", "The last plans, the newest first")
 
     @router.get("/plans", responses=listed, response_class=Response, openapi_extra=reading(*PAGE))
@@ -79,7 +79,7 @@ def _add_plans(router: APIRouter, standing: ReadState, access: Access) -> None:
         """The last plans, in pages; one that waits for a person stands first."""
         page = page_of(parameters_of(request, PAGE_NAMES))
         await access.require(request, "list", "plans")
-        seen = standing()
+        seen = read_state()
         numbers = plan_numbers(seen)
         start = _start(page.of, numbers) if page.of else page.start
         found = [plan_summary(seen, number) for number in numbers[start : start + page.limit]]
@@ -93,7 +93,7 @@ def _add_plans(router: APIRouter, standing: ReadState, access: Access) -> None:
         """One of the last plans, with what became of it."""
         parameters_of(request)
         await access.require(request, "get", "plans", name=number)
-        seen = standing()
+        seen = read_state()
         record = plan_record(seen, number)
         if record is None:
             raise RefusedError(404, "there is no such plan among the last ones")

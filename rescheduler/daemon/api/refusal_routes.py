@@ -23,7 +23,7 @@ _FILTERS = (
 )
 
 
-def refusal_routes(standing: ReadState, access: Access) -> APIRouter:
+def refusal_routes(state: ReadState, access: Access) -> APIRouter:
     """The route of the refusals; who may list those of one namespace alone has to name it."""
     router = APIRouter(prefix="/v1")
     described = answers("RefusalList", "What was left alone, and by which rule")
@@ -37,7 +37,7 @@ def refusal_routes(standing: ReadState, access: Access) -> APIRouter:
                 raise RefusedError(400, f"{name}: wanted 1 to 63 characters")
         page, namespace = page_of(given), given.get("namespace", "")
         await access.require(request, "list", "refusals", namespace=namespace)
-        report = _report(standing(), page)
+        report = _report(state(), page)
         known = () if report is None or report.plan is None else report.plan.refusals
         found = _filtered(known, namespace, given.get("rule", ""))
         number = None if report is None else report.number
@@ -49,14 +49,14 @@ def refusal_routes(standing: ReadState, access: Access) -> APIRouter:
     return router
 
 
-def _report(standing: DaemonState, page: Page) -> RoundReport | None:
+def _report(state: DaemonState, page: Page) -> RoundReport | None:
     """The newest round that made a plan, or the one that the pages began with."""
     if page.start:
-        report = standing.round(int(page.of)) if page.of.isascii() and page.of.isdigit() and len(page.of) < 16 else None
+        report = state.round(int(page.of)) if page.of.isascii() and page.of.isdigit() and len(page.of) < 16 else None
         if report is None:
             raise _too_old()
         return report
-    return next((report for report in reversed(standing.rounds) if report.plan is not None), None)
+    return next((report for report in reversed(state.rounds) if report.plan is not None), None)
 
 
 def _too_old() -> RefusedError:

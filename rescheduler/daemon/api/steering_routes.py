@@ -62,11 +62,11 @@ def refused(people: People, plan_id: str) -> Iterator[None]:
 
 def _without_approval(people: People, plan_id: str) -> RefusedError:
     """A plan that never waited is not the same as none at all."""
-    standing = people.state()
-    report = standing.round_of(plan_id)
+    state = people.state()
+    report = state.round_of(plan_id)
     if report is None:
         return RefusedError(404, "there is no such plan among the last ones")
-    waiting = standing.approvals.proposal
+    waiting = state.approvals.proposal
     newer = "" if waiting is None else waiting.plan_id
     text = f"this plan of round {report.number} does not wait for approval; it was made under mode {report.mode}"
     return RefusedError(409, text + (f"; plan {newer} waits now" if newer else ""), details=Details(newer_plan=newer))

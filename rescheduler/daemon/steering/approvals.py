@@ -106,8 +106,8 @@ class Approvals:
             raise KeyReusedError(f"this idempotency key came with plan {earlier.plan_id} before; write another one")
         if earlier is not None or self.proposal is None or self.proposal.plan_id != plan_id:
             return earlier
-        standing = self.proposal.approval
-        return standing if standing is not None and (standing.who, standing.key) == (who, key) else None
+        given = self.proposal.approval
+        return given if given is not None and (given.who, given.key) == (who, key) else None
 
     def approve(self, plan_id: str, who: str, how: str, key: str, now: float) -> tuple[Approvals, Approval, Notices]:
         """A person says yes to exactly this plan; the same request sent again changes nothing.

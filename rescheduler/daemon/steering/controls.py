@@ -58,10 +58,10 @@ class Controls(Listener):
     def hear(self, notice: Notice) -> None:
         """Remember what is told; a plan made under another policy, or by a leader that was, waits no longer."""
 
-        def step(standing: DaemonState, now: float) -> Changed[None]:
-            after = standing.after(notice)
+        def step(state: DaemonState, now: float) -> Changed[None]:
+            after = state.after(notice)
             told: Notices = ()
-            if isinstance(notice, PolicyLoaded) and notice.policy_id != standing.policy_id:
+            if isinstance(notice, PolicyLoaded) and notice.policy_id != state.policy_id:
                 after, told = _ended(after, now, "another policy is in force")
             elif isinstance(notice, LeadershipChanged) and not notice.is_leader:
                 after, told = _ended(after, now, "this rescheduler does not lead any more")
@@ -75,7 +75,7 @@ class Controls(Listener):
 
     def publish(self, cluster: Cluster) -> None:
         """Show the newest snapshot."""
-        self._store.change(lambda standing, _: (replace(standing, cluster=cluster), (), None))
+        self._store.change(lambda state, _: (replace(state, cluster=cluster), (), None))
 
     def take_requests(self) -> tuple[RoundRequest, ...]:
         """What was asked for since the last call."""
@@ -90,10 +90,10 @@ class Controls(Listener):
         """Let a plan wait for a person; one with the same moves, or an approved one, goes on in its place."""
         mark = self._mark()
 
-        def step(standing: DaemonState, _: float) -> Changed[None]:
+        def step(state: DaemonState, _: float) -> Changed[None]:
             known = UNKNOWN_MARK if mark is None else mark
-            approvals, told = standing.approvals.propose(plan_id, plan, now, self._expires(), known)
-            return _with(standing, approvals), told, None
+            approvals, told = state.approvals.propose(plan_id, plan, now, self._expires(), known)
+            return _with(state, approvals), told, None
 
         self._store.change(step)
 
@@ -110,11 +110,11 @@ class Controls(Listener):
         """Number, plan and who approved it, to be carried out now; handed out once, and only while we lead."""
         self._look_at_mark()
 
-        def step(standing: DaemonState, now: float) -> Changed[Proposal | None]:
-            if not standing.is_leader:
-                return standing, (), None
-            approvals, taken, told = standing.approvals.take(now)
-            return _with(standing, approvals), told, taken
+        def step(state: DaemonState, now: float) -> Changed[Proposal | None]:
+            if not state.is_leader:
+                return state, (), None
+            approvals, taken, told = state.approvals.take(now)
+            return _with(state, approvals), told, taken
 
         taken = self._store.change(step)
         if taken is None or taken.approval is None:
@@ -123,18 +123,18 @@ class Controls(Listener):
 
     def _look_at_mark(self) -> None:
         """See now and then whether the annotation approves the plan that waits."""
-        standing, now = self._store.seen(), self._clock.monotonic()
-        proposal = standing.approvals.proposal
-        if proposal is None or proposal.approval is not None or not standing.is_leader or now < self._mark_due:
+        state, now = self._store.seen(), self._clock.monotonic()
+        proposal = state.approvals.proposal
+        if proposal is None or proposal.approval is not None or not state.is_leader or now < self._mark_due:
             return
         self._mark_due = now + MARK_SECONDS
         mark = self._mark()
 
-        def step(standing: DaemonState, now: float) -> Changed[None]:
-            if mark is None or not standing.is_leader:
-                return standing, (), None
-            approvals, told = standing.approvals.marked(mark, now)
-            return _with(standing, approvals), told, None
+        def step(state: DaemonState, now: float) -> Changed[None]:
+            if mark is None or not state.is_leader:
+                return state, (), None
+            approvals, told = state.approvals.marked(mark, now)
+            return _with(state, approvals), told, None
 
         self._store.change(step)
 
@@ -152,10 +152,10 @@ class Controls(Listener):
         return found
 
 
-def _with(standing: DaemonState, approvals: Approvals) -> DaemonState:
-    return replace(standing, approvals=approvals)
+def _with(state: DaemonState, approvals: Approvals) -> DaemonState:
+    return replace(state, approvals=approvals)
 
 
-def _ended(standing: DaemonState, now: float, reason: str) -> tuple[DaemonState, Notices]:
-    approvals, told = standing.approvals.end(now, reason)
-    return _with(standing, approvals), told
+def _ended(state: DaemonState, now: float, reason: str) -> tuple[DaemonState, Notices]:
+    approvals, told = state.approvals.end(now, reason)
+    return _with(state, approvals), told

@@ -1,103 +1,19 @@
-"""How the daemon stands, as those who look from outside see it: what its notices have told so far."""
+"""The daemon's state, as those who look from outside see it: what its notices have told, and what people may change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
-
-from msgspec import structs
+from dataclasses import dataclass, field
 
 from rescheduler.daemon.steering.approvals import Approvals
 from rescheduler.daemon.steering.pausing import Switch
-from rescheduler.model.daemon.notices import (
-    Fault,
-    LeadershipChanged,
-    Notice,
-    PolicyHeld,
-    PolicyKept,
-    PolicyLoaded,
-    RoundEnded,
-    Started,
-    SyncChanged,
-)
-from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.daemon.told_state import ToldState
 from rescheduler.model.objects.cluster import Cluster
-
-MOST_ROUNDS: Final = 50
-WHOLE_ROUNDS: Final = 3
-MOST_REFUSALS: Final = 500
-"""Of each round before the last three: a large cluster's plan may have ten thousands of them."""
-MOST_FAULTS: Final = 50
 
 
 @dataclass(frozen=True)
-class DaemonState:
-    """Immutable. ``rounds`` and ``faults``: the newest last. ``held``: a policy that waits to be acknowledged.
+class DaemonState(ToldState):
+    """Immutable. ``cluster``: the snapshot that was decided on last."""
 
-    ``kept``: why the policy's file cannot be used. ``out_of_sync``: kinds that are not watched, with the reason.
-    """
-
-    is_leader: bool = True
-    holder: str = ""
-    started_at: float | None = None
-    version: str = ""
-    mode: str = ""
-    policy_id: str = ""
-    policy_name: str = ""
-    held: PolicyHeld | None = None
-    kept: PolicyKept | None = None
-    rounds: tuple[RoundReport, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    out_of_sync: Mapping[str, str] = field(default_factory=dict)
     cluster: Cluster | None = None
     switch: Switch = field(default_factory=Switch)
     approvals: Approvals = field(default_factory=Approvals)
-
-    def after(self, notice: Notice) -> DaemonState:
-        """The same after one more notice; those that change nothing here are passed over."""
-        match notice:
-            case Started():
-                return replace(self, started_at=notice.at, version=notice.version)
-            case RoundEnded():
-                return replace(self, rounds=_with(self.rounds, notice.report))
-            case Fault():
-                return replace(self, faults=(*self.faults, notice)[-MOST_FAULTS:])
-            case LeadershipChanged():
-                return replace(self, is_leader=notice.is_leader, holder=notice.holder)
-            case PolicyLoaded():
-                known = replace(self, policy_id=notice.policy_id, policy_name=notice.name, mode=notice.mode)
-                return replace(known, held=None, kept=None)
-            case PolicyHeld():
-                return replace(self, held=notice, kept=None)
-            case PolicyKept():
-                return replace(self, held=None, kept=notice)
-            case SyncChanged():
-                left = {kind: text for kind, text in self.out_of_sync.items() if kind != notice.kind}
-                return replace(self, out_of_sync=left if notice.is_synced else {**left, notice.kind: notice.message})
-        return self
-
-    def round(self, number: int) -> RoundReport | None:
-        """One of the last rounds."""
-        return next((report for report in self.rounds if report.number == number), None)
-
-    def round_of(self, plan_id: str) -> RoundReport | None:
-        """The newest round whose plan has this number."""
-        return next((report for report in reversed(self.rounds) if report.plan_id and report.plan_id == plan_id), None)
-
-
-def _with(rounds: tuple[RoundReport, ...], report: RoundReport) -> tuple[RoundReport, ...]:
-    """One more round; those that are not among the newest any more are shortened."""
-    kept = (*rounds, report)[-MOST_ROUNDS:]
-    place = len(kept) - WHOLE_ROUNDS - 1
-    return kept if place < 0 else (*kept[:place], _shortened(kept[place]), *kept[place + 1 :])
-
-
-def _shortened(report: RoundReport) -> RoundReport:
-    plan, result = report.plan, report.result
-    if plan is None or len(plan.refusals) <= MOST_REFUSALS:
-        return report
-    plan = structs.replace(plan, refusals=plan.refusals[:MOST_REFUSALS])
-    if result is not None:
-        result = structs.replace(result, refusals=result.refusals[:MOST_REFUSALS])
-    return replace(report, plan=plan, result=result)

@@ -44,8 +44,8 @@ class Explains(Protocol):
 class Explaining(Explains):
     """By the newest snapshot and the newest plan, which may be a little older than it."""
 
-    def __init__(self, standing: Callable[[], DaemonState], basis: Callable[[], Basis]) -> None:
-        self._standing = standing
+    def __init__(self, state: Callable[[], DaemonState], basis: Callable[[], Basis]) -> None:
+        self._state = state
         self._basis = basis
 
     def pod(self, namespace: str, name: str) -> Explanation:
@@ -65,9 +65,9 @@ class Explaining(Explains):
         )
 
     def _seen(self) -> tuple[Cluster, Plan]:
-        standing = self._standing()
-        cluster = standing.cluster
+        state = self._state()
+        cluster = state.cluster
         if cluster is None:
             raise NoSnapshotError("the cluster is not known yet; ask again in a moment")
-        plan = next((report.plan for report in reversed(standing.rounds) if report.plan is not None), None)
+        plan = next((report.plan for report in reversed(state.rounds) if report.plan is not None), None)
         return cluster, Plan(summary_of(cluster)) if plan is None else plan

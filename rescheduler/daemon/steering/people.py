@@ -95,20 +95,20 @@ class People:
     def pause(self, who: str, reason: str, seconds: float | None, *, matches: Matches = anything) -> Switch:
         """Let nothing be carried out, for so long or until resumed. Raises NotLeadingError and ChangedError."""
 
-        def step(standing: DaemonState, now: float) -> Changed[Switch]:
-            _require(standing, standing.switch.tag, matches)
-            switch, told = standing.switch.paused(who, reason, None if seconds is None else now + seconds, now)
-            return replace(standing, switch=switch), told, switch
+        def step(state: DaemonState, now: float) -> Changed[Switch]:
+            _require(state, state.switch.tag, matches)
+            switch, told = state.switch.paused(who, reason, None if seconds is None else now + seconds, now)
+            return replace(state, switch=switch), told, switch
 
         return self._store.change(step)
 
     def resume(self, who: str, *, matches: Matches = anything) -> Switch:
         """Let things go on. Raises NotLeadingError and ChangedError."""
 
-        def step(standing: DaemonState, now: float) -> Changed[Switch]:
-            _require(standing, standing.switch.tag, matches)
-            switch, told = standing.switch.resumed(who, now)
-            return replace(standing, switch=switch), told, switch
+        def step(state: DaemonState, now: float) -> Changed[Switch]:
+            _require(state, state.switch.tag, matches)
+            switch, told = state.switch.resumed(who, now)
+            return replace(state, switch=switch), told, switch
 
         switch = self._store.change(step)
         self.wake.set()
@@ -121,23 +121,23 @@ class People:
 
         Raises NotLeadingError, UnknownPlanError, ApprovalRefusedError, ObjectionError, ChangedError, KeyReusedError.
         """
-        standing = self.state()
-        _require_leading(standing)
-        earlier = standing.approvals.answered(plan_id, who, key)
+        state = self.state()
+        _require_leading(state)
+        earlier = state.approvals.answered(plan_id, who, key)
         if earlier is not None:
             return earlier
-        plan, pause = standing.approvals.waiting(plan_id).plan, standing.switch.pause
+        plan, pause = state.approvals.waiting(plan_id).plan, state.switch.pause
         if pause is not None:
             raise ObjectionError(str(pause), pause.until)
         problem = self._objection(plan)  # looks at a whole cluster: no lock is held
         if problem is not None:
             raise problem
 
-        def step(standing: DaemonState, now: float) -> Changed[Approval]:
-            tag = tag_of(standing.approvals.proposal, plan_id)
-            approvals, approval, told = standing.approvals.approve(plan_id, who, how, key, now)
-            _require(standing, tag, matches if told else anything)
-            return replace(standing, approvals=approvals), told, approval
+        def step(state: DaemonState, now: float) -> Changed[Approval]:
+            tag = tag_of(state.approvals.proposal, plan_id)
+            approvals, approval, told = state.approvals.approve(plan_id, who, how, key, now)
+            _require(state, tag, matches if told else anything)
+            return replace(state, approvals=approvals), told, approval
 
         approval = self._store.change(step)
         self.wake.set()
@@ -145,9 +145,9 @@ class People:
 
     def acknowledge(self, held_id: str, who: str) -> None:
         """Say yes to a policy that reaches further. Raises NotLeadingError or what ``acknowledge`` raises."""
-        standing = self.state()
-        _require_leading(standing)
-        if standing.held is None or standing.held.held_id != held_id:
+        state = self.state()
+        _require_leading(state)
+        if state.held is None or state.held.held_id != held_id:
             raise UnknownHeldPolicyError("no policy of this number waits to be acknowledged")
         self._acknowledge(held_id, who)
         self._store.change(lambda seen, now: (seen, (PolicyAcknowledged(now, held_id, who),), None))
@@ -161,12 +161,12 @@ def tag_of(proposal: Proposal | None, plan_id: str) -> str:
     return f"{plan_id}-waiting" if proposal.approval is None else f"{plan_id}-approved"
 
 
-def _require(standing: DaemonState, tag: str, matches: Matches) -> None:
-    _require_leading(standing)
+def _require(state: DaemonState, tag: str, matches: Matches) -> None:
+    _require_leading(state)
     if not matches(tag):
         raise ChangedError("it has changed since it was read; read it again")
 
 
-def _require_leading(standing: DaemonState) -> None:
-    if not standing.is_leader:
-        raise NotLeadingError(standing.holder)
+def _require_leading(state: DaemonState) -> None:
+    if not state.is_leader:
+        raise NotLeadingError(state.holder)

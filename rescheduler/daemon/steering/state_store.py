@@ -14,31 +14,31 @@ from rescheduler.model.daemon.notices import Notice
 
 T = TypeVar("T")
 Changed: TypeAlias = tuple[DaemonState, Sequence[Notice], T]
-"""What follows from a change: the new standing, what is to be told, and an answer."""
+"""What follows from a change: the new state, what is to be told, and an answer."""
 
 
 class StateStore:
-    """Holds the standing. ``tell`` is never called behind the lock, so that listeners may look here, or change it."""
+    """Holds the state. ``tell`` is never called behind the lock, so that listeners may look here, or change it."""
 
-    def __init__(self, clock: Clock, tell: Callable[[Notice], None], standing: DaemonState) -> None:
+    def __init__(self, clock: Clock, tell: Callable[[Notice], None], state: DaemonState) -> None:
         self._clock = clock
         self._tell = tell
-        self._standing = standing
+        self._state = state
         self._lock = threading.Lock()
         self._outbox: deque[Notice] = deque()
         self._is_telling = False
 
     def seen(self) -> DaemonState:
-        """The standing now: what runs out by itself has run out."""
-        return self.change(lambda standing, _: (standing, (), standing))
+        """The state now: what runs out by itself has run out."""
+        return self.change(lambda state, _: (state, (), state))
 
     def change(self, step: Callable[[DaemonState, float], Changed[T]]) -> T:
-        """Apply a change to the standing and the time; an error of ``step`` changes nothing, and is raised."""
+        """Apply a change to the state and the time; an error of ``step`` changes nothing, and is raised."""
         try:
             with self._lock:
                 self._settle()
-                standing, told, answer = step(self._standing, self._clock.now())
-                self._standing = standing
+                state, told, answer = step(self._state, self._clock.now())
+                self._state = state
                 self._outbox.extend(told)
         finally:
             self._tell_all()
@@ -46,10 +46,10 @@ class StateStore:
 
     def _settle(self) -> None:
         now = self._clock.now()
-        switch, resumed = self._standing.switch.at(now)
-        approvals, ended = self._standing.approvals.at(now)
+        switch, resumed = self._state.switch.at(now)
+        approvals, ended = self._state.approvals.at(now)
         if resumed or ended:
-            self._standing = replace(self._standing, switch=switch, approvals=approvals)
+            self._state = replace(self._state, switch=switch, approvals=approvals)
             self._outbox.extend((*resumed, *ended))
 
     def _tell_all(self) -> None:

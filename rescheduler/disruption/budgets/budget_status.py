@@ -71,10 +71,10 @@ class BudgetStatus:
         examples = self.population.kinds.examples
         for pod in examples:
             place = self.coverage.place_of(pod)
-            standing = None if place == NOWHERE else self._workloads.of(pod)
-            if standing is not None:
-                total[place] = standing.desired
-                unavailable[place] = max(unavailable[place], standing.unready)
+            status = None if place == NOWHERE else self._workloads.of(pod)
+            if status is not None:
+                total[place] = status.desired
+                unavailable[place] = max(unavailable[place], status.unready)
         return total, unavailable
 
     @property
@@ -161,53 +161,53 @@ class BudgetStatus:
 # What a budget says of itself: which limit binds, its numbers, and when it lets pods go again.
 
 
-def called(standing: BudgetStatus, place: int) -> str:
+def called(status: BudgetStatus, place: int) -> str:
     """A budget's name, with the instance that is meant."""
-    instance = standing.instances[place]
-    return f"budget {standing.name}" + (f" of {instance}" if instance else "")
+    instance = status.instances[place]
+    return f"budget {status.name}" + (f" of {instance}" if instance else "")
 
 
-def objection(standing: BudgetStatus, place: int, *, is_ready: bool) -> str | None:
+def objection(status: BudgetStatus, place: int, *, is_ready: bool) -> str | None:
     """Why the budget lets no pod of an instance go now, as the rest of a sentence; None if it does."""
-    name = called(standing, place)
-    if standing.closure is not None:
-        opens = standing.closure.opens_at
-        when = "" if opens is None else f"; it opens at {told(opens, standing.closure.time_zone)}"
-        return f"is covered by {name}, which {standing.closure.reason}{when}"
-    budget = standing.budget
-    if budget.rate is not None and standing.left_of_rate[place] <= 0:
-        return f"is covered by {name}, whose rate is used up: {_rate_numbers(standing, place, budget.rate)}"
-    if standing.left_to_move[place] <= 0:
-        limit = _limit(standing, budget.max_moving, int(standing.most_moving[place]), place)
-        used = int(standing.on_the_move[place])
+    name = called(status, place)
+    if status.closure is not None:
+        opens = status.closure.opens_at
+        when = "" if opens is None else f"; it opens at {told(opens, status.closure.time_zone)}"
+        return f"is covered by {name}, which {status.closure.reason}{when}"
+    budget = status.budget
+    if budget.rate is not None and status.left_of_rate[place] <= 0:
+        return f"is covered by {name}, whose rate is used up: {_rate_numbers(status, place, budget.rate)}"
+    if status.left_to_move[place] <= 0:
+        limit = _limit(status, budget.max_moving, int(status.most_moving[place]), place)
+        used = int(status.on_the_move[place])
         return f"is covered by {name}, of which {limit} may be on the move at a time (maxMoving) and {used} are already"
-    allowed = standing.lets_ready_go if is_ready else standing.lets_unready_go
+    allowed = status.lets_ready_go if is_ready else status.lets_unready_go
     if not allowed[place]:
-        limit = _limit(standing, budget.max_unavailable, int(standing.most_unavailable[place]), place)
-        used = int(standing.unavailable[place])
+        limit = _limit(status, budget.max_unavailable, int(status.most_unavailable[place]), place)
+        used = int(status.unavailable[place])
         return (
             f"is covered by {name}, of which {limit} may be unready at a time (maxUnavailable) and {used} are already"
         )
     return None
 
 
-def rate_detail(standing: BudgetStatus, place: int) -> str:
+def rate_detail(status: BudgetStatus, place: int) -> str:
     """The numbers of a budget's rate; "" without one."""
-    rate = standing.budget.rate
-    return "" if rate is None else _rate_numbers(standing, place, rate)
+    rate = status.budget.rate
+    return "" if rate is None else _rate_numbers(status, place, rate)
 
 
-def _rate_numbers(standing: BudgetStatus, place: int, rate: Rate) -> str:
-    times = standing.sent.get(place, [])
+def _rate_numbers(status: BudgetStatus, place: int, rate: Rate) -> str:
+    times = status.sent.get(place, [])
     text = f"{len(times)} of {rate.max_evictions} evictions in {format_duration(rate.window)} are used"
     if times and len(times) >= rate.max_evictions > 0:
         frees = times[len(times) - rate.max_evictions] + rate.window
-        text += f", and the next may be at {told(frees, standing.time_zone)}"
+        text += f", and the next may be at {told(frees, status.time_zone)}"
     return text
 
 
-def _limit(standing: BudgetStatus, written: int | str | None, number: int, place: int) -> str:
+def _limit(status: BudgetStatus, written: int | str | None, number: int, place: int) -> str:
     """The limit in pods, and of a share how it came to be."""
     if isinstance(written, str):
-        return f"{number} of {int(standing.total[place])} pods ({written})"
+        return f"{number} of {int(status.total[place])} pods ({written})"
     return f"{number} pod{'s' if number != 1 else ''}"

@@ -57,13 +57,13 @@ class PodDisruptionBudgets:
                 pod_granted = cluster.pod_by_key.get(f"{budget.namespace}/{name}")
                 if pod_granted is not None and counts_as_ready(pod_granted) and budget in self._covering(pod_granted):
                     ready[budget.key] -= 1
-        self._standings = {
+        self._statuses = {
             budget.key: PodBudgetStatus(budget, ready[budget.key], _problem(budget)) for budget in cluster.budgets
         }
 
     def of(self, pod: Pod) -> tuple[PodBudgetStatus, ...]:
         """How the budgets that cover the pod stand."""
-        return tuple(self._standings[budget.key] for budget in self._covering(pod))
+        return tuple(self._statuses[budget.key] for budget in self._covering(pod))
 
     def _covering(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
         index = self._indices.get(pod.namespace)

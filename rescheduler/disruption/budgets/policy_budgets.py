@@ -35,11 +35,11 @@ class PolicyBudgets:
     ) -> None:
         """``cluster`` holds pods of open debts as terminating; ``ledger`` the debts themselves."""
         self._pod_count = len(cluster.pods)
-        self.standings: tuple[BudgetStatus, ...] = ()
+        self.statuses: tuple[BudgetStatus, ...] = ()
         if budgets:
             population = Population(cluster, kinds)
             self._population = population
-            self.standings = tuple(
+            self.statuses = tuple(
                 BudgetStatus(name, budget, population, workloads, ledger)
                 for name, budget in zip(names_of(budgets), budgets, strict=True)
             )
@@ -49,21 +49,21 @@ class PolicyBudgets:
         """A number for each pod: budgets answer alike to pods of the same number, and 0 is "no objection"."""
         numbers = np.zeros(self._pod_count, dtype=np.int64)
         offset = 1
-        for standing in self.standings:
-            place = standing.coverage.instance_of
+        for status in self.statuses:
+            place = status.coverage.instance_of
             is_ready = self._population.is_ready[self._population.kind_of]
-            allowed = np.where(is_ready, _at(standing.lets_ready_go, place), _at(standing.lets_unready_go, place))
+            allowed = np.where(is_ready, _at(status.lets_ready_go, place), _at(status.lets_unready_go, place))
             blocked = (place != NOWHERE) & ~allowed & (numbers == 0)
             numbers[blocked] = offset + 2 * place[blocked] + is_ready[blocked]
-            offset += 2 * len(standing.instances)
+            offset += 2 * len(status.instances)
         found: list[int] = numbers.tolist()
         return found
 
     def objection(self, pod: Pod) -> str | None:
         """Why budgets keep a pod where it is: the first that does, as the rest of a sentence."""
-        for standing in self.standings:
-            place = standing.coverage.place_of(pod)
-            reason = None if place == NOWHERE else objection(standing, place, is_ready=counts_as_ready(pod))
+        for status in self.statuses:
+            place = status.coverage.place_of(pod)
+            reason = None if place == NOWHERE else objection(status, place, is_ready=counts_as_ready(pod))
             if reason is not None:
                 return reason
         return None
@@ -71,17 +71,17 @@ class PolicyBudgets:
     def groups(self, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
         """Pods of which a wave, or the whole plan, may not take all; ``movable``: pods that nothing keeps."""
         pods: IntArray = np.array(movable, dtype=np.int64)
-        for standing in self.standings:
-            for place, members in _by_instance(standing.coverage.instance_of, pods):
-                yield from self._groups(standing, place, members)
+        for status in self.statuses:
+            for place, members in _by_instance(status.coverage.instance_of, pods):
+                yield from self._groups(status, place, members)
 
-    def _groups(self, standing: BudgetStatus, place: int, members: IntArray) -> Iterator[DisruptionGroup]:
+    def _groups(self, status: BudgetStatus, place: int, members: IntArray) -> Iterator[DisruptionGroup]:
         """Pods that are missing already take nothing from maxUnavailable, but count in all else."""
-        name, detail = called(standing, place), rate_detail(standing, place)
-        in_plan = _binding(int(standing.left_of_rate[place]), members)
-        moving = _binding(int(standing.left_to_move[place]), members)
+        name, detail = called(status, place), rate_detail(status, place)
+        in_plan = _binding(int(status.left_of_rate[place]), members)
+        moving = _binding(int(status.left_to_move[place]), members)
         ready = members[self._population.is_ready[self._population.kind_of[members]]]
-        unavailable = _binding(int(standing.left_to_be_unavailable[place]), ready)
+        unavailable = _binding(int(status.left_to_be_unavailable[place]), ready)
         if unavailable is not None and len(ready) == len(members):
             moving, unavailable = min(unavailable, UNLIMITED if moving is None else moving), None
         if moving is not None or in_plan is not None:

@@ -12,7 +12,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
 
 
-class WorkloadStatus(NamedTuple):
+class WorkloadAvailability(NamedTuple):
     """A workload with its replicas as they stand, in pods. ``limit``: how many may be unready."""
 
     workload: Workload
@@ -58,29 +58,29 @@ class WorkloadBudgets:
         self._remembered = remembered
         self._members: Counter[str] = Counter()
         self._ready: Counter[str] = Counter()
-        self._standings: dict[str, WorkloadStatus] = {}
+        self._statuses: dict[str, WorkloadAvailability] = {}
         for pod, number in zip(kinds.examples, kinds.sizes, strict=True):
             workload = cluster.workload_of(pod)
             if workload is not None and not pod.is_finished:
                 self._members[workload.uid] += number
                 self._ready[workload.uid] += number if counts_as_ready(pod) else 0
 
-    def of(self, pod: Pod) -> WorkloadStatus | None:
+    def of(self, pod: Pod) -> WorkloadAvailability | None:
         """How the pod's workload stands; None without one."""
         workload = self._cluster.workload_of(pod)
         if workload is None:
             return None
-        standing = self._standings.get(workload.uid)
-        if standing is None:
-            standing = self._standings[workload.uid] = self._standing(workload)
-        return standing
+        status = self._statuses.get(workload.uid)
+        if status is None:
+            status = self._statuses[workload.uid] = self._status(workload)
+        return status
 
-    def _standing(self, workload: Workload) -> WorkloadStatus:
+    def _status(self, workload: Workload) -> WorkloadAvailability:
         desired = self._members[workload.uid] if workload.desired_replicas is None else workload.desired_replicas
         if workload.is_inferred:
             desired = self._remembered.get(workload.uid, desired)
         limit = workload_limit(self._max_unavailable, desired)
-        return WorkloadStatus(workload, desired, self._ready[workload.uid], limit)
+        return WorkloadAvailability(workload, desired, self._ready[workload.uid], limit)
 
 
 def bereft_workloads(cluster: Cluster) -> frozenset[str]:

@@ -24,21 +24,21 @@ def budget(pod: Pod, context: EligibilityContext) -> str | None:
 
 def several_pod_disruption_budgets(pod: Pod, context: EligibilityContext) -> str | None:
     """The Eviction API fails for a pod that two budgets cover."""
-    standings = context.budgets.of(pod)
-    if len(standings) > 1:
-        names = ", ".join(standing.budget.key for standing in standings)
-        return f"is covered by {len(standings)} PodDisruptionBudgets ({names}); the Eviction API refuses such pods"
+    statuses = context.budgets.of(pod)
+    if len(statuses) > 1:
+        names = ", ".join(status.budget.key for status in statuses)
+        return f"is covered by {len(statuses)} PodDisruptionBudgets ({names}); the Eviction API refuses such pods"
     return None
 
 
 def pod_disruption_budget(pod: Pod, context: EligibilityContext) -> str | None:
     """A budget whose status cannot be trusted, or that lets nothing go now."""
-    for standing in context.budgets.of(pod):
-        name = f"PodDisruptionBudget {standing.budget.key}"
-        if standing.problem is not None:
-            return f"is covered by {name}, whose status cannot be trusted: {standing.problem}"
-        if standing.allowed == 0 and not (standing.lets_unready_go and not counts_as_ready(pod)):
-            return f"is covered by {name}, which allows no disruption now: {_numbers(standing)}"
+    for status in context.budgets.of(pod):
+        name = f"PodDisruptionBudget {status.budget.key}"
+        if status.problem is not None:
+            return f"is covered by {name}, whose status cannot be trusted: {status.problem}"
+        if status.allowed == 0 and not (status.lets_unready_go and not counts_as_ready(pod)):
+            return f"is covered by {name}, which allows no disruption now: {_numbers(status)}"
     return None
 
 
@@ -46,25 +46,25 @@ def single_replica(pod: Pod, context: EligibilityContext) -> str | None:
     """Moving the only replica stops the service."""
     if context.policy.disruption.single_replicas is Permission.ALLOW:
         return None
-    standing = context.workloads.of(pod)
-    if standing is not None and standing.desired == 1:
-        return f"is the single replica of {standing.workload.key} (policy: disruption.singleReplicas)"
+    status = context.workloads.of(pod)
+    if status is not None and status.desired == 1:
+        return f"is the single replica of {status.workload.key} (policy: disruption.singleReplicas)"
     return None
 
 
 def workload_budget(pod: Pod, context: EligibilityContext) -> str | None:
     """Every workload keeps a floor of ready pods, with or without a PodDisruptionBudget."""
-    standing = context.workloads.of(pod)
-    if standing is None:
+    status = context.workloads.of(pod)
+    if status is None:
         return None
-    name = standing.workload.key
-    if standing.desired == 0:
+    name = status.workload.key
+    if status.desired == 0:
         return f"belongs to {name}, which wants no replicas: nothing would replace it"
-    if standing.limit > 0 and (standing.unready < standing.limit or _is_free(pod, standing.unready, standing.limit)):
+    if status.limit > 0 and (status.unready < status.limit or _is_free(pod, status.unready, status.limit)):
         return None
     return (
-        f"belongs to {name}, of which {standing.limit} of {standing.desired} replicas may be unready at a time and "
-        f"{standing.unready} are already (policy: disruption.workloads.maxUnavailable)"
+        f"belongs to {name}, of which {status.limit} of {status.desired} replicas may be unready at a time and "
+        f"{status.unready} are already (policy: disruption.workloads.maxUnavailable)"
     )
 
 
@@ -73,9 +73,9 @@ def _is_free(pod: Pod, unready: int, limit: int) -> bool:
     return unready == limit and not counts_as_ready(pod)
 
 
-def _numbers(standing: PodBudgetStatus) -> str:
-    budget = standing.budget
+def _numbers(status: PodBudgetStatus) -> str:
+    budget = status.budget
     return (
         f"disruptionsAllowed {budget.disruptions_allowed}, currentHealthy {budget.current_healthy}, "
-        f"desiredHealthy {budget.desired_healthy}, ready by our own count {standing.ready}"
+        f"desiredHealthy {budget.desired_healthy}, ready by our own count {status.ready}"
     )

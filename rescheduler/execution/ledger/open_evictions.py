@@ -45,10 +45,10 @@ def settled(ledger: Ledger, cluster: Cluster, look: Look) -> Ledger:
     debts = ledger.debts
     if not debts:
         return ledger
-    standings = _standings(cluster, debts)
+    states = _states_of(cluster, debts)
     claimed: set[str] = set()
     entries = tuple(
-        _settled(entry, cluster, standings, look, claimed) if entry.is_debt else entry for entry in ledger.entries
+        _settled(entry, cluster, states, look, claimed) if entry.is_debt else entry for entry in ledger.entries
     )
     return structs.replace(ledger, entries=entries)
 
@@ -71,7 +71,7 @@ class _WorkloadState(NamedTuple):
 
 
 def _settled(
-    entry: LedgerEntry, cluster: Cluster, standings: dict[str, _WorkloadState], look: Look, claimed: set[str]
+    entry: LedgerEntry, cluster: Cluster, states: dict[str, _WorkloadState], look: Look, claimed: set[str]
 ) -> LedgerEntry:
     now = cluster.taken_at
     if entry.may_stand:
@@ -80,7 +80,7 @@ def _settled(
                 return entry
             return closed(entry, EntryState.NOT_EVICTED, now, "the pod still stands", is_in_doubt=False)
         entry = structs.replace(entry, state=EntryState.OPEN, is_in_doubt=False)
-    over = _replaced(entry, cluster, standings, claimed) or _without_workload(entry, cluster, standings)
+    over = _replaced(entry, cluster, states, claimed) or _without_workload(entry, cluster, states)
     return over or entry
 
 
@@ -89,16 +89,16 @@ def _stands(pod: Pod | None, entry: LedgerEntry) -> bool:
 
 
 def _replaced(
-    entry: LedgerEntry, cluster: Cluster, standings: dict[str, _WorkloadState], claimed: set[str]
+    entry: LedgerEntry, cluster: Cluster, states: dict[str, _WorkloadState], claimed: set[str]
 ) -> LedgerEntry | None:
     """The entry if its workload is as complete as it was, by a pod that came after it and works; else None."""
-    standing = standings.get(entry.workload)
-    if standing is None or standing.workload is None:
+    state = states.get(entry.workload)
+    if state is None or state.workload is None:
         return None
     now = cluster.taken_at
-    desired = _desired(standing, entry)
-    working = [pod for pod in standing.members if _came_after(pod, entry) and _works(pod, now)]
-    if not working or standing.ready < min(desired, entry.ready):
+    desired = _desired(state, entry)
+    working = [pod for pod in state.members if _came_after(pod, entry) and _works(pod, now)]
+    if not working or state.ready < min(desired, entry.ready):
         return None
     node = entry.landed_on or _landing(entry, working, claimed)
     if node == entry.from_node:
@@ -106,28 +106,28 @@ def _replaced(
     return closed(entry, EntryState.REPAID, now, landed_on=node)
 
 
-def _without_workload(entry: LedgerEntry, cluster: Cluster, standings: dict[str, _WorkloadState]) -> LedgerEntry | None:
+def _without_workload(entry: LedgerEntry, cluster: Cluster, states: dict[str, _WorkloadState]) -> LedgerEntry | None:
     """The entry if nobody wants a replacement any more, or if nobody can ever tell; else None."""
     now = cluster.taken_at
     pod = cluster.pod_by_key.get(entry.pod.key)
     if pod is not None and pod.uid == entry.pod.uid and not pod.is_finished:
         return None
-    standing = standings.get(entry.workload, _WorkloadState(None, ()))
+    state = states.get(entry.workload, _WorkloadState(None, ()))
     if not entry.workload:
         return closed(entry, EntryState.REPAID, now, "nothing recreates this pod")
-    if standing.workload is None and entry.workload_key.startswith(KNOWN_OWNERS):
+    if state.workload is None and entry.workload_key.startswith(KNOWN_OWNERS):
         return closed(entry, EntryState.REPAID, now, "its workload is gone")
-    is_smaller = standing.workload is not None and _desired(standing, entry) < entry.desired
-    if is_smaller and standing.ready >= _desired(standing, entry) and now - entry.at > UNWANTED_SECONDS:
+    is_smaller = state.workload is not None and _desired(state, entry) < entry.desired
+    if is_smaller and state.ready >= _desired(state, entry) and now - entry.at > UNWANTED_SECONDS:
         return closed(entry, EntryState.REPAID, now, "its workload wants fewer pods now, and has them")
     if now - entry.at > FORGOTTEN_SECONDS:
         return closed(entry, EntryState.FAILED, now, "it was not replaced within a day")
     return None
 
 
-def _desired(standing: _WorkloadState, entry: LedgerEntry) -> int:
+def _desired(state: _WorkloadState, entry: LedgerEntry) -> int:
     """Replicas that are wanted now; of an owner that is known by its pods alone, those that were there before."""
-    workload = standing.workload
+    workload = state.workload
     if workload is None or workload.desired_replicas is None or workload.is_inferred:
         return entry.desired
     return workload.desired_replicas
@@ -152,7 +152,7 @@ def _landing(entry: LedgerEntry, pods: Sequence[Pod], claimed: set[str]) -> str 
     return found.node_name
 
 
-def _standings(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _WorkloadState]:
+def _states_of(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _WorkloadState]:
     """Workloads of these debts as they stand, by uid."""
     wanted = {entry.workload for entry in debts if entry.workload}
     namespaces = {entry.pod.namespace for entry in debts}

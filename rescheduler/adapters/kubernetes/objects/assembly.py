@@ -47,12 +47,12 @@ def with_priorities(pods: Iterable[Pod], classes: Iterable[PriorityClass]) -> Ma
     return replaced
 
 
-# Warnings of one reading, few enough to be read.
+# AssemblyWarnings of one reading, few enough to be read.
 
 _MOST: Final = 50
 
 
-class Warnings:
+class AssemblyWarnings:
     """Keeps the first warnings and counts the rest."""
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ Objects = Mapping[str, tuple[Any, ...]]
 """By kind, each in the model's order."""
 
 
-def assembled(objects: Objects, pod_facts: PodFacts, warnings: Warnings, **about: Any) -> Cluster:
+def assembled(objects: Objects, pod_facts: PodFacts, warnings: AssemblyWarnings, **about: Any) -> Cluster:
     """The snapshot. ``objects`` of a kind that is not there are none; ``warnings`` gets further ones.
 
     ``pod_facts``: of all these pods. ``about``: taken_at, source and what else a Cluster says of itself. Raises
@@ -176,7 +176,7 @@ def assembled(objects: Objects, pod_facts: PodFacts, warnings: Warnings, **about
 
 
 def with_classes(
-    pods: Sequence[Pod], lacking: Sequence[Pod], classes: Sequence[PriorityClass], warnings: Warnings
+    pods: Sequence[Pod], lacking: Sequence[Pod], classes: Sequence[PriorityClass], warnings: AssemblyWarnings
 ) -> Sequence[Pod]:
     """Pods with the priority of their class where they do not carry it themselves: ``lacking``, some of them."""
     if not lacking:
@@ -191,7 +191,9 @@ def with_classes(
     return [replaced.get(id(pod), pod) for pod in pods]
 
 
-def _with_known_ages(pods: tuple[Pod, ...], facts: PodFacts, taken_at: float, warnings: Warnings) -> tuple[Pod, ...]:
+def _with_known_ages(
+    pods: tuple[Pod, ...], facts: PodFacts, taken_at: float, warnings: AssemblyWarnings
+) -> tuple[Pod, ...]:
     latest = taken_at + _CLOCK_SLACK_SECONDS
     if facts.latest_created <= latest:
         return pods
@@ -206,7 +208,9 @@ def _with_known_ages(pods: tuple[Pod, ...], facts: PodFacts, taken_at: float, wa
     return tuple(found)
 
 
-def _warn_of_unknown_nodes(nodes: Sequence[Node], pods: Sequence[Pod], facts: PodFacts, warnings: Warnings) -> None:
+def _warn_of_unknown_nodes(
+    nodes: Sequence[Node], pods: Sequence[Pod], facts: PodFacts, warnings: AssemblyWarnings
+) -> None:
     known = {node.name for node in nodes}
     if facts.nodes <= known:
         return

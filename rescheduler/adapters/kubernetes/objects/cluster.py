@@ -11,7 +11,13 @@ from typing import Any, Final
 
 from rescheduler.adapters.kubernetes.kinds import WORKLOAD_KINDS
 from rescheduler.adapters.kubernetes.objects import storage, workload
-from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE, PodTally, Warnings, assembled, with_classes
+from rescheduler.adapters.kubernetes.objects.assembly import (
+    CLUSTER_WIDE,
+    AssemblyWarnings,
+    PodTally,
+    assembled,
+    with_classes,
+)
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
 from rescheduler.adapters.kubernetes.objects.node import NodeConversion
@@ -87,7 +93,7 @@ class ClusterBuilder:
 
     def __init__(self) -> None:
         """One instance for one snapshot."""
-        self._warnings = Warnings()
+        self._warnings = AssemblyWarnings()
         self._found: dict[str, list[Any]] = defaultdict(list)
         self._without_priority: list[Pod] = []
         self._conversion = ObjectConversion(self._warnings.add)

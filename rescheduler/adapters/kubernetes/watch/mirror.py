@@ -9,7 +9,7 @@ from typing import Final
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
-from rescheduler.adapters.kubernetes.objects.assembly import Warnings, assembled, with_classes
+from rescheduler.adapters.kubernetes.objects.assembly import AssemblyWarnings, assembled, with_classes
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
 from rescheduler.adapters.kubernetes.watch.kind_store import KindState, KindStore
@@ -134,7 +134,7 @@ class Mirror(ClusterReader):
             raise ClusterError(f"{self._connection.server}: {error}") from error
 
     def _assembled(self, states: Mapping[str, KindState]) -> Cluster:
-        warnings = Warnings()
+        warnings = AssemblyWarnings()
         for kind, state in states.items():
             problem = self.reflectors[kind].problem
             texts = (f"{DISPENSABLE[kind]}: {problem}",) if _is_denied(kind, problem) else state.warnings

@@ -11,9 +11,9 @@ from prometheus_client.registry import Collector
 
 from rescheduler import __version__
 from rescheduler.adapters.telemetry.metrics.figures import OF_DAEMON, OF_ROUND
+from rescheduler.adapters.telemetry.metrics.gauge_state import CurrentState, GaugeState
 from rescheduler.adapters.telemetry.metrics.label_values import LONGEST, LabelValues
 from rescheduler.adapters.telemetry.metrics.sources import Sources, asked
-from rescheduler.adapters.telemetry.metrics.told_state import CurrentState, DaemonState
 from rescheduler.adapters.telemetry.redaction import Hide
 from rescheduler.adapters.telemetry.words import wanted_and_helped
 from rescheduler.extension_points import Clock
@@ -36,10 +36,8 @@ class RoundGauges(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Of the last round; nothing before the first."""
-        report = self._state.now.report
-        if report is None:
-            return
-        for name, rows in rows_of(report).items():
+        rounds = self._state.now.rounds
+        for name, rows in rows_of(rounds[-1]).items() if rounds else ():
             figure = _ROUND_FIGURES[name]
             family = GaugeMetricFamily(figure.full_name, figure.meaning, labels=figure.labels)
             few: dict[tuple[str, ...], float] = {}
@@ -108,12 +106,13 @@ class DaemonGauges(Collector):
             if rows:
                 yield _family(name, rows)
 
-    def _policy(self, state: DaemonState) -> tuple[str, ...]:
-        return tuple(printable(self._hide(text), LONGEST) for text in (state.policy, state.policy_id, state.mode))
+    def _policy(self, state: GaugeState) -> tuple[str, ...]:
+        return tuple(printable(self._hide(text), LONGEST) for text in (state.policy_name, state.policy_id, state.mode))
 
-    def _of_watches(self, state: DaemonState) -> Mapping[str, Rows]:
+    def _of_watches(self, state: GaugeState) -> Mapping[str, Rows]:
         out_of_sync = asked(self._sources.out_of_sync)
-        synced = {**state.synced, **dict.fromkeys(out_of_sync or (), False)}
+        synced = {kind: notice.is_synced for kind, notice in state.watches.items()}
+        synced |= dict.fromkeys(out_of_sync or (), False)
         lacking = len(out_of_sync) if out_of_sync is not None else list(synced.values()).count(False)
         return {
             "kinds_out_of_sync": _one(lacking),
@@ -143,13 +142,13 @@ class DaemonGauges(Collector):
         }
 
 
-def _of_state(state: DaemonState, now: float) -> Mapping[str, Rows]:
+def _of_state(state: GaugeState, now: float) -> Mapping[str, Rows]:
     waiting = state.still_waiting(now)
     return {
         "build_info": {(__version__,): 1.0},
         "dry_run": _one(state.mode == _DRY_RUN) if state.mode else {},
-        "policy_held": _one(state.is_held),
-        "policy_valid": _one(state.is_valid),
+        "policy_held": _one(state.held is not None),
+        "policy_valid": _one(state.kept is None),
         "paused": _one(state.is_paused(now)),
         "plans_waiting_approval": _one(len(waiting)),
         "approval_expires_timestamp_seconds": _one(min(waiting.values(), default=None)),

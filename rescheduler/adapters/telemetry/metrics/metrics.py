@@ -9,11 +9,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, H
 from prometheus_client.core import Metric
 from prometheus_client.process_collector import ProcessCollector
 
-from rescheduler.adapters.telemetry.metrics.figures import COUNTERS, HISTOGRAMS, Figure
+from rescheduler.adapters.telemetry.metrics.figures import COUNTERS, HISTOGRAMS, Family
+from rescheduler.adapters.telemetry.metrics.gauge_state import CurrentState
 from rescheduler.adapters.telemetry.metrics.gauges import DaemonGauges, RoundGauges
 from rescheduler.adapters.telemetry.metrics.label_values import LabelValues
 from rescheduler.adapters.telemetry.metrics.sources import NOTHING_KNOWN, Sources
-from rescheduler.adapters.telemetry.metrics.told_state import CurrentState
 from rescheduler.adapters.telemetry.redaction import Redaction
 from rescheduler.adapters.telemetry.words import (
     FAILED,
@@ -157,7 +157,7 @@ def _snake(word: str) -> str:
     return word.replace(" ", "_")
 
 
-def _made(figure: Figure, kind: Callable[..., _Kind], registry: CollectorRegistry) -> _Kind:
+def _made(figure: Family, kind: Callable[..., _Kind], registry: CollectorRegistry) -> _Kind:
     buckets = {"buckets": _BUCKETS[figure.name]} if figure.name in _BUCKETS else {}
     name = figure.full_name.removesuffix("_total")
     return kind(name, figure.meaning, figure.labels, registry=registry, **buckets)

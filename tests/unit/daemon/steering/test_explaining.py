@@ -14,9 +14,9 @@ from tests.unit.daemon.plans import plan, report
 WORLD = cluster(node("n1"), node("n2"), pod("a-1", node="n1"), pod("a-2", node="n2"), workload("a", 2))
 
 
-def explaining(standing: DaemonState) -> Explaining:
+def explaining(state: DaemonState) -> Explaining:
     """By the default policy."""
-    return Explaining(lambda: standing, lambda: Basis(Policy()))
+    return Explaining(lambda: state, lambda: Basis(Policy()))
 
 
 def test_before_the_first_snapshot_nothing_can_be_explained() -> None:

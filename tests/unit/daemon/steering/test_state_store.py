@@ -40,11 +40,11 @@ def test_an_error_of_a_step_changes_nothing_and_is_raised() -> None:
     heard: list[Notice] = []
     clock = SimulatedClock()
     store = StateStore(clock, heard.append, DaemonState())
-    store.change(lambda standing, now: (_paused(standing, now), (), None))
+    store.change(lambda state, now: (_paused(state, now), (), None))
     clock.sleep(10)
 
-    def fail(standing: DaemonState, _: float) -> Changed[None]:
-        assert standing.switch.pause is None
+    def fail(state: DaemonState, _: float) -> Changed[None]:
+        assert state.switch.pause is None
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
@@ -53,8 +53,8 @@ def test_an_error_of_a_step_changes_nothing_and_is_raised() -> None:
     assert store.seen().is_leader
 
 
-def _paused(standing: DaemonState, now: float) -> DaemonState:
-    return replace(standing, switch=standing.switch.paused("jane", "", now + 5, now)[0])
+def _paused(state: DaemonState, now: float) -> DaemonState:
+    return replace(state, switch=state.switch.paused("jane", "", now + 5, now)[0])
 
 
 def test_no_change_is_lost_when_many_threads_make_them() -> None:
@@ -71,7 +71,7 @@ def test_no_change_is_lost_when_many_threads_make_them() -> None:
         for number in range(50):
             fault = Fault(0.0, "test", f"{name}-{number}")
             store.change(
-                lambda standing, _, fault=fault: (standing.after(fault), (fault,), None)  # type: ignore[misc]
+                lambda state, _, fault=fault: (state.after(fault), (fault,), None)  # type: ignore[misc]
             )
 
     threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]

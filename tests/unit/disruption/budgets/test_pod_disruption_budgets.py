@@ -148,6 +148,6 @@ def test_terminating_pods_are_not_counted_as_ready() -> None:
 
 def test_a_problem_leaves_nothing_to_go() -> None:
     """Whatever the numbers of an untrusted status say."""
-    standing = PodBudgetStatus(guard(5, unhealthy_pod_eviction_policy="AlwaysAllow"), ready=10, problem="no status")
-    assert standing.allowed == 0
-    assert not standing.lets_unready_go
+    status = PodBudgetStatus(guard(5, unhealthy_pod_eviction_policy="AlwaysAllow"), ready=10, problem="no status")
+    assert status.allowed == 0
+    assert not status.lets_unready_go

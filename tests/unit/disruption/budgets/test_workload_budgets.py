@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.disruption.budgets.workload_budgets import WorkloadStatus, workload_limit
+from rescheduler.disruption.budgets.workload_budgets import WorkloadAvailability, workload_limit
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Selection
@@ -162,8 +162,8 @@ def test_a_workload_that_does_not_say_how_many_it_wants_wants_its_pods() -> None
 @pytest.mark.parametrize(("ready", "unready", "allowed"), [(20, 0, 2), (19, 1, 1), (18, 2, 0), (5, 15, 0), (23, 0, 2)])
 def test_a_wave_may_take_what_the_unready_leave_of_the_limit(ready: int, unready: int, allowed: int) -> None:
     """Neither number is ever negative, whether pods are missing or in surplus."""
-    standing = WorkloadStatus(workload("web", 20), desired=20, ready=ready, limit=2)
-    assert (standing.unready, standing.allowed) == (unready, allowed)
+    status = WorkloadAvailability(workload("web", 20), desired=20, ready=ready, limit=2)
+    assert (status.unready, status.allowed) == (unready, allowed)
 
 
 @given(

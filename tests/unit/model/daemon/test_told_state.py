@@ -1,10 +1,9 @@
-"""How the daemon stands, from what its notices tell."""
+"""How a daemon stands, from what its notices tell."""
 
 from __future__ import annotations
 
 from msgspec import structs
 
-from rescheduler.daemon.steering.daemon_state import MOST_FAULTS, DaemonState
 from rescheduler.model.daemon.notices import (
     EvictionNoted,
     Fault,
@@ -16,13 +15,14 @@ from rescheduler.model.daemon.notices import (
     Started,
     SyncChanged,
 )
+from rescheduler.model.daemon.told_state import MOST_FAULTS, ToldState
 from rescheduler.model.plan.plan import Refusal
 from tests.unit.daemon.plans import plan, report, result
 
 
-def after(*notices: Notice) -> DaemonState:
-    """The standing after these."""
-    found = DaemonState()
+def after(*notices: Notice) -> ToldState:
+    """The state after these."""
+    found = ToldState()
     for notice in notices:
         found = found.after(notice)
     return found
