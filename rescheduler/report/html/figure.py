@@ -22,7 +22,7 @@ class Look:
     emptied: frozenset[str]
 
 
-class Row(NamedTuple):
+class NodeRow(NamedTuple):
     """One node: how many pods come and go, its bars, and whether arrows end here."""
 
     name: str
@@ -40,17 +40,17 @@ class PendingRow(NamedTuple):
     names: str
 
 
-class Figure(NamedTuple):
+class NodeFigure(NamedTuple):
     """Rows, the arrows between them, and notes on what is not drawn."""
 
     bars_of_a_row: int
     pending: PendingRow | None
-    rows: Sequence[Row]
+    rows: Sequence[NodeRow]
     arrows: Arrows
     notes: Sequence[str]
 
 
-def figure(uses: Sequence[NodeUse], flows: Sequence[Flow], look: Look, *, left_out: int) -> Figure:
+def figure(uses: Sequence[NodeUse], flows: Sequence[Flow], look: Look, *, left_out: int) -> NodeFigure:
     """Rows for ``uses`` and arrows for the ``flows`` between them; ``left_out``: how many more nodes change."""
     placed = [flow for flow in flows if flow.origin is None]
     first = 1 if placed else 0
@@ -60,11 +60,11 @@ def figure(uses: Sequence[NodeUse], flows: Sequence[Flow], look: Look, *, left_o
     notes = [f"and {plural(left_out, 'more node changes', 'more nodes change')}"] if left_out > 0 else []
     if undrawn:
         notes.append(f"{plural(undrawn, 'pod has', 'pods have')} no arrow here")
-    return Figure(len(look.resources), pending, [_row(use, look) for use in uses], picture, notes)
+    return NodeFigure(len(look.resources), pending, [_row(use, look) for use in uses], picture, notes)
 
 
-def _row(use: NodeUse, look: Look) -> Row:
-    return Row(
+def _row(use: NodeUse, look: Look) -> NodeRow:
+    return NodeRow(
         name=use.node.name,
         changes=_changes(use),
         before=bars_before(use, look.resources),

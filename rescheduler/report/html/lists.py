@@ -38,7 +38,7 @@ class Refusals(NamedTuple):
     left_out: int
 
 
-class Warnings(NamedTuple):
+class WarningLines(NamedTuple):
     """The first warnings, and how many are left out."""
 
     shown: Sequence[str]
@@ -93,9 +93,9 @@ def _of_rule(rule: str, members: Sequence[Refusal], is_open: bool) -> Listing:
     return Listing(f"{rule} ({len(members)})", ["What", "Why"], rows, left_out, "refusals", is_open)
 
 
-def warnings(found: Sequence[str]) -> Warnings:
+def warnings(found: Sequence[str]) -> WarningLines:
     """What was read but could not be used, and the like."""
-    return Warnings(found[:MOST_WARNINGS], len(found) - MOST_WARNINGS)
+    return WarningLines(found[:MOST_WARNINGS], len(found) - MOST_WARNINGS)
 
 
 def _outcome_heading(plan: Plan | PlanResult) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.report.headline import snapshot_line
+from rescheduler.report.html.cost_by_owner import cost_by_owner, tiles
 from rescheduler.report.html.fullness import fullness
 from rescheduler.report.html.lists import moves, placements, refusals, warnings
 from rescheduler.report.html.objectives import objectives
-from rescheduler.report.html.payers import payers, tiles
 from rescheduler.report.html.rendering import page
 from rescheduler.report.html.untouched import untouched
 from rescheduler.report.html.walk import walk
@@ -37,7 +37,7 @@ def _parts(plan: Plan | PlanResult, cluster: Cluster | None) -> dict[str, object
         "warnings": warnings(plan.warnings),
         "walk": walk(plan, cluster, price.emptied) if cluster is not None else [],
         "fullness": fullness(uses),
-        "payers": payers(price),
+        "cost_by_owner": cost_by_owner(price),
         "placements": placements(plan),
         "moves": moves(plan),
         "refusals": refusals(plan.refusals),

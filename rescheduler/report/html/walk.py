@@ -12,7 +12,7 @@ from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.report.cells import plural
 from rescheduler.report.flows import Flow, flows_of
 from rescheduler.report.html.bars import MOST_RESOURCES
-from rescheduler.report.html.figure import Figure, Look, figure
+from rescheduler.report.html.figure import Look, NodeFigure, figure
 from rescheduler.report.html.lists import Listing, flow_list
 from rescheduler.report.html.steps import Step, steps_of
 from rescheduler.report.nodes import NodeUse, Walk, most_changed_first, resources_shown
@@ -29,7 +29,7 @@ class Pane(NamedTuple):
     label: str
     button: str
     told: str
-    figure: Figure
+    figure: NodeFigure
     pods: Listing | None
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import ObjectiveResult, OutcomeKind, Plan, PlannedPlacement, Refusal, Status
+from rescheduler.report.html.cost_by_owner import cost_by_owner, tiles
 from rescheduler.report.html.fullness import fullness
 from rescheduler.report.html.lists import moves, placements, refusals, warnings
 from rescheduler.report.html.objectives import objectives
-from rescheduler.report.html.payers import payers, tiles
 from rescheduler.report.html.untouched import MOST_NODES, untouched
 from rescheduler.report.nodes import NodeUse, uses_of
 from rescheduler.report.price import price_of
@@ -74,10 +74,10 @@ def test_a_result_counts_what_happened() -> None:
 def test_who_pays_is_told_by_objective_namespace_and_workload() -> None:
     """The largest first, the rest counted."""
     found, plan = spreading()
-    text = Page(drawn("payers", payers(price_of(plan, found)))).text
+    text = Page(drawn("cost_by_owner", cost_by_owner(price_of(plan, found)))).text
     assert "By objective FaultDomains 30 SpreadLoad 270 By namespace" in text
     assert "By workload ReplicaSet team-" in text
-    assert payers(price_of(small_plan(), small_cluster())) == []
+    assert cost_by_owner(price_of(small_plan(), small_cluster())) == []
 
 
 def test_how_full_nodes_are_is_counted_by_tenths() -> None:

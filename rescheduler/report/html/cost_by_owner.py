@@ -1,4 +1,4 @@
-"""The price of a plan in large figures, and who pays it as bars."""
+"""The price of a plan in large figures, and by owner as bars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import Bar, Part
 from rescheduler.report.price import Count, Price
 
-MOST_PAYERS = 8
+MOST_OWNERS = 8
 FEW_EVICTIONS = 2
 MOST_EMPTIED_NAMED = 1000
 
@@ -25,8 +25,8 @@ class Tiles(NamedTuple):
     is_short: bool
 
 
-class Payers(NamedTuple):
-    """Who pays how many of the evictions, largest first."""
+class OwnerCosts(NamedTuple):
+    """Evictions of one kind of owner, the largest count first."""
 
     title: str
     bars: Sequence[Bar]
@@ -37,7 +37,7 @@ def tiles(plan: Plan | PlanResult, price: Price) -> Tiles:
     """Evictions, waves, nodes emptied, pending pods placed; the names of emptied nodes below."""
     count = len(price.emptied)
     emptied = price.emptied[:MOST_EMPTIED_NAMED]
-    return Tiles(_figures(plan, price), _sentences(price), emptied, count - MOST_EMPTIED_NAMED, count <= MOST_PAYERS)
+    return Tiles(_figures(plan, price), _sentences(price), emptied, count - MOST_EMPTIED_NAMED, count <= MOST_OWNERS)
 
 
 def _figures(plan: Plan | PlanResult, price: Price) -> list[tuple[int, str]]:
@@ -65,7 +65,7 @@ def _sentences(price: Price) -> list[str]:
     return found
 
 
-def payers(price: Price) -> list[Payers]:
+def cost_by_owner(price: Price) -> list[OwnerCosts]:
     """Evictions by objective, namespace and workload; nothing where the list of moves says it as well."""
     if price.evictions <= FEW_EVICTIONS:
         return []
@@ -74,10 +74,10 @@ def payers(price: Price) -> list[Payers]:
         ("By namespace", price.namespaces),
         ("By workload", price.workloads),
     )
-    return [_payers(title, counts, price.evictions) for title, counts in groups if counts]
+    return [_owner_costs(title, counts, price.evictions) for title, counts in groups if counts]
 
 
-def _payers(title: str, counts: Sequence[Count], total: int) -> Payers:
-    bars = [Bar(name, f"{count}", (Part("s", 100 * count / total),), name) for name, count in counts[:MOST_PAYERS]]
-    rest = counts[MOST_PAYERS:]
-    return Payers(title, bars, f"and {len(rest)} more with {sum(count for _, count in rest)}" if rest else "")
+def _owner_costs(title: str, counts: Sequence[Count], total: int) -> OwnerCosts:
+    bars = [Bar(name, f"{count}", (Part("s", 100 * count / total),), name) for name, count in counts[:MOST_OWNERS]]
+    rest = counts[MOST_OWNERS:]
+    return OwnerCosts(title, bars, f"and {len(rest)} more with {sum(count for _, count in rest)}" if rest else "")
