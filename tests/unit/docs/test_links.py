@@ -50,6 +50,24 @@ def test_files_that_are_named_exist() -> None:
     assert missing == set()
 
 
+_IN_THE_PACKAGE: Final = re.compile(r"`((?:\w+/)+(?:\w+\.py)?)`")
+"""A file or folder as a page names it, from the package on."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_rooms_that_are_named_exist(page: Path) -> None:
+    """A path that begins with a room of the package, or with the package or another folder of the project."""
+    rooms = {folder.name for folder in (ROOT / "rescheduler").iterdir() if folder.is_dir()}
+    folders = {folder.name for folder in ROOT.iterdir() if folder.is_dir()}
+    missing = {
+        path
+        for path in _IN_THE_PACKAGE.findall(page.read_text(encoding="utf-8"))
+        if path.partition("/")[0] in rooms | folders
+        and not any((start / path).exists() for start in (ROOT, ROOT / "rescheduler"))
+    }
+    assert missing == set()
+
+
 def test_the_test_would_notice() -> None:
     """A link in text counts, one in code does not; headings become what browsers jump to."""
     assert _PATH.findall("see docs/nowhere.md, (deploy/x.yaml) and my/docs/other.md") == [
