@@ -12,6 +12,7 @@ from rescheduler.model.objects.node import Node
 from rescheduler.model.usage.samples import MetricsSample, NodeSamples
 from rescheduler.usage.checks.evidence import JUDGED
 from rescheduler.usage.checks.plausibility import LARGEST_DROPPED_SHARE, Sifted, sift, sift_sample
+from rescheduler.usage.checks.shapes import wrong_history, wrong_sample
 
 
 class ProviderAnswer(NamedTuple):
@@ -57,6 +58,8 @@ def ask(
         return ProviderAnswer(provider, str(error))
     except Exception as error:  # noqa: BLE001 - a fault in one provider must not end the watch over the others
         return ProviderAnswer(provider, f"{provider.name} failed unexpectedly: {type(error).__name__}: {error}")
+    if wrong := wrong_sample(sample):
+        return ProviderAnswer(provider, f"{provider.name} answered {wrong}")
     if sample.nodes.nodes != names or len(sample.nodes.times) != 1:
         return ProviderAnswer(provider, f"{provider.name} answered about other nodes than it was asked for")
     if sample.is_partial:
@@ -81,6 +84,8 @@ def ask_history(
         return None, f"{provider.name} failed unexpectedly: {type(error).__name__}: {error}"
     if found is None:
         return None, ""
+    if wrong := wrong_history(found):
+        return None, f"{provider.name} answered with a history of {wrong}"
     if found.nodes != tuple(node.name for node in nodes):
         return None, f"{provider.name} told the history of other nodes than it was asked for"
     sifted = sift(found, {}, clock_skew)

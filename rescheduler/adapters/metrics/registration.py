@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from difflib import get_close_matches
-from typing import Final, cast
+from typing import Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from rescheduler.adapters.metrics import PROVIDERS
-from rescheduler.adapters.metrics.guarded_provider import GuardedProvider
 from rescheduler.adapters.metrics.provider_context import ProviderContext
-from rescheduler.extension_points import MetricsProvider
+from rescheduler.extension_points import MetricsError, MetricsProvider, ReschedulerError
+from rescheduler.model.printable import shortened
 from rescheduler.plugin_list import PluginError
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.usage import Provider
@@ -38,10 +38,13 @@ def provider_of(entry: Provider, context: ProviderContext, *, at: int = 0) -> Me
     the provider needs a cluster and there is none.
     """
     arguments, kind = _arguments(entry, at), PROVIDERS.get(entry.name)
-    if entry.name in PROVIDERS.own:
+    try:
         return kind.made(arguments, context)
-    guarded = GuardedProvider(entry.name, lambda: kind.made(arguments, context))
-    return cast("MetricsProvider", guarded)  # all that is asked of one that is made
+    except (ReschedulerError, PolicyError):
+        raise
+    except Exception as error:  # whatever code of others raises
+        told = shortened(f"{type(error).__name__}: {error}")
+        raise MetricsError(f"{entry.name} cannot be made: {told}") from error
 
 
 def _arguments(entry: Provider, at: int) -> PolicyModel:

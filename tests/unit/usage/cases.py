@@ -93,8 +93,7 @@ class FakeProvider:
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
         """One answer."""
         self.asked.append((now, with_pods))
-        found = self.script(now)
-        assert isinstance(found, MetricsSample)
+        found: MetricsSample = self.script(now)
         return found
 
     def history(self, nodes: Sequence[Node], *, start: float, end: float, step_seconds: float) -> NodeSamples | None:

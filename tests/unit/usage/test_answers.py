@@ -21,11 +21,16 @@ def breaking(now: float) -> MetricsSample:
     raise ZeroDivisionError("division by zero")
 
 
+def silent(now: float) -> None:
+    """No answer at all."""
+
+
 @pytest.mark.parametrize(
     ("script", "words"),
     [
         (failing, "Prometheus at http://127.0.0.1:9090: connection refused"),
         (breaking, "A failed unexpectedly: ZeroDivisionError: division by zero"),
+        (silent, "A answered None; wanted a MetricsSample"),
         (lambda now: steady(now, 4), "A answered about other nodes than it was asked for"),
         (lambda now: answer([0.4] * 5, now, is_partial=True, warnings=("one store is down",)),
          "A answered in part only: one store is down"),

@@ -15,9 +15,11 @@ from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.recorded import RecordedProvider
 from rescheduler.adapters.metrics.registration import provider_of
 from rescheduler.extension_points import MetricsError
+from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.usage import Provider
 from rescheduler.policy.plugins import arguments_model
 from rescheduler.policy.reading.errors import PolicyError
+from tests.plugins import installed
 from tests.unit.adapters.metrics.kubernetes_worlds import connection_to
 
 ADDRESS = {"address": "http://127.0.0.1:9090"}
@@ -125,3 +127,22 @@ def test_arguments_that_do_not_exist() -> None:
     """Where there is next to nothing to set."""
     assert "unknown argument; there are timeout" in problem_of("MetricsServer", zzzz="x")
     assert "usage.providers[2].args.file: missing" in problem_of("Recorded")
+
+
+def test_a_provider_of_another_package_that_cannot_be_made_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its load is unknown, as that of any other that fails."""
+    installed(monkeypatch, PROVIDERS.group, ("Broken", f"{__name__}:Broken"))
+    with pytest.raises(MetricsError, match="Broken cannot be made: KeyError: 'moon'"):
+        provider_of(Provider(name="Broken"), ProviderContext())
+
+
+class Broken(RecordedProvider):
+    """A provider whose own code fails."""
+
+    name = "Broken"
+    arguments = PolicyModel  # type: ignore[assignment]
+
+    @classmethod
+    def made(cls, arguments: Any, context: ProviderContext) -> Broken:
+        """It does not get this far."""
+        raise KeyError("moon")

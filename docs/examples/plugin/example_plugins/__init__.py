@@ -1,0 +1,1 @@
+"""Plugins for rescheduler, one class a file; ``pyproject.toml`` lists them."""
