@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files lock clean
+.PHONY: help install demo test test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-house bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -86,6 +86,10 @@ bench: $(STAMP) ## planner benchmarks: families at 50, 500 and 5,000 nodes besid
 	$(BIN)/python -m benchmarks.make_room --families
 	$(BIN)/python -m benchmarks.empty_nodes --families
 	$(BIN)/python -m benchmarks.overload --families
+
+bench-house: $(STAMP) ## figures of the code: files, lines, imports, names that stand twice, CPU of starting up
+	$(BIN)/python -m benchmarks.house
+	$(BIN)/python -m benchmarks.start_up
 
 bench-side-by-side: $(STAMP) control-plane ## ours and kubernetes-sigs/descheduler on the same clusters
 	$(BIN)/python -m benchmarks.side_by_side
