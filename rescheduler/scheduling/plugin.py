@@ -27,12 +27,13 @@ FILTER_POINTS: Final = ("preFilter", "filter")
 class PluginSettings(NamedTuple):
     """What a configuration sets of one plugin.
 
-    ``score``: None where it scores nothing. ``weight``: of forms that write it among the arguments. ``profile``: fields
-    of the configured profile that it decides. ``load_source`` in words and ``metrics`` as data: where the scheduler
-    reads the load that it goes by.
+    ``score``: None where it scores nothing; ``filter``: only of one that has arguments. ``weight``: of forms that write
+    it among the arguments. ``profile``: fields of the configured profile that it decides. ``load_source`` in words and
+    ``metrics`` as data: where the scheduler reads the load that it goes by.
     """
 
     score: SchedulerScore | None = None
+    filter: SchedulerFilter | None = None
     weight: int = 0
     profile: Mapping[str, Any] = _NOTHING
     load_source: str = ""
@@ -72,7 +73,10 @@ class Surroundings(NamedTuple):
 
 
 class SchedulerFilter(Filter):
-    """A filter that schedulers' configurations can name; what a class leaves out is as it is for most."""
+    """A filter that schedulers' configurations can name; what a class leaves out is as it is for most.
+
+    One of another package keeps its arguments in a field ``arguments``, a pydantic model with defaults.
+    """
 
     is_static = False
     stands_at: ClassVar[tuple[str, ...]] = FILTER_POINTS
@@ -81,6 +85,12 @@ class SchedulerFilter(Filter):
     """Names in the legacy Policy that switch it on."""
     volcano_switch: ClassVar[str] = ""
     """Argument of Volcano's predicates plugin that switches it off."""
+
+    @classmethod
+    def read(cls, fields: Fields) -> SchedulerFilter | None:
+        """How ``args`` of ``pluginConfig`` set it; None for a filter without arguments."""
+        arguments = getattr(cls.of(), "arguments", None)
+        return cls.of(arguments=own_form(fields, type(arguments))) if isinstance(arguments, PolicyModel) else None
 
     @classmethod
     def of(cls, **settings: Any) -> Self:

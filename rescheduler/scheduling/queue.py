@@ -61,6 +61,6 @@ def _schedule(model: SchedulerModel, placement: Placement, pod: int) -> Schedule
 
 
 def why_undecided(model: SchedulerModel, pod: int) -> tuple[str, ...]:
-    """Why nothing is foretold about a pending pod: gates, an unconfigured scheduler, predicates not modelled."""
+    """Why there is no prediction about a pending pod: gates, an unconfigured scheduler, predicates not modelled."""
     gates = model.columns.cluster.pods[pod].scheduling_gates
     return (*((f"gated by {', '.join(gates)}",) if gates else ()), *model.not_modelled(pod))

@@ -13,6 +13,7 @@ from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.volumes import topology_signature
 from rescheduler.scheduling.entanglement import Entanglement
+from rescheduler.scheduling.foreign import ForeignFilter
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic
 from rescheduler.scheduling.kernels.fast_path import FastPath
 from rescheduler.scheduling.kernels.kinds import Kinds
@@ -49,6 +50,10 @@ class SchedulerModel(SchedulerPrediction):
         self._nowhere = np.zeros(columns.node_count, dtype=np.bool_)
         self._static_shapes: dict[int, int] = {}
         self._static_specs: dict[Hashable, int] = {}
+        self._is_told_apart = {
+            name: any(isinstance(plugin, ForeignFilter) for plugin in profile.filters)
+            for name, profile in self.profiles.items()
+        }
         kinds = Kinds(columns, self.profiles, self.static_feasible, self._static_key)
         self.fast_path = FastPath(kinds, arithmetic) if arithmetic else None
 
@@ -146,7 +151,7 @@ class SchedulerModel(SchedulerPrediction):
         return first_refusals(self._reasons_by_filter(pod, placement), self.columns.node_count)
 
     def not_modelled(self, pod: int) -> tuple[str, ...]:
-        """Why nothing can be foretold about a pod: its scheduler is not configured, or it uses what is not modelled."""
+        """Why there is no prediction about a pod: its scheduler is not configured, or it uses what is not modelled."""
         spec = self.columns.shapes[self.columns.shape_of[pod]]
         if spec.scheduler_name not in self.profiles:
             return (f'scheduler "{spec.scheduler_name}" is not configured',)
@@ -210,7 +215,9 @@ class SchedulerModel(SchedulerPrediction):
             number = self._static_specs.setdefault(looked_at, len(self._static_specs))
             self._static_shapes[shape] = number
         subject = self.columns.cluster.pods[pod]
-        return number, bool(subject.scheduling_gates), topology_signature(self.columns, subject)
+        # What a filter of another package looks at is not known: pods of its profile share nothing.
+        alone = pod if self._is_told_apart.get(subject.spec.scheduler_name) else None
+        return number, bool(subject.scheduling_gates), topology_signature(self.columns, subject), alone
 
     def _reasons_by_filter(self, pod: int, placement: Placement) -> list[Sequence[Rejection]]:
         """Rejections of each filter; a node with nominated pods has those found with them, if there are any."""

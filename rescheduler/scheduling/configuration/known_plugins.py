@@ -71,6 +71,12 @@ def filter_class(plugin: str) -> type[SchedulerFilter] | None:
     return FILTERS.get(plugin) if plugin in FILTERS.own or plugin in FILTERS.foreign() else None
 
 
+def filters_nodes(plugin: str) -> bool:
+    """Whether the filter of a plugin is modelled; of another package's only one that looks at pod and node alone."""
+    found = filter_class(plugin)
+    return found is not None and (plugin in FILTERS.own or found.is_static)
+
+
 @cache
 def points_of(plugin: str) -> tuple[str, ...] | None:
     """The extension points at which a plugin can stand; None for a plugin that is not known."""
@@ -98,6 +104,10 @@ def known_names() -> list[str]:
 
 def not_modelled(plugin: str, points: frozenset[str]) -> NotModelled | None:
     """What it means that a plugin stands at these points; None where all that matters of it is modelled."""
+    found = filter_class(plugin)
+    if found is not None and plugin not in FILTERS.own and not found.is_static and points.intersection(FILTER_POINTS):
+        text = "it filters nodes by where other pods are, which plans cannot follow: no prediction about its pods"
+        return NotModelled(plugin, Effect.UNKNOWN, f"{text} and they are not moved")
     if _modelled_points(plugin):
         return None
     special = _special(plugin, points)

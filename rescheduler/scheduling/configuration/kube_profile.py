@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rescheduler.scheduling.configuration.extenders import ExtenderSettings
 from rescheduler.scheduling.configuration.known_plugins import (
     POINTS,
-    filter_class,
+    filters_nodes,
     is_removed,
     known_names,
     not_modelled,
@@ -78,7 +78,7 @@ def profile_of(
 ) -> ConfiguredProfile:
     """The profile that plugins and arguments make together."""
     scores = tuple(_scores(expansion, arguments))
-    filters = tuple(plugin for plugin in expansion.at["filter"] if filter_class(plugin) is not None)
+    filters = tuple(plugin for plugin in expansion.at["filter"] if filters_nodes(plugin))
     gates = ("SchedulingGates",) if "SchedulingGates" in expansion.at["preEnqueue"] else ()
     notes = tuple(_notes(expansion))
     settings = [arguments.of(score.plugin) for score in scores]
@@ -90,6 +90,7 @@ def profile_of(
         scores=scores,
         ignored_resources=ignored,
         percentage_of_nodes_to_score=share,
+        filter_settings={name: found for name in filters if (found := arguments.of(name).filter) is not None},
         not_modelled=(*notes, *extenders.not_modelled),
         weighed_resources=weighed_resources(scores),
         load_source="; ".join(dict.fromkeys(each.load_source for each in settings if each.load_source)),

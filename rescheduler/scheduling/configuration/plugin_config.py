@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
+from rescheduler.policy.plugins import asked
 from rescheduler.policy.reading.document import Path
-from rescheduler.scheduling.configuration.known_plugins import is_removed, known_names, points_of, score_class
+from rescheduler.scheduling.configuration.known_plugins import (
+    filter_class,
+    is_removed,
+    known_names,
+    points_of,
+    score_class,
+)
+from rescheduler.scheduling.filters import FILTERS
 from rescheduler.scheduling.plugin import FIRST_FORMS, PluginSettings
 from rescheduler.scheduling.profile import DEFAULT_SCORES
 from rescheduler.scheduling.reading.fields import Fields
 from rescheduler.scheduling.reading.findings import choices, quoted
+from rescheduler.scheduling.scores import SCORES
 
 
 @dataclass
@@ -24,7 +34,7 @@ class PluginArguments:
         """How a plugin is set."""
         found = self.written.get(plugin)
         score = score_class(plugin) if found is None and points_of(plugin) is not None else None
-        return found or (PluginSettings() if score is None else score.default())
+        return found or (PluginSettings() if score is None else asked(SCORES, plugin, "default", score.default))
 
     def profile(self) -> Iterator[Mapping[str, object]]:
         """Fields of the configured profile that plugins decide, whether they run or not."""
@@ -61,14 +71,19 @@ def _arguments(entry: Fields, plugin: str, file_version: str) -> Fields:
 
 
 def _read_arguments(found: PluginArguments, plugin: str, fields: Fields, version: str) -> None:
-    score = score_class(plugin)
+    score, filter_of_name = score_class(plugin), filter_class(plugin)
     if points_of(plugin) is None:
         fields.findings.warn(found.paths[plugin], f"no plugin that is known; {choices(plugin, known_names())}")
     elif is_removed(plugin) and version not in FIRST_FORMS:
         text = f"{plugin} was removed before {version}; kube-scheduler refuses it"
         fields.findings.refuse(found.paths[plugin], text)
-    elif score is not None:
-        found.written[plugin] = score.read(fields, version)
+    elif score is not None or filter_of_name is not None:
+        settings = PluginSettings()
+        if score is not None:
+            settings = asked(SCORES, plugin, "read", partial(score.read, fields, version))
+        if filter_of_name is not None:
+            settings = settings._replace(filter=asked(FILTERS, plugin, "read", partial(filter_of_name.read, fields)))
+        found.written[plugin] = settings
     elif plugin == "DefaultPreemption":
         _default_preemption(fields)
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rescheduler.extension_points import Filter, Score
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.usage.usage import UsageWindows
+from rescheduler.policy.plugins import asked
 from rescheduler.scheduling.configuration.known_plugins import filter_class
 from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile, ConfiguredScore, Effect
+from rescheduler.scheduling.filters import FILTERS
 from rescheduler.scheduling.filters.enforced_node_affinity import EnforcedNodeAffinity
 from rescheduler.scheduling.filters.node_ready import NodeReady
 from rescheduler.scheduling.filters.node_resources_fit import NodeResourcesFit
 from rescheduler.scheduling.filters.node_usage import NodeUsage
+from rescheduler.scheduling.foreign import ForeignFilter, ForeignScore
 from rescheduler.scheduling.plugin import Surroundings
 from rescheduler.scheduling.profile import Profile, WeightedScore
+from rescheduler.scheduling.scores import SCORES
+
+_OWN_MODULES = frozenset(where.partition(":")[0] for where in SCORES.own.values())
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,9 @@ def scheduling_profile(
 
 def _fitted(configured: ConfiguredScore, surroundings: Surroundings) -> Score:
     """The score under its configured name."""
+    if type(configured.score).__module__ not in _OWN_MODULES:
+        fitted = partial(configured.score.fitted, surroundings)
+        return ForeignScore(configured.plugin, asked(SCORES, configured.plugin, "fitted", fitted))
     made = configured.score.fitted(surroundings)
     return made if made.name == configured.plugin else NamedScore(configured.plugin, made)
 
@@ -76,7 +86,9 @@ def _filters(profile: ConfiguredProfile, windows: UsageWindows | None) -> Iterat
         if name == "NodeAffinity" and profile.added_affinity and profile.added_affinity.required is not None:
             yield EnforcedNodeAffinity(profile.added_affinity.required)
         found = filter_class(name)
-        if found is not None:
+        if found is not None and name not in FILTERS.own:
+            yield ForeignFilter(name, profile.filter_settings.get(name) or asked(FILTERS, name, "it", found.of))
+        elif found is not None:
             yield fit if name == fit.name else found.of()
     if profile.usage_threshold is not None:
         yield NodeUsage(windows or UsageWindows({}), (profile.usage_threshold,))

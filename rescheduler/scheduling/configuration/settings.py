@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from rescheduler.model.objects.constraints import NodeAffinity, TopologySpreadConstraint
 from rescheduler.scheduling.filters.node_usage import UsageThresholds
-from rescheduler.scheduling.plugin import SchedulerScore
+from rescheduler.scheduling.plugin import SchedulerFilter, SchedulerScore
 from rescheduler.scheduling.reading.metrics_source import ForeignMetrics
 
 
@@ -51,7 +51,8 @@ class ConfiguredScore:
 class ConfiguredProfile:
     """One scheduler by the name that pods give in ``schedulerName``.
 
-    ``filters``: names of plugins in the order in which they run; those of ``NotModelled`` are left out.
+    ``filters``: names of plugins in the order in which they run; those of ``NotModelled`` are left out;
+    ``filter_settings``: those that have arguments.
     ``ignored_resources`` and ``ignored_resource_groups`` (what stands before the slash) are not looked at by the
     filter. ``default_constraints`` hold for pods without any of their own; ``has_own_defaults``: an operator wrote
     them. ``percentage_of_nodes_to_score``: 0 leaves the share to the scheduler. ``load_source``: where the
@@ -62,6 +63,7 @@ class ConfiguredProfile:
     scheduler_name: str
     filters: tuple[str, ...]
     scores: tuple[ConfiguredScore, ...]
+    filter_settings: Mapping[str, SchedulerFilter] = field(default_factory=dict)
     added_affinity: NodeAffinity | None = None
     usage_threshold: UsageThresholds | None = None
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()

@@ -48,7 +48,7 @@ class BinPacking(SchedulerScore):
                 advice = f"list the resource under {_RESOURCES}"
             fields.findings.warn(fields.at(name), f"a field that Volcano does not read; {advice}", at_key=True)
         weighed = tuple((name, each) for name, each in dict(resources).items() if each)
-        return PluginSettings(cls(weighed), weight)
+        return PluginSettings(cls(weighed), weight=weight)
 
     @property
     def weighed(self) -> tuple[str, ...]:

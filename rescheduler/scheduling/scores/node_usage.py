@@ -120,7 +120,7 @@ class NodeUsage(SchedulerScore):
         )
         threshold = _threshold(fields)
         fields.warn_unread("Volcano")
-        return PluginSettings(cls(arguments=arguments), weight, {"usage_threshold": threshold})
+        return PluginSettings(cls(arguments=arguments), weight=weight, profile={"usage_threshold": threshold})
 
     def fitted(self, surroundings: Surroundings) -> NodeUsage:
         """By measured load, or by requests where no provider is set."""
