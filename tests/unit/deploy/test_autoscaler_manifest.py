@@ -13,7 +13,7 @@ from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import (
     PROVISIONING_REQUEST,
     TEMPLATES,
 )
-from rescheduler.adapters.kubernetes.guidance.node_writes import NEEDED
+from rescheduler.adapters.kubernetes.rights.parts import CHANGE_NODES
 from rescheduler.adapters.kubernetes.rights.rights import Right
 from tests.kubernetes_schemas import check_by_schema
 from tests.paths import DEPLOY
@@ -53,7 +53,7 @@ def test_each_choice_is_granted_what_it_needs_and_no_more() -> None:
     for name, how in (("provisioning-request", PROVISIONING_REQUEST), ("capacity-buffer", CAPACITY_BUFFER)):
         role = found["Role", f"rescheduler-{name}"]
         assert granted(role) == needed(*COLLECTIONS[how].rights, *TEMPLATES.rights)
-    assert granted(found["ClusterRole", "rescheduler-mark-nodes"]) == needed(*NEEDED)
+    assert granted(found["ClusterRole", "rescheduler-mark-nodes"]) == needed(*CHANGE_NODES)
     for kind, name in (("ClusterRole", "observe"), ("Role", "status")):
         verbs = {verb for verb, _, _ in granted(found[kind, f"rescheduler-autoscaler-{name}"])}
         assert verbs == {"get", "list", "watch"}

@@ -22,7 +22,7 @@ from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotS
 from rescheduler.adapters.kubernetes.client.paths import ensure_namespace
 from rescheduler.adapters.kubernetes.guidance.emptied_marks import mark, unmark
 from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
-from rescheduler.adapters.kubernetes.guidance.node_writes import NEEDED as NEEDED_FOR_MARKS
+from rescheduler.adapters.kubernetes.rights.parts import CHANGE_NODES
 from rescheduler.adapters.kubernetes.rights.rights import missing
 from rescheduler.extension_points import CapacityTarget, Clock
 from rescheduler.model.daemon.capacity import ANNOTATE, TAINT, CapacityRequest, StandingRequest
@@ -83,7 +83,7 @@ class KubernetesCapacity(CapacityTarget):
             unmark(self._connection, name)
 
     def _nodes_closed(self) -> str | None:
-        lacking = missing(self._connection, NEEDED_FOR_MARKS, "")
+        lacking = missing(self._connection, CHANGE_NODES, "")
         return f"we may not {', '.join(right.text for right in lacking)}; {GRANTED_BY} grants it" if lacking else None
 
     def _unavailable(self, how: str) -> str | None:

@@ -12,6 +12,7 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import namespace_path
 from rescheduler.adapters.kubernetes.guidance.rule_object import RULE
+from rescheduler.adapters.kubernetes.rights.parts import NEEDED_FOR_GATES, NEEDED_FOR_HOLDS
 from rescheduler.adapters.kubernetes.rights.rights import Right, may, missing
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import GUIDE_GATE, MANAGED_BY, OURS
@@ -20,13 +21,6 @@ from rescheduler.model.objects.annotations import GUIDE_GATE, MANAGED_BY, OURS
 
 FIRST_MINOR: Final = 27
 """Scheduling gates are on by default since Kubernetes 1.27."""
-
-NEEDED_FOR_HOLDS: Final = (
-    *(Right(verb, "jobs", "batch") for verb in ("create", "get", "list", "patch", "delete")),
-    Right("list", "pods"),
-    Right("patch", "pods", subresource="status", is_local=False),
-)
-"""What ``deploy/rbac.yaml`` grants for holds."""
 
 
 def why_no_holds(connection: Connection, namespace: str) -> str | None:
@@ -58,13 +52,6 @@ POLICIES: Final = "mutatingadmissionpolicies"
 BINDINGS: Final = "mutatingadmissionpolicybindings"
 PART_OF: Final = "app.kubernetes.io/part-of"
 INSTALLING: Final = "kubectl apply -f deploy/guide.yaml installs it"
-NEEDED_FOR_GATES: Final = (
-    Right("patch", "pods", is_local=False),
-    Right("create", "pods"),
-    Right("create", "configmaps"),
-    *(Right(verb, "configmaps", object_name=RULE) for verb in ("get", "update", "delete")),
-)
-"""What ``rescheduler-guide`` in deploy/rbac.yaml grants; of the ConfigMaps only the rule's own, but for creating it."""
 
 
 def why_no_gates(connection: Connection, namespace: str) -> str | None:

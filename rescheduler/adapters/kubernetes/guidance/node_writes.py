@@ -11,11 +11,8 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError, refusal
 from rescheduler.adapters.kubernetes.client.patching import MERGE_PATCH
 from rescheduler.adapters.kubernetes.client.paths import node_path
-from rescheduler.adapters.kubernetes.rights.rights import Right
 from rescheduler.extension_points import ClusterError
 
-NEEDED: Final = (Right("get", "nodes", is_local=False), Right("patch", "nodes", is_local=False))
-"""What ``rescheduler-taint`` in deploy/rbac.yaml grants, and the roles of deploy/autoscaler.yaml."""
 ATTEMPTS: Final = 20
 """A node's kubelet and controllers write to it too; each of their writes in between costs one more attempt."""
 _Form = TypeVar("_Form", "NodeForm", "_NodeForms")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.guidance.node_writes import NEEDED, NodeForm, change_node, read_nodes
+from rescheduler.adapters.kubernetes.guidance.node_writes import NodeForm, change_node, read_nodes
+from rescheduler.adapters.kubernetes.rights.parts import CHANGE_NODES
 from rescheduler.adapters.kubernetes.rights.rights import missing
 from rescheduler.extension_points import Clock, ClusterError, TaintLostError
 from rescheduler.model.objects.constraints import Taint
@@ -39,7 +40,7 @@ class NodeTaints:
 
     def why_not(self) -> str | None:
         """The reason why nodes cannot be tainted, None if they can. Raises ClusterError."""
-        lacking = missing(self._connection, NEEDED, "")
+        lacking = missing(self._connection, CHANGE_NODES, "")
         if not lacking:
             return None
         return f"we may not {', '.join(right.text for right in lacking)}; deploy/taint.yaml grants it"

@@ -7,13 +7,20 @@ from typing import Final
 
 from rescheduler.adapters.kubernetes.autoscalers.autoscaler_notices import EVENTS, NODE_CLAIMS, STATUS
 from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import COLLECTIONS, PLACEHOLDERS, TEMPLATES
-from rescheduler.adapters.kubernetes.guidance import guidance_support as guide_support
-from rescheduler.adapters.kubernetes.guidance import guidance_support as hold_support
-from rescheduler.adapters.kubernetes.guidance import node_writes
-from rescheduler.adapters.kubernetes.guidance.node_writes import NEEDED as NEEDED_FOR_MARKS
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, ObjectKind
 from rescheduler.adapters.kubernetes.objects.autoscaler import STATUS_NAME, STATUS_NAMESPACE
-from rescheduler.adapters.kubernetes.rights.needed_rights import EVICT
+from rescheduler.adapters.kubernetes.rights.parts import (
+    CHANGE_NODES,
+    CLEAN_PODS,
+    EVICT,
+    LEASE,
+    MAKE_EVENTS,
+    NEEDED_FOR_GATES,
+    NEEDED_FOR_HOLDS,
+    READ_LEDGER,
+    REVIEWS,
+    WRITE_LEDGER,
+)
 from rescheduler.adapters.kubernetes.rights.rights import NeededRight, Right
 from rescheduler.policy.fields.autoscaler import ScaleDown, ScaleUp
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, elects_leader
@@ -38,7 +45,7 @@ def autoscaler_needs(policy: Policy) -> Iterator[NeededRight]:
         for right in rights:
             yield NeededRight(right, policy.hold.namespace, "ask an autoscaler for room", is_vital=False)
     if down is not ScaleDown.LEAVE:
-        for right in NEEDED_FOR_MARKS:
+        for right in CHANGE_NODES:
             yield NeededRight(right, "", "offer emptied nodes", is_vital=False)
 
 
@@ -54,9 +61,6 @@ def _right(verb: str, kind: ObjectKind) -> Right:
     return Right(verb, kind.path.rpartition("/")[2], kind.api_version.rpartition("/")[0], is_local=False)
 
 
-EVENT: Final = Right("create", "events", "events.k8s.io", is_local=False)
-
-
 def daemon_needs(policy: Policy) -> tuple[NeededRight, ...]:
     """Everything that a daemon under this policy asks the API server for, questions about rights aside."""
     return tuple(_needs(policy))
@@ -66,11 +70,8 @@ def _needs(policy: Policy) -> Iterator[NeededRight]:
     yield from _reading(policy)
     yield from autoscaler_needs(policy)
     if policy.api is not None:
-        for resource, group in (
-            ("tokenreviews", "authentication.k8s.io"),
-            ("subjectaccessreviews", "authorization.k8s.io"),
-        ):
-            yield NeededRight(Right("create", resource, group, is_local=False), "", "know who calls the API")
+        for right in REVIEWS.rights:
+            yield NeededRight(right, "", "know who calls the API")
     if policy.mode is Mode.DRY_RUN:
         return
     yield from _evicting(policy)
@@ -85,11 +86,13 @@ def _reading(policy: Policy) -> Iterator[NeededRight]:
         for verb in ("list", "watch"):
             right = Right(verb, kind.path.rpartition("/")[2], _group(kind), is_local=False)
             yield NeededRight(right, "", "see the cluster", is_vital=kind.name not in DISPENSABLE)
-    yield NeededRight(_config_map("get", policy.ledger.name), policy.hold.namespace, "know of earlier evictions")
+    ledger = READ_LEDGER._replace(object_name=policy.ledger.name)
+    yield NeededRight(ledger, policy.hold.namespace, "know of earlier evictions")
     for source in policy.schedulers:
         if source.config_map is not None:
             namespace, _, name = source.config_map.partition("/")
-            yield NeededRight(_config_map("get", name), namespace, "know how a scheduler is configured")
+            right = Right("get", "configmaps", object_name=name)
+            yield NeededRight(right, namespace, "know how a scheduler is configured")
 
 
 def _evicting(policy: Policy) -> Iterator[NeededRight]:
@@ -100,33 +103,29 @@ def _evicting(policy: Policy) -> Iterator[NeededRight]:
 
 def _leading(policy: Policy) -> Iterator[NeededRight]:
     election = policy.leader_election
-    lease = Right("create", "leases", "coordination.k8s.io")
-    yield NeededRight(lease, election.namespace, "take turns with others")
-    for verb in ("get", "update"):
-        right = lease._replace(verb=verb, object_name=election.name)
-        yield NeededRight(right, election.namespace, "take turns with others")
+    for right in LEASE.rights:
+        named = right._replace(object_name=election.name) if right.object_name else right
+        yield NeededRight(named, election.namespace, "take turns with others")
 
 
 def _keeping(policy: Policy) -> Iterator[NeededRight]:
     """The ledger, placeholders, Events, and what the policy's guidance takes besides."""
     holds = policy.hold.namespace
-    for right in (_config_map("create"), _config_map("update", policy.ledger.name)):
-        yield NeededRight(right, holds, "write down what is evicted")
-    for right in hold_support.NEEDED_FOR_HOLDS:
+    for right in WRITE_LEDGER:
+        named = right._replace(object_name=policy.ledger.name) if right.object_name else right
+        yield NeededRight(named, holds, "write down what is evicted")
+    for right in NEEDED_FOR_HOLDS:
         yield NeededRight(right, "" if not right.is_local else holds, "keep room")
-    for verb in ("get", "delete"):
-        yield NeededRight(Right(verb, "pods"), holds, "clean up placeholders without a Job", is_vital=False)
-    yield NeededRight(EVENT, "", "tell of it by Events", is_vital=False)
+    for right in CLEAN_PODS:
+        yield NeededRight(right, holds, "clean up placeholders without a Job", is_vital=False)
+    for right in MAKE_EVENTS.rights:
+        yield NeededRight(right, "", "tell of it by Events", is_vital=False)
     if policy.guidance is Guidance.GUIDE:
-        for right in guide_support.NEEDED_FOR_GATES:
+        for right in NEEDED_FOR_GATES:
             yield NeededRight(right, "" if not right.is_local else holds, "lead replacements to their nodes")
     if policy.guidance is Guidance.TAINT:
-        for right in node_writes.NEEDED:
+        for right in CHANGE_NODES:
             yield NeededRight(right, "", "close nodes by a taint")
-
-
-def _config_map(verb: str, name: str = "") -> Right:
-    return Right(verb, "configmaps", object_name=name)
 
 
 def _group(kind: ObjectKind) -> str:

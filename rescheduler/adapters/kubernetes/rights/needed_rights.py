@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.rights.parts import EVICT, PARTS
 from rescheduler.adapters.kubernetes.rights.rights import Right, may
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.printable import shortened
 
-EVICT: Final = Right("create", "pods", subresource="eviction")
 READING: Final = ("get", "list", "watch")
 _RULES: Final = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 _REVIEWS: Final = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -78,13 +78,9 @@ def surplus_rights(connection: Connection, namespace: str) -> list[str]:
     return sorted({text for rule in rules for text in _surplus_of(rule)})
 
 
-EXPECTED: Final = {
-    ("", "pods/eviction"): {"create"},
-    ("", "pods/status"): {"patch"},
-    ("", "pods"): {"patch"},
-    ("", "nodes"): {"patch"},
-    ("events.k8s.io", "events"): {"create"},
-}
+EXPECTED: Final = frozenset(
+    (right.group, right.name, right.verb) for part in PARTS for right in part.rights if not right.is_local
+)
 """What ``deploy`` grants for all namespaces besides reading; the parts that are not bound by default included."""
 _OF_EVERYBODY: Final = ("authorization.k8s.io", "authentication.k8s.io")
 """Questions about oneself, which every account may ask."""
@@ -95,8 +91,8 @@ def _surplus_of(rule: Mapping[str, Any]) -> Iterable[str]:
         if group in _OF_EVERYBODY:
             continue
         for resource in rule.get("resources") or ():
-            allowed = EXPECTED.get((group, resource), set())
-            too_much = [verb for verb in rule.get("verbs") or () if verb not in allowed and verb not in READING]
+            verbs = [verb for verb in rule.get("verbs") or () if verb not in READING]
+            too_much = [verb for verb in verbs if (group, resource, verb) not in EXPECTED]
             if resource in ("secrets", "*") and not too_much:
                 too_much = list(rule.get("verbs") or ())
             if too_much:
