@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any, Generic, TypeVar, cast
 
 from rescheduler.extension_points import ReschedulerError
@@ -44,7 +46,7 @@ class PluginList(Generic[Plugin]):
     def foreign(self) -> Mapping[str, tuple[EntryPoint, ...]]:
         """Entry points of other packages by the plugin's name; more than one where packages contend for it."""
         found: dict[str, tuple[EntryPoint, ...]] = {}
-        for point in entry_points(group=self.group):
+        for point in _installed(entry_points, tuple(sys.path)).select(group=self.group):
             found[point.name] = (*found.get(point.name, ()), point)
         return found
 
@@ -89,6 +91,12 @@ class PluginList(Generic[Plugin]):
 
     def _called(self, name: str) -> str:
         return f'{self.kind} "{shortened(name)}"'
+
+
+@lru_cache(maxsize=1)
+def _installed(read: Callable[[], EntryPoints], path: tuple[str, ...]) -> EntryPoints:  # noqa: ARG001 - path is the key
+    """Entry points of all packages that are found along a path, which takes a while to look through."""
+    return read()
 
 
 def _packages(points: tuple[EntryPoint, ...] | list[EntryPoint]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
@@ -12,4 +12,4 @@ from rescheduler import plugin_list
 def installed(monkeypatch: pytest.MonkeyPatch, group: str, *points: tuple[str, str]) -> None:
     """Make the entry points of a group these, by name and value; other groups have none."""
     found = [EntryPoint(name, value, group) for name, value in points]
-    monkeypatch.setattr(plugin_list, "entry_points", lambda group: [one for one in found if one.group == group])
+    monkeypatch.setattr(plugin_list, "entry_points", lambda: EntryPoints(found))
