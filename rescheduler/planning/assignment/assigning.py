@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rescheduler.model.columns.arrays import IndexArray
+from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.assignment.assignment_problem import AssignmentProblem
 from rescheduler.planning.assignment.exact import MOST_CUTS, ExactAssignment, solve_exactly
-from rescheduler.planning.assignment.taste import to_schedulers_taste
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.plan_request import PlanRequest
@@ -18,6 +18,9 @@ from rescheduler.planning.problem.prices import relative_price
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.local_search import improve
 from rescheduler.planning.search.objective_state import ObjectiveState
+from rescheduler.planning.waves.replay import replay
+from rescheduler.planning.waves.scheduler_choice import SchedulerChoice
+from rescheduler.planning.waves.sequencing import waves_in_order
 
 EXACT_SHARE = 0.5  # of the time; what is left is for the improvement and for the order of its moves
 _SAME = 1e-9
@@ -73,7 +76,7 @@ def reassign(
         request.progress("solving exactly")
         exact = _exactly(request, problem, assignment, deadline)
     if exact.schedule is not None:
-        schedule = to_schedulers_taste(problem, exact.schedule, state_of, deadline)
+        schedule = as_the_scheduler_likes(problem, exact.schedule, state_of, deadline)
         schedule = schedule if _keeps_guards(problem, request, schedule) else exact.schedule
         found = Reassignment(schedule, cost_after(problem, schedule, state_of()))
         best = _better(problem, request, best, found)
@@ -134,3 +137,38 @@ def _moves(problem: Problem, schedule: WaveSchedule) -> Iterator[tuple[int, int]
     for wave in schedule.waves:
         for pod, node in wave:
             yield problem.row_of_movable[pod], node
+
+
+def as_the_scheduler_likes(
+    problem: Problem, schedule: WaveSchedule, state_of: Callable[[], ObjectiveState], deadline: Deadline
+) -> WaveSchedule:
+    """The same pods in the same order, each to the node that its scheduler likes best among those that cost least.
+
+    The schedule itself where the new one would cost more, take more waves, or not be allowed.
+    """
+    if schedule.evict_first:
+        return schedule  # there is no room elsewhere
+    choice, state, planned, order = SchedulerChoice(problem, problem.start.copy()), state_of(), state_of(), []
+    for pod, node in choice.walk(schedule):
+        row = problem.row_of_movable[pod]
+        target = node if deadline.is_over() else _liked(problem, choice, pod, node, state.change(row))
+        order.append(choice.send(pod, target))
+        state.move(row, target)
+        planned.move(row, node)
+    if state.cost > planned.cost or order == [move for wave in schedule.waves for move in wave]:
+        return schedule
+    waves = waves_in_order(problem, order)
+    if waves is None or len(waves) > len(schedule.waves):
+        return schedule
+    found = WaveSchedule(tuple(waves))
+    return schedule if replay(problem, found) else found
+
+
+def _liked(problem: Problem, choice: SchedulerChoice, pod: int, planned: int, change: FloatArray) -> int:
+    """The scheduler's choice if only the nodes that cost least were open; the planned one where it likes it as well."""
+    is_open = problem.prediction.feasible(pod, choice.placement).copy()
+    is_open[choice.placement.node_of[pod]] = False
+    if not is_open.any():
+        return planned
+    best = choice.among(pod, is_open & (change <= change[is_open].min()))
+    return planned if planned in best or not best else best[0]

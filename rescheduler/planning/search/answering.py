@@ -10,7 +10,7 @@ from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.local_search import LocalSearchResult
-from rescheduler.planning.waves.destinations import guided_moves
+from rescheduler.planning.waves.scheduler_choice import guided_moves
 
 _SAME = 1e-9
 

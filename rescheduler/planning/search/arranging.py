@@ -8,6 +8,7 @@ from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.search.single_moves import predicted
+from rescheduler.planning.waves.scheduler_choice import send_in_waves
 from rescheduler.planning.waves.wave_packing import as_far_as_possible, packed
 from rescheduler.planning.waves.waves import GroupsOfPods, Waves
 
@@ -80,21 +81,16 @@ def _by_themselves(current: SearchState, groups: GroupsOfPods, deadline: Deadlin
 
     It may choose other nodes than on the search state, since pods of one wave hold both their nodes until it is over.
     """
-    rest = list(current.moved)
+    rows = list(current.moved)
     current.reset([])
-    waves = Waves(current.problem, groups)
-    while rest and not deadline.is_over():
-        waiting = []
-        for row in rest:
-            pod = current.pod(row)
-            step = (
-                None if deadline.is_over() or not waves.may_leave(pod) else predicted(current, row, waves.now.placement)
-            )
-            if step is None or not waves.try_move(pod, step.node):
-                waiting.append(row)
-            else:
-                current.move(row, step.node)
-        if not waves.close():
-            break
-        rest = waiting
+    problem, waves = current.problem, Waves(current.problem, groups)
+
+    def chosen(pod: int) -> int | None:
+        step = predicted(current, problem.row_of_movable[pod], waves.now.placement)
+        return None if step is None else step.node
+
+    def moved(pod: int, node: int) -> None:
+        current.move(problem.row_of_movable[pod], node)
+
+    send_in_waves(waves, [current.pod(row) for row in rows], chosen, deadline, on_move=moved)
     return waves.schedule

@@ -13,7 +13,7 @@ from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.arranging import arrange, take_back_what_does_not_pay, try_other
-from rescheduler.planning.search.following import choose_again, follow_the_scheduler
+from rescheduler.planning.search.destinations import choose_again, follow_the_scheduler
 from rescheduler.planning.search.neighbourhoods import Neighbourhoods
 from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.search.pairs import move_in_pairs

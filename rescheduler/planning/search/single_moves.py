@@ -13,7 +13,7 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.search.search_state import SAME, SearchState
-from rescheduler.planning.waves.destinations import best_elsewhere
+from rescheduler.planning.waves.scheduler_choice import SchedulerChoice
 
 # The best single move of one pod: where it helps most, and which of the nodes that are as good.
 
@@ -71,7 +71,7 @@ class Liked(Tightest):
         if step is None:
             return None
         change = current.change(row)
-        liked = best_elsewhere(current.problem, current.placement, current.pod(row))
+        liked = SchedulerChoice(current.problem, current.placement).elsewhere(current.pod(row))
         open_to = current.open_to(row)
         good = [node for node in liked if open_to[node] and change[node] <= -step.gain * (1.0 - NEARLY)]
         return SingleMove(row, good[0], -float(change[good[0]])) if good else None
@@ -102,8 +102,8 @@ def predicted(current: SearchState, row: int, placement: Placement) -> SingleMov
 
     It draws lots between nodes that it likes equally, so that each must be an improvement.
     """
-    liked = current.problem.prediction.best_nodes(current.pod(row), placement)
-    if not len(liked) or not current.open_to(row)[liked].all():
+    liked = SchedulerChoice(current.problem, placement).best(current.pod(row))
+    if not liked or not current.open_to(row)[liked].all():
         return None
     change = current.change(row)[liked]
     if not (change < -SAME).all():

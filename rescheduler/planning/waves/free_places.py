@@ -16,6 +16,7 @@ from rescheduler.planning.problem.plan_request import PlannedPlace, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.waves.arrivals import Arrivals
 from rescheduler.planning.waves.replay import replay
+from rescheduler.planning.waves.scheduler_choice import SchedulerChoice
 from rescheduler.scheduling.queue import queue_order
 
 # Pending pods that the scheduler has made room for itself: their nominated node is theirs once pods there are gone.
@@ -86,8 +87,7 @@ def _best_node(problem: Problem, placement: Placement, pod: int, nominated: int 
     """The node that the scheduler takes: the one the pod is nominated to if it still can be."""
     if nominated is not None and problem.prediction.feasible(pod, placement)[nominated]:
         return nominated
-    best = problem.prediction.best_nodes(pod, placement)
-    return int(best[0]) if best.size else None
+    return next(iter(SchedulerChoice(problem, placement).best(pod)), None)
 
 
 # Places pending pods without moving anybody: what every plan must at least match.

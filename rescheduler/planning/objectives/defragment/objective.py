@@ -11,8 +11,8 @@ import numpy as np
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.defragment.ceiling import Ceiling
+from rescheduler.planning.objectives.defragment.destinations import Unguided, following_the_scheduler
 from rescheduler.planning.objectives.defragment.exact import best_plan
-from rescheduler.planning.objectives.defragment.following import Unguided, following_the_scheduler
 from rescheduler.planning.objectives.defragment.messages import blocked_nodes, describe, reason_of, refusals_of
 from rescheduler.planning.objectives.defragment.rounds import GreedyRounds
 from rescheduler.planning.objectives.defragment.situation import DefragmentSituation

@@ -17,8 +17,8 @@ from rescheduler.model.objects.node import Node, kept_mark
 from rescheduler.model.plan.imagined import TO_GO
 from rescheduler.model.plan.plan import MOST_EMPTY_CLOSED, Refusal, Status
 from rescheduler.model.usage.usage import FloatArray
+from rescheduler.planning.objectives.empty_nodes.destinations import by_cost, emptied_without_holds, with_destinations
 from rescheduler.planning.objectives.empty_nodes.emptiness import Emptiness
-from rescheduler.planning.objectives.empty_nodes.following import by_cost, emptied_without_holds, with_destinations
 from rescheduler.planning.objectives.empty_nodes.messages import binding_limits, blocked_nodes, describe
 from rescheduler.planning.objectives.empty_nodes.search import EmptyingSearch
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation

@@ -6,11 +6,11 @@ from typing import Any
 
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.make_room.certificate import exhausted
+from rescheduler.planning.objectives.make_room.destinations import keep_what_needs_no_hold, predict_with_holds
 from rescheduler.planning.objectives.make_room.hand_off import NodesToAdd, nodes_to_add
 from rescheduler.planning.objectives.make_room.levels import BindingLimits, Found, find_binding_limits, search_for
 from rescheduler.planning.objectives.make_room.messages import describe, told
 from rescheduler.planning.objectives.make_room.opening import HelpWanted, groups_helped_together
-from rescheduler.planning.objectives.make_room.prediction_only import keep_what_needs_no_hold
 from rescheduler.planning.objectives.make_room.reasons import reasons_of_moves
 from rescheduler.planning.objectives.make_room.search import Outcome
 from rescheduler.planning.problem.deadline import Deadline
@@ -19,7 +19,6 @@ from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.ranking import HelpVector, helped_by
-from rescheduler.planning.waves.destinations import predict_with_holds
 from rescheduler.planning.waves.free_places import as_the_scheduler_places, place_without_moves
 from rescheduler.planning.waves.replay import replay
 from rescheduler.policy.fields.objectives import MakeRoomArgs

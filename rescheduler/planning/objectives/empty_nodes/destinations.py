@@ -13,8 +13,8 @@ from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.waves.closing import close
-from rescheduler.planning.waves.destinations import guided_moves
 from rescheduler.planning.waves.replay import replay
+from rescheduler.planning.waves.scheduler_choice import SchedulerChoice, guided_moves, send_in_waves
 from rescheduler.planning.waves.waves import GroupsOfPods, Waves
 
 # Sends the pods of emptied nodes where the scheduler would send them by itself while those nodes are closed.
@@ -35,23 +35,13 @@ def followed(
     problem = situation.problem
     waves = Waves(problem, groups)
     close(waves.now.placement, np.flatnonzero(is_closed))
-    rest = [pod for pod in pods if pod in packed] + [pod for pod in pods if pod not in packed]
-    while rest:
-        waiting = []
-        for pod in rest:
-            if deadline.is_over():
-                return None
-            if not waves.may_leave(pod):
-                waiting.append(pod)
-                continue
-            best = [packed[pod]] if pod in packed else problem.prediction.best_nodes(pod, waves.now.placement).tolist()
-            best = [node for node in best if node != situation.start.node_of[pod]]
-            if not best or not waves.try_move(pod, best[0]):
-                return None
-        if not waves.close():
-            return None
-        rest = waiting
-    return waves.schedule
+
+    def chosen(pod: int) -> int | None:
+        best = [packed[pod]] if pod in packed else SchedulerChoice(problem, waves.now.placement).best(pod)
+        return next((node for node in best if node != situation.start.node_of[pod]), None)
+
+    order = sorted(pods, key=lambda pod: pod not in packed)
+    return None if send_in_waves(waves, order, chosen, deadline) else waves.schedule
 
 
 # Nodes that empty by the scheduler's own choice, with nothing held: rare where it prefers the emptiest node.
@@ -81,19 +71,12 @@ def _empties(situation: EmptyingSituation, waves: Waves, node: int, shunned: Boo
     rest = [pod for pod in problem.movable[rows].tolist() if waves.now.placement.node_of[pod] == node]
     if len(rest) < len(rows):
         return False
-    while rest:
-        waiting = []
-        for pod in rest:
-            if not waves.may_leave(pod):
-                waiting.append(pod)
-                continue
-            best = problem.prediction.best_nodes(pod, waves.now.placement)
-            if not len(best) or shunned[best].any() or not waves.try_move(pod, int(best[0])):
-                return False
-        if not waves.close():
-            return False
-        rest = waiting
-    return True
+
+    def chosen(pod: int) -> int | None:
+        best = SchedulerChoice(problem, waves.now.placement).best(pod)
+        return None if not best or shunned[best].any() else best[0]
+
+    return not send_in_waves(waves, rest, chosen)
 
 
 def _is_better(situation: EmptyingSituation, schedule: WaveSchedule, before: int) -> bool:

@@ -14,7 +14,7 @@ from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.search.arranging import arrange
 from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.waves.closing import close
-from rescheduler.planning.waves.destinations import best_elsewhere
+from rescheduler.planning.waves.scheduler_choice import SchedulerChoice
 from rescheduler.planning.waves.waves import GroupsOfPods
 
 # Room for shapes by moves that the scheduler makes by itself, with nothing held: each pod goes where it is sent.
@@ -75,10 +75,10 @@ class Unguided:
         current = self._current
         if not current.may_leave(row):
             return None
-        best = self._situation.problem.prediction.best_nodes(current.pod(row), current.placement)
-        if not len(best) or self._situation.problem.origin[row] in best:
+        liked = SchedulerChoice(current.problem, current.placement).best(current.pod(row))
+        if not liked or current.problem.origin[row] in liked:
             return None
-        best = best[current.open_to(row)[best]]
+        best = np.array(liked)[current.open_to(row)[liked]]
         return int(best[np.argmin(current.state.change(row)[best])]) if len(best) else None
 
 
@@ -97,17 +97,15 @@ def following_the_scheduler(
         return schedule
     kept, cost = list(current.moved.items()), current.cost
     problem = current.problem
-    placement = problem.start.copy()
-    close(placement, closes)
-    for wave in schedule.waves:
-        for pod, node in wave:
-            target = node
-            best = [] if deadline.is_over() else best_elsewhere(problem, placement, pod)
-            if best and node not in best:
-                row = problem.row_of_movable[pod]
-                target = next((other for other in best[:_MOST_TRIED] if _goes_as_well(current, row, other)), node)
-            placement.move(pod, target)
-        placement.settle()
+    choice = SchedulerChoice(problem, problem.start.copy())
+    close(choice.placement, closes)
+    for pod, node in choice.walk(schedule):
+        target = node
+        best = [] if deadline.is_over() else choice.elsewhere(pod)
+        if best and node not in best:
+            row = problem.row_of_movable[pod]
+            target = next((other for other in best[:_MOST_TRIED] if _goes_as_well(current, row, other)), node)
+        choice.send(pod, target)
     if dict(kept) == current.moved:
         return schedule
     found, _ = arrange(current, GroupsOfPods(problem), deadline, only_predicted=False)

@@ -10,7 +10,7 @@ from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.search.single_moves import NEARLY, Tightest
-from rescheduler.planning.waves.destinations import best_elsewhere
+from rescheduler.planning.waves.scheduler_choice import SchedulerChoice, send_in_waves
 from rescheduler.planning.waves.waves import GroupsOfPods, Waves
 
 SHARES_THAT_STAY = (0.0, 0.25, 0.5, 0.75)
@@ -60,30 +60,23 @@ def _trial(
     keeping: frozenset[int],
     deadline: Deadline,
 ) -> Followed | None:
-    waves = Waves(current.problem, groups)
-    rest, guided = rows, 0
-    while rest:
-        waiting = []
-        for row in rest:
-            if deadline.is_over():
-                return None
-            liked = _liked(current, waves, row)
-            node = None if liked is None else _destination(current, row, liked, planned[row], is_kept=row in keeping)
-            if node is None or not waves.try_move(current.pod(row), node):
-                waiting.append(row)
-            else:
-                guided += node not in (liked or ())
-                current.move(row, node)
-        if not waves.close():
-            return None
-        rest = waiting
+    problem, waves = current.problem, Waves(current.problem, groups)
+    likes: dict[int, bool] = {}
+
+    def chosen(pod: int) -> int:
+        row = problem.row_of_movable[pod]
+        liked = SchedulerChoice(problem, waves.now.placement).elsewhere(pod)
+        node = _destination(current, row, liked, planned[row], is_kept=row in keeping)
+        likes[pod] = node in liked
+        return node
+
+    def moved(pod: int, node: int) -> None:
+        current.move(problem.row_of_movable[pod], node)
+
+    if send_in_waves(waves, [current.pod(row) for row in rows], chosen, deadline, on_move=moved):
+        return None
+    guided = sum(not is_liked for is_liked in likes.values())
     return Followed(waves.schedule, tuple(current.moved.items()), current.cost, guided)
-
-
-def _liked(current: SearchState, waves: Waves, row: int) -> list[int] | None:
-    """Where the scheduler would send a pod; None if it may not leave in the present wave."""
-    pod = current.pod(row)
-    return best_elsewhere(current.problem, waves.now.placement, pod) if waves.may_leave(pod) else None
 
 
 def _destination(current: SearchState, row: int, liked: list[int], planned: int, *, is_kept: bool) -> int:
@@ -122,7 +115,7 @@ def choose_again(current: SearchState, groups: GroupsOfPods, plan: Followed, dea
     for wave in plan.schedule.waves:
         for pod, planned in wave:
             row = current.problem.row_of_movable[pod]
-            liked = [] if deadline.is_over() else best_elsewhere(current.problem, waves.now.placement, pod)
+            liked = [] if deadline.is_over() else SchedulerChoice(current.problem, waves.now.placement).elsewhere(pod)
             node = planned if planned in liked else _as_good(current, row, planned, liked)
             if node != planned and not waves.try_move(pod, node):
                 _send(current, row, planned)

@@ -1,0 +1,131 @@
+"""Where kube-scheduler would send moved pods by itself: the one place where plans ask for its choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.columns.placement import Placement
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.waves.closing import close
+from rescheduler.planning.waves.waves import Waves
+
+NOTHING_RESERVED: Mapping[int, int] = MappingProxyType({})
+
+
+class SchedulerChoice:
+    """The scheduler's choice for pods on a placement, which is as the scheduler sees it: what is held is closed there.
+
+    ``placement``: follows the moves that are sent.
+    """
+
+    def __init__(self, problem: Problem, placement: Placement) -> None:
+        """Nothing is asked yet."""
+        self.placement = placement
+        self._prediction = problem.prediction
+        self._requests = problem.columns.requests
+        self._shape_of = problem.columns.shape_of
+
+    def best(self, pod: int) -> list[int]:
+        """Nodes that it likes best for a pod, the pod's own among them where it is."""
+        found: list[int] = self._prediction.best_nodes(pod, self.placement).tolist()
+        return found
+
+    def elsewhere(self, pod: int) -> list[int]:
+        """Nodes that it likes best for a pod whose own node is closed to it."""
+        origin = int(self.placement.node_of[pod])
+        kept = self.placement.used[:, origin].copy()
+        close(self.placement, (origin,))
+        try:
+            best = self.best(pod)
+        finally:
+            self.placement.used[:, origin] = kept
+        return [node for node in best if node != origin]
+
+    def among(self, pod: int, is_open: BoolArray) -> list[int]:
+        """Nodes that it likes best for a pod if only these were open, bool[N]."""
+        used = self.placement.used.copy()
+        close(self.placement, np.flatnonzero(~is_open))
+        try:
+            best = self.best(pod)
+        finally:
+            self.placement.used[:] = used
+        return [node for node in best if is_open[node]]
+
+    def walk(self, schedule: WaveSchedule) -> Iterator[tuple[int, int]]:
+        """Moves in their order, pod and planned node; each is to be sent before the next. Waves end in between."""
+        for wave in schedule.waves:
+            yield from wave
+            self.placement.settle()
+
+    def send(self, pod: int, node: int) -> tuple[int, int]:
+        """The pod goes there."""
+        self.placement.move(pod, node)
+        return pod, node
+
+    def reserve(self, pod: int, node: int, sign: int = 1) -> None:
+        """Keep room for a pod on a node, or with ``sign`` -1 give it up."""
+        self.placement.used[:, node] += sign * self._requests[:, self._shape_of[pod]]
+
+
+def guided_moves(
+    problem: Problem,
+    placement: Placement,
+    schedule: WaveSchedule,
+    deadline: Deadline,
+    reserved: Mapping[int, int] = NOTHING_RESERVED,
+) -> frozenset[int]:
+    """Pods sent to nodes that are not among those the scheduler likes best; when time is over, all that are left.
+
+    Pods that leave before they arrive always count.
+    ``placement``: the start with what is held closed; it follows the moves. ``reserved``: pods for which room is
+    reserved there on their nodes, given up when their turn comes.
+    """
+    choice, guided = SchedulerChoice(problem, placement), set()
+    exchanged = {pod for number in schedule.evict_first for pod, _ in schedule.waves[number - 1]}
+    for pod, node in choice.walk(schedule):
+        if pod in reserved:
+            choice.reserve(pod, node, -1)
+        if pod in exchanged or deadline.is_over() or node not in choice.elsewhere(pod):
+            guided.add(pod)
+        choice.send(pod, node)
+    return frozenset(guided)
+
+
+def send_in_waves(
+    waves: Waves,
+    pods: Sequence[int],
+    choose: Callable[[int], int | None],
+    deadline: Deadline | None = None,
+    *,
+    on_move: Callable[[int, int], None] | None = None,
+) -> Sequence[int]:
+    """Let pods leave wave after wave, each to the node that is chosen when it may leave; those that find no order.
+
+    ``choose``: the node of a pod as things stand, None where it stays. Without ``on_move`` the first pod that cannot go
+    ends it all; with it, that pod waits for the next wave, and each move is told.
+    """
+    rest = list(pods)
+    while rest and not (deadline is not None and deadline.is_over()):
+        waiting = []
+        for pod in rest:
+            if (deadline is not None and deadline.is_over()) or not waves.may_leave(pod):
+                waiting.append(pod)
+                continue
+            node = choose(pod)
+            if node is not None and waves.try_move(pod, node):
+                if on_move is not None:
+                    on_move(pod, node)
+            elif on_move is None:
+                return rest
+            else:
+                waiting.append(pod)
+        if not waves.close():
+            break
+        rest = waiting
+    return rest
