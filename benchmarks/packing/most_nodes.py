@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.packing.fewest_moves import Emptying
 from benchmarks.packing.kept_types import KeptTypes, KeptTypesProgram
 from rescheduler.model.columns.arrays import NOWHERE, IntArray
-from rescheduler.planning.objectives.empty_nodes.repacking.alignment import seat_by_alignment
 from rescheduler.planning.objectives.empty_nodes.repacking.drainage import Drainage
 from rescheduler.planning.objectives.empty_nodes.repacking.mending import bring_home, mend
+from rescheduler.planning.objectives.empty_nodes.repacking.repacking import seat_by_alignment
 from rescheduler.planning.objectives.empty_nodes.repacking.seating import Seating
 from rescheduler.planning.problem.deadline import Deadline
 

@@ -9,7 +9,7 @@ import numpy as np
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.planning.assignment.assignment_problem import AssignmentProblem, Costs, MemberConflict
 from rescheduler.planning.problem.amounts import fits, scale_for
-from rescheduler.planning.problem.entanglement import Conflict as Repelled
+from rescheduler.planning.problem.pod_relations import Conflict as Repelled
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits
 

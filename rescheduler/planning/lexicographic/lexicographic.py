@@ -22,8 +22,8 @@ from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_budgets import PlanBudget, PlanBudgets, left_of, plan_budgets_of
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
-from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.free_places import places_already_free, seat_nominated
+from rescheduler.planning.waves.scheduler_choice import close
 
 # Which budgets hold an objective back, for the end of its message.
 

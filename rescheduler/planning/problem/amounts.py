@@ -26,7 +26,7 @@ LARGEST_SCALED = 2**31
 
 
 @dataclass(frozen=True)
-class Scale:
+class AmountScale:
     """Divisor of each row, int64[R], and whether nothing is lost by it."""
 
     units: IntArray
@@ -41,7 +41,7 @@ class Scale:
         return amounts // self.units[:, None]
 
 
-def scale_for(amounts: IntArray, room: IntArray) -> Scale:
+def scale_for(amounts: IntArray, room: IntArray) -> AmountScale:
     """Choose divisors for what pods ask for and hold (int64[R, n]) and for the room of nodes (int64[R, N])."""
     rows = len(room)
     units = np.ones(rows, dtype=np.int64)
@@ -54,4 +54,4 @@ def scale_for(amounts: IntArray, room: IntArray) -> Scale:
             divisor = -(-largest * divisor // LARGEST_SCALED)
             is_exact = False
         units[row] = divisor
-    return Scale(units, is_exact)
+    return AmountScale(units, is_exact)

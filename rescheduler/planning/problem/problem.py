@@ -16,8 +16,8 @@ from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, Int
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.planning.problem.covers import Covers
-from rescheduler.planning.problem.entanglement import Entanglement, Meetings
 from rescheduler.planning.problem.pending_groups import PendingGroups
+from rescheduler.planning.problem.pod_relations import Meetings, PodRelations
 from rescheduler.planning.problem.prices import price_of_move, tightest_allowances
 from rescheduler.planning.problem.remaining_limits import RemainingLimits, whole_limits
 from rescheduler.scheduling.filters.node_resources_fit import checked_rows
@@ -61,7 +61,7 @@ class Problem:
         self.pending = self.pending_groups.pending
         self.free: IntArray = start.free()
         self.origin: IndexArray = start.node_of[self.movable]
-        self.entanglement = Entanglement(self.columns)
+        self.entanglement = PodRelations(self.columns)
         self.meetings = Meetings(self.columns, self.entanglement)
         self._masks: dict[int, tuple[int, BoolArray]] = {}
 

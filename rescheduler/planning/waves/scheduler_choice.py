@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -12,8 +12,17 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
-from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.waves import Waves
+
+# Closes nodes to arrivals, as the placeholders do that hold them.
+
+FULL = 2**50
+
+
+def close(placement: Placement, nodes: Iterable[int]) -> None:
+    """Leave no room on these nodes."""
+    placement.used[:, list(nodes)] += FULL
+
 
 NOTHING_RESERVED: Mapping[int, int] = MappingProxyType({})
 

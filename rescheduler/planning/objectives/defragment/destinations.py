@@ -13,8 +13,7 @@ from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.search.arranging import arrange
 from rescheduler.planning.search.search_state import SAME, SearchState
-from rescheduler.planning.waves.closing import close
-from rescheduler.planning.waves.scheduler_choice import SchedulerChoice
+from rescheduler.planning.waves.scheduler_choice import SchedulerChoice, close
 from rescheduler.planning.waves.waves import GroupsOfPods
 
 # Room for shapes by moves that the scheduler makes by itself, with nothing held: each pod goes where it is sent.

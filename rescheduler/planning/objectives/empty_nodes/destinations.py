@@ -12,9 +12,8 @@ from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituat
 from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
-from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.replay import replay
-from rescheduler.planning.waves.scheduler_choice import SchedulerChoice, guided_moves, send_in_waves
+from rescheduler.planning.waves.scheduler_choice import SchedulerChoice, close, guided_moves, send_in_waves
 from rescheduler.planning.waves.waves import GroupsOfPods, Waves
 
 # Sends the pods of emptied nodes where the scheduler would send them by itself while those nodes are closed.

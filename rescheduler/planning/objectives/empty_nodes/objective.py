@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from rescheduler.model.columns.arrays import NOWHERE, BoolArray
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.selectors import read_selector, selects
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
@@ -18,7 +18,6 @@ from rescheduler.model.plan.imagined import TO_GO
 from rescheduler.model.plan.plan import MOST_EMPTY_CLOSED, Refusal, Status
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.empty_nodes.destinations import by_cost, emptied_without_holds, with_destinations
-from rescheduler.planning.objectives.empty_nodes.emptiness import Emptiness
 from rescheduler.planning.objectives.empty_nodes.messages import binding_limits, blocked_nodes, describe
 from rescheduler.planning.objectives.empty_nodes.search import EmptyingSearch
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
@@ -28,8 +27,54 @@ from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
 from rescheduler.planning.problem.prices import price_of_move, relative_price, tightest_allowances
 from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.waves.waves import GroupsOfPods
 from rescheduler.policy.fields.objectives import EmptyNodesArgs, NodePrice
+
+# How much the empty nodes of a placement are worth, and what a single move changes about that.
+
+
+class Emptiness(ObjectiveState):
+    """Cost: less the price of every selected node that no pod keeps in use."""
+
+    def __init__(self, problem: Problem, price: FloatArray, is_selected: BoolArray | None = None) -> None:
+        """``price``: float64[N]; ``is_selected``: bool[N], nodes that count (None: all that can be used)."""
+        columns = problem.columns
+        pods, nodes = columns.cluster.pods, columns.cluster.nodes
+        start = problem.start.node_of
+        counts = (start != NOWHERE) & ~np.fromiter((pod.belongs_to_its_node for pod in pods), np.bool_, len(pods))
+        is_usable = np.fromiter((not node.is_virtual and node.problem is None for node in nodes), np.bool_, len(nodes))
+        self.price: FloatArray = np.where(is_usable if is_selected is None else is_usable & is_selected, price, 0.0)
+        self.pods_on: IntArray = np.bincount(start[counts], minlength=columns.node_count).astype(np.int64)
+        self.node_of: IntArray = problem.origin.astype(np.int64)
+        self._counts: BoolArray = counts[problem.movable]
+        self.cost = -float(self.price[self.pods_on == 0].sum())
+
+    def change(self, row: int) -> FloatArray:
+        """See ``ObjectiveState``."""
+        here = self.node_of[row]
+        change = np.zeros(len(self.price))
+        if self._counts[row]:
+            change += np.where(self.pods_on == 0, self.price, 0.0)
+            change -= self.price[here] if self.pods_on[here] == 1 else 0.0
+            change[here] = 0.0
+        return change
+
+    def promising(self) -> IntArray:
+        """Pods of the nodes with the fewest pods for their price first."""
+        here = self.node_of
+        share = self.pods_on[here] / np.maximum(self.price[here], 1e-9)
+        order: IntArray = np.argsort(share, kind="stable")
+        return order[self._counts[order] & (self.price[here[order]] > 0)]
+
+    def move(self, row: int, node: int) -> None:
+        """See ``ObjectiveState``."""
+        self.cost += float(self.change(row)[node])
+        if self._counts[row]:
+            self.pods_on[self.node_of[row]] -= 1
+            self.pods_on[node] += 1
+        self.node_of[row] = node
+
 
 KEPT_NODE: Final = "KeptNode"
 """Rule of a node that is not emptied since nobody may take it away."""

@@ -9,9 +9,8 @@ from rescheduler.planning.objectives.make_room.certificate import exhausted
 from rescheduler.planning.objectives.make_room.destinations import keep_what_needs_no_hold, predict_with_holds
 from rescheduler.planning.objectives.make_room.hand_off import NodesToAdd, nodes_to_add
 from rescheduler.planning.objectives.make_room.levels import BindingLimits, Found, find_binding_limits, search_for
-from rescheduler.planning.objectives.make_room.messages import describe, told
+from rescheduler.planning.objectives.make_room.messages import describe, reasons_of_moves, told
 from rescheduler.planning.objectives.make_room.opening import HelpWanted, groups_helped_together
-from rescheduler.planning.objectives.make_room.reasons import reasons_of_moves
 from rescheduler.planning.objectives.make_room.search import Outcome
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule

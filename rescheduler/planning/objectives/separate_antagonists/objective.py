@@ -6,8 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from rescheduler.model.columns.arrays import NOWHERE
+from rescheduler.model.columns.arrays import NOWHERE, IntArray
 from rescheduler.model.plan.plan import Status
+from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.assignment.assigning import Reassignment, cost_after, reassign
 from rescheduler.planning.assignment.assignment_problem import AssignmentProblem, Costs
 from rescheduler.planning.assignment.members import FEW_MOVABLE, affordable_members, assignment_of
@@ -15,8 +16,8 @@ from rescheduler.planning.assignment.pairs import add_pairs
 from rescheduler.planning.assignment.staying import Staying
 from rescheduler.planning.objectives.separate_antagonists.antagonists import Antagonists, find_antagonists
 from rescheduler.planning.objectives.separate_antagonists.bounds import least_pairs
+from rescheduler.planning.objectives.separate_antagonists.conflicts import ConflictCounts
 from rescheduler.planning.objectives.separate_antagonists.messages import SeparationMessages
-from rescheduler.planning.objectives.separate_antagonists.state import SeparationState
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.objective import PlanningObjective
@@ -25,7 +26,41 @@ from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits, remaining_limits
 from rescheduler.planning.search.answering import planned_moves
 from rescheduler.planning.search.local_search import problem_of
+from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.policy.fields.objectives import SeparateAntagonistsArgs
+
+# What the objective SeparateAntagonists thinks of a placement: pairs of antagonists on one node.
+
+
+class SeparationState(ObjectiveState):
+    """Pairs of antagonists that share a node; begins at the start of the problem."""
+
+    def __init__(self, problem: Problem, antagonists: Antagonists) -> None:
+        """Count the pairs; O(pods + classes * nodes)."""
+        self._movable = problem.movable
+        codes = np.arange(problem.node_count, dtype=np.int32)
+        self.conflict_counts = ConflictCounts(antagonists.conflicts, problem.start.node_of, codes)
+        self.cost = float(self.conflict_counts.pairs)
+
+    def change(self, row: int) -> FloatArray:
+        """See ObjectiveState."""
+        return self.conflict_counts.change(int(self._movable[row]))
+
+    def promising(self) -> IntArray:
+        """Pods beside antagonists, those with the most first."""
+        here = self.conflict_counts.here[self._movable]
+        rows = np.flatnonzero(here)
+        return rows[np.argsort(-here[rows], kind="stable")]
+
+    def hopes(self) -> FloatArray:
+        """At most by how much the cost falls if one pod moves, float64[M]."""
+        return self.conflict_counts.here[self._movable].astype(np.float64)
+
+    def move(self, row: int, node: int) -> None:
+        """See ObjectiveState."""
+        self.conflict_counts.move(int(self._movable[row]), node)
+        self.cost = float(self.conflict_counts.pairs)
+
 
 # The question of separating antagonists as an assignment problem for the exact solver.
 

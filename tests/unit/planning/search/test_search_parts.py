@@ -17,8 +17,7 @@ from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.arranging import arrange, try_other
 from rescheduler.planning.search.destinations import follow_the_scheduler
-from rescheduler.planning.search.local_search import improve, problem_of
-from rescheduler.planning.search.neighbourhoods import Neighbourhoods
+from rescheduler.planning.search.local_search import Neighbourhoods, improve, problem_of
 from rescheduler.planning.search.pairs import best_pair, partners
 from rescheduler.planning.search.search_state import SearchState
 from rescheduler.planning.search.single_moves import Tightest, move_one_by_one

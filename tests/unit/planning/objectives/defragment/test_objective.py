@@ -9,7 +9,7 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Refusal, Status
-from rescheduler.planning.waves.closing import close
+from rescheduler.planning.waves.scheduler_choice import close
 from tests.builders import cluster, node, pod, taint
 from tests.unit.planning.asked import plan_defragment
 from tests.unit.planning.objectives.defragment.cases import answered, scattered

@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rescheduler.model.plan.disruption import MoveLimits
+from rescheduler.planning.objectives.defragment.objective import DefragmentState
 from rescheduler.planning.objectives.defragment.rounds import GreedyRounds
 from rescheduler.planning.objectives.defragment.situation import DefragmentSituation
-from rescheduler.planning.objectives.defragment.state import DefragmentState
 from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.search.search_state import SearchState
 from rescheduler.planning.waves.replay import replay

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rescheduler.planning.objectives.defragment.state import DefragmentState
+from rescheduler.planning.objectives.defragment.objective import DefragmentState
 from rescheduler.planning.objectives.defragment.wanted_shapes import WantedShapes
 from rescheduler.planning.search.local_search import problem_of
 from tests.builders import cluster, node, pod

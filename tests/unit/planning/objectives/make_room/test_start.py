@@ -15,8 +15,8 @@ from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.make_room.opening import groups_helped_together
 from rescheduler.planning.room_model.instance_builder import build_instance
-from rescheduler.planning.waves.closing import close
 from rescheduler.planning.waves.replay import replay
+from rescheduler.planning.waves.scheduler_choice import close
 from tests.builders import cluster, node, pod
 from tests.unit.planning.asked import RoomRequest, plan_make_room, room_problem
 from tests.unit.planning.brute_force import BruteForce, TinyCluster

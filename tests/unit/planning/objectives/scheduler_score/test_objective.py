@@ -14,7 +14,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.objectives.scheduler_score.state import SchedulerScoreState
+from rescheduler.planning.objectives.scheduler_score.objective import SchedulerScoreState
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
 from rescheduler.scheduling.scheduler_model import SchedulerModel

@@ -17,10 +17,10 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.plan import Refusal, Status
 from rescheduler.planning.objectives.separate_antagonists.antagonists import find_antagonists
-from rescheduler.planning.objectives.separate_antagonists.state import SeparationState
+from rescheduler.planning.objectives.separate_antagonists.objective import SeparationState
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
-from rescheduler.planning.waves.closing import close
+from rescheduler.planning.waves.scheduler_choice import close
 from rescheduler.policy.fields.objectives import ANTAGONISTS_LABEL, SeparateAntagonistsArgs
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.planning.asked import plan_separate_antagonists

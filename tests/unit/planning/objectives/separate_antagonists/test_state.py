@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rescheduler.checker.recounts.antagonists import pairs_left
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.planning.objectives.separate_antagonists.antagonists import find_antagonists
-from rescheduler.planning.objectives.separate_antagonists.state import SeparationState
+from rescheduler.planning.objectives.separate_antagonists.objective import SeparationState
 from rescheduler.planning.search.local_search import problem_of
 from tests.builders import NOW
 from tests.unit.planning.objectives.fault_domains.test_state import after

@@ -13,7 +13,7 @@ from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
-from rescheduler.planning.waves.closing import close
+from rescheduler.planning.waves.scheduler_choice import close
 from tests.builders import cluster, node, pod, selector
 from tests.unit.planning.asked import plan_spread_load
 from tests.unit.planning.objectives.spread_load.questions import moved, question_of, requested, use_of

@@ -29,7 +29,7 @@ class Conflict(NamedTuple):
     pods: IntArray
 
 
-class Entanglement:
+class PodRelations:
     """Relations between the pods of one cluster; made once for each shape and label set."""
 
     def __init__(self, columns: Columns) -> None:
@@ -139,7 +139,7 @@ class _Spread(NamedTuple):
 class Meetings:
     """Verdicts by the relations of one cluster's pods; what a rule means is worked out once."""
 
-    def __init__(self, columns: Columns, entanglement: Entanglement) -> None:
+    def __init__(self, columns: Columns, entanglement: PodRelations) -> None:
         """Nothing is worked out before it is asked for."""
         self._columns = columns
         self._entanglement = entanglement
