@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rescheduler.model.columns.arrays import BoolArray, IntArray
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.model.objects.constraints import LabelSelector, Requirement, TopologySpreadConstraint
 from rescheduler.model.objects.pod import Pod, PodSpec
 
 if TYPE_CHECKING:
     from rescheduler.model.columns.columns import Columns
+    from rescheduler.model.columns.placement import Placement
 
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -39,6 +40,45 @@ class SpreadRule(NamedTuple):
 
 
 Rules: TypeAlias = tuple[SpreadRule, ...]
+
+
+class SpreadDomains(NamedTuple):
+    """The topology domains (D) of a constraint, as kube-scheduler counts pods in them.
+
+    ``codes``: int32[N], the domain of each node, NOWHERE where it has none. ``counted``: bool[N], nodes on which pods
+    count: they carry the keys of all constraints of the pod, and pass the policies of this one. ``is_domain``: bool[D],
+    those with such a node. ``is_from_zero``: they are fewer than ``minDomains``, so that the least counts as empty.
+    """
+
+    rule: SpreadRule
+    codes: IndexArray
+    counted: BoolArray
+    is_domain: BoolArray
+    is_from_zero: bool
+
+    def counts(self, placement: Placement, without: int = NOWHERE) -> IntArray:
+        """Pods that count in each domain, int64[D], one of them left out."""
+        sites = placement.sites(self.rule.pods, without=without)
+        return np.bincount(self.codes[sites[self.counted[sites]]], minlength=len(self.is_domain))
+
+    def least(self, counts: IntArray) -> int:
+        """Of such counts the one that others are measured against."""
+        return 0 if self.is_from_zero else int(counts[self.is_domain].min())
+
+
+def spread_domains(columns: Columns, rules: Rules) -> tuple[SpreadDomains, ...]:
+    """The domains of all constraints of one pod."""
+    has_all_keys = np.ones(columns.node_count, dtype=np.bool_)
+    for rule in rules:
+        has_all_keys &= columns.domains.of(rule.topology_key)[0] != NOWHERE
+    return tuple(_domains_of(columns, rule, has_all_keys & rule.counted_nodes) for rule in rules)
+
+
+def _domains_of(columns: Columns, rule: SpreadRule, counted: BoolArray) -> SpreadDomains:
+    codes, values = columns.domains.of(rule.topology_key)
+    is_domain = np.zeros(len(values), dtype=np.bool_)
+    is_domain[codes[counted]] = True
+    return SpreadDomains(rule, codes, counted, is_domain, int(is_domain.sum()) < max(1, rule.min_domains))
 
 
 class SpreadRules:

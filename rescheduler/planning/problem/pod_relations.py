@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rescheduler.model.columns.affinity_terms import AffinityTerms
-from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
+from rescheduler.model.columns.arrays import NOWHERE, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
-from rescheduler.model.columns.spread import HOSTNAME, SpreadRule, SpreadRules
+from rescheduler.model.columns.spread import HOSTNAME, SpreadDomains, SpreadRule, SpreadRules, spread_domains
 from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.scheduling.filters.node_ports import PortHolders
 
@@ -127,15 +127,6 @@ def _binds(constraint: TopologySpreadConstraint) -> bool:
 # The filters' verdict on related pods for one node alone: separation, host ports, spread. Exact, and much quicker.
 
 
-class _Spread(NamedTuple):
-    """A rule with what does not change: domain of each node, nodes that count, domains that exist."""
-
-    rule: SpreadRule
-    codes: IndexArray
-    counted: BoolArray
-    is_domain: BoolArray
-
-
 class Meetings:
     """Verdicts by the relations of one cluster's pods; what a rule means is worked out once."""
 
@@ -143,7 +134,7 @@ class Meetings:
         """Nothing is worked out before it is asked for."""
         self._columns = columns
         self._entanglement = entanglement
-        self._spreads: dict[tuple[int, int], tuple[_Spread, ...]] = {}
+        self._spreads: dict[tuple[int, int], tuple[SpreadDomains, ...]] = {}
 
     def knows(self, pod: int) -> bool:
         """Whether the verdict can be given here: not for pods with volumes, or that others must attract."""
@@ -167,33 +158,16 @@ class Meetings:
                 return False
         return True
 
-    def _is_even(self, spread: _Spread, pod: int, node: int, placement: Placement) -> bool:
-        rule, codes = spread.rule, spread.codes
-        if codes[node] == NOWHERE:
+    def _is_even(self, domains: SpreadDomains, pod: int, node: int, placement: Placement) -> bool:
+        rule, domain = domains.rule, domains.codes[node]
+        if domain == NOWHERE:
             return False
-        sites = placement.sites(rule.pods, without=pod)
-        counts = np.bincount(codes[sites[spread.counted[sites]]], minlength=len(spread.is_domain))
-        domains = int(spread.is_domain.sum())
-        least = int(counts[spread.is_domain].min()) if domains and domains >= rule.min_domains else 0
-        return bool(counts[codes[node]] + rule.own_weight - least <= rule.max_skew)
+        counts = domains.counts(placement, without=pod)
+        return bool(counts[domain] + rule.own_weight - domains.least(counts) <= rule.max_skew)
 
-    def _spreads_of(self, pod: int) -> tuple[_Spread, ...]:
+    def _spreads_of(self, pod: int) -> tuple[SpreadDomains, ...]:
         key = int(self._columns.shape_of[pod]), int(self._columns.label_set_of[pod])
         found = self._spreads.get(key)
         if found is None:
-            found = self._spreads[key] = self._resolve(self._entanglement.spread_rules(pod))
+            found = self._spreads[key] = spread_domains(self._columns, self._entanglement.spread_rules(pod))
         return found
-
-    def _resolve(self, rules: tuple[SpreadRule, ...]) -> tuple[_Spread, ...]:
-        domains = self._columns.domains
-        has_all_keys = np.ones(self._columns.node_count, dtype=np.bool_)
-        for rule in rules:
-            has_all_keys &= domains.of(rule.topology_key)[0] != NOWHERE
-        found = []
-        for rule in rules:
-            codes, values = domains.of(rule.topology_key)
-            counted = has_all_keys & rule.counted_nodes
-            is_domain = np.zeros(len(values), dtype=np.bool_)
-            is_domain[codes[counted]] = True
-            found.append(_Spread(rule, codes, counted, is_domain))
-        return tuple(found)

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
-from rescheduler.model.columns.spread import SpreadRule
+from rescheduler.model.columns.arrays import NOWHERE, IntArray
+from rescheduler.model.columns.spread import SpreadDomains, spread_domains
 from rescheduler.planning.problem.covers import IMPOSSIBLE
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.instance import (
@@ -121,24 +121,18 @@ def evenness_of(
 
     ``local`` maps node indices of the cluster to positions of the instance, int64[N].
     """
-    bound: dict[Hashable, tuple[SpreadRule, BoolArray, list[int]]] = {}
+    bound: dict[Hashable, tuple[SpreadDomains, list[int]]] = {}
     for number, kind in enumerate(kinds):
         rules = problem.entanglement.spread_rules(kind.pod) if problem.is_entangled(kind.pod) else ()
-        labelled = np.ones(problem.node_count, dtype=np.bool_)
-        for rule in rules:
-            labelled &= problem.columns.domains.of(rule.topology_key)[0] != NOWHERE
-        for rule in rules:
-            counted = rule.counted_nodes & labelled
-            found = bound.setdefault(_identity(rule, counted), (rule, counted, []))
-            found[2].append(number)
-    return tuple(
-        _evenness(problem, local, kinds, groups, rule, counted, members) for rule, counted, members in bound.values()
-    )
+        for domains in spread_domains(problem.columns, rules):
+            bound.setdefault(_identity(domains), (domains, []))[1].append(number)
+    return tuple(_evenness(problem, local, kinds, groups, domains, members) for domains, members in bound.values())
 
 
-def _identity(rule: SpreadRule, counted: BoolArray) -> Hashable:
+def _identity(domains: SpreadDomains) -> Hashable:
+    rule = domains.rule
     numbers = (rule.topology_key, rule.max_skew, rule.min_domains, rule.own_weight)
-    return *numbers, rule.pods.tobytes(), counted.tobytes()
+    return *numbers, rule.pods.tobytes(), domains.counted.tobytes()
 
 
 def _evenness(
@@ -146,19 +140,17 @@ def _evenness(
     local: IntArray,
     kinds: Sequence[PodKind],
     groups: Sequence[MovableGroup],
-    rule: SpreadRule,
-    counted: BoolArray,
+    spread: SpreadDomains,
     members: list[int],
 ) -> SpreadBound:
+    rule, codes, counted = spread.rule, spread.codes, spread.counted
     counts = np.zeros(problem.columns.pod_count, dtype=np.bool_)
     counts[rule.pods] = True
-    codes, values = problem.columns.domains.of(rule.topology_key)
-    sites = problem.start.sites(rule.pods)
-    tally = np.bincount(codes[sites[counted[sites]]], minlength=len(values) + 1)
+    tally = spread.counts(problem.start)
     homes = {number: int(problem.start.node_of[group.pods[0]]) for number, group in enumerate(groups)}
     leaving = [number for number, group in enumerate(groups) if counts[group.pods[0]] and counted[homes[number]]]
     domains = []
-    for code in range(len(values)):
+    for code in range(len(tally)):
         nodes = np.flatnonzero((codes == code) & (local != NOWHERE))
         domains.append(
             SpreadDomain(
@@ -166,15 +158,14 @@ def _evenness(
                 counted=tuple(local[nodes[counted[nodes]]].tolist()),
                 count=int(tally[code]),
                 groups=tuple(number for number in leaving if codes[homes[number]] == code),
-                is_least=bool(counted[codes == code].any()),
+                is_least=bool(spread.is_domain[code]),
             )
         )
-    number_of_domains = sum(domain.is_least for domain in domains)
     return SpreadBound(
         kinds=tuple(members),
         counted_kinds=tuple(number for number, kind in enumerate(kinds) if counts[kind.pod]),
         domains=tuple(domains),
         most=rule.max_skew - rule.own_weight,
         counts_itself=all(counts[kinds[member].pod] for member in members),
-        is_from_zero=number_of_domains < max(1, rule.min_domains),
+        is_from_zero=spread.is_from_zero,
     )

@@ -7,9 +7,9 @@ from copy import copy
 
 import numpy as np
 
-from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
+from rescheduler.model.columns.arrays import NOWHERE, IndexArray, IntArray
 from rescheduler.model.columns.columns import Columns
-from rescheduler.model.columns.spread import SpreadRule, SpreadRules
+from rescheduler.model.columns.spread import SpreadDomains, SpreadRules, spread_domains
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.fault_domains.part import Blame, ViolationCounter
 
@@ -22,18 +22,15 @@ class SpreadViolations(ViolationCounter):
     The least domain counts as empty where there are fewer domains than ``minDomains``, as in kube-scheduler.
     """
 
-    def __init__(self, columns: Columns, rule: SpreadRule, counted: BoolArray, node_of: IndexArray) -> None:
-        """``counted``: bool[N], nodes on which the constraint counts pods."""
-        codes, values = columns.domains.of(rule.topology_key)
-        self._rule = rule
-        self.codes: IndexArray = np.where(counted, codes, NOWHERE).astype(np.int32)
+    def __init__(self, domains: SpreadDomains, node_of: IndexArray) -> None:
+        """``node_of``: int32[P], where pods are."""
+        rule = self._rule = domains.rule
+        self.codes: IndexArray = np.where(domains.counted, domains.codes, NOWHERE).astype(np.int32)
         self._codes_or_nowhere = np.append(self.codes, NOWHERE)
-        self.is_domain: BoolArray = np.zeros(len(values), dtype=np.bool_)
-        self.is_domain[codes[counted]] = True
-        self.is_from_zero = int(self.is_domain.sum()) < max(1, rule.min_domains)
+        self.is_domain, self.is_from_zero = domains.is_domain, domains.is_from_zero
         self._domains: IndexArray = self._codes_or_nowhere[node_of[rule.pods]]  # of each pod that is counted
-        domains = self._domains[self._domains != NOWHERE]
-        self.counts: IntArray = np.bincount(domains, minlength=len(values)).astype(np.int64)
+        found = self._domains[self._domains != NOWHERE]
+        self.counts: IntArray = np.bincount(found, minlength=len(self.is_domain)).astype(np.int64)
         self.cost = self._excess(self.counts)
 
     @property
@@ -143,14 +140,10 @@ def skews_of(columns: Columns, node_of: IndexArray, holders: Sequence[int]) -> l
         if kind in known or not columns.shapes[kind[0]].topology_spread:
             continue
         known.add(kind)
-        rules = columns.facts(SpreadRules).own(pod, DO_NOT_SCHEDULE)
-        has_keys = np.ones(columns.node_count, dtype=np.bool_)
-        for rule in rules:
-            has_keys &= columns.domains.of(rule.topology_key)[0] != NOWHERE
-        for rule in rules:
-            counted = has_keys & rule.counted_nodes
+        for domains in spread_domains(columns, columns.facts(SpreadRules).own(pod, DO_NOT_SCHEDULE)):
+            rule = domains.rule
             limits = (rule.topology_key, rule.max_skew, rule.min_domains)
-            identity = (limits, rule.pods.tobytes(), counted.tobytes())
+            identity = (limits, rule.pods.tobytes(), domains.counted.tobytes())
             if identity not in found:
-                found[identity] = SpreadViolations(columns, rule, counted, node_of)
+                found[identity] = SpreadViolations(domains, node_of)
     return list(found.values())
