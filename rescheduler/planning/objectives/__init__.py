@@ -18,7 +18,7 @@ OBJECTIVES: Final[PluginList[PlanningObjective]] = PluginList(
         "SeparateAntagonists": f"{__name__}.separate_antagonists.objective:SeparateAntagonists",
         "Defragment": f"{__name__}.defragment.objective:Defragment",
         "FaultDomains": f"{__name__}.fault_domains.objective:FaultDomains",
-        "SchedulerScore": f"{__name__}.scheduler_score.objective:SchedulerScore",
+        "SchedulerScore": f"{__name__}.scheduler_score.objective:SchedulerScoreObjective",
     },
     wanted=("name", "arguments", "explanation", "is_better_higher", "is_kept_by_places", "plan", "state"),
 )

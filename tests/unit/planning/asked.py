@@ -17,7 +17,7 @@ from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituat
 from rescheduler.planning.objectives.fault_domains.objective import FaultDomains
 from rescheduler.planning.objectives.make_room.objective import MakeRoom
 from rescheduler.planning.objectives.make_room.opening import HelpWanted
-from rescheduler.planning.objectives.scheduler_score.objective import SchedulerScore
+from rescheduler.planning.objectives.scheduler_score.objective import SchedulerScoreObjective
 from rescheduler.planning.objectives.separate_antagonists.antagonists import Antagonists
 from rescheduler.planning.objectives.separate_antagonists.objective import SeparateAntagonists
 from rescheduler.planning.objectives.spread_load.objective import SpreadLoad
@@ -101,7 +101,7 @@ def plan_fault_domains(request: PlanRequest) -> ObjectivePlan:
 
 def plan_scheduler_score(request: PlanRequest, minimum_gain: float) -> ObjectivePlan:
     """SchedulerScore's plan."""
-    return _of(SchedulerScore, request, SchedulerScoreArgs(minimum_gain=minimum_gain)).plan(request)
+    return _of(SchedulerScoreObjective, request, SchedulerScoreArgs(minimum_gain=minimum_gain)).plan(request)
 
 
 def _of(kind: type[PlanningObjective], request: PlanRequest, args: Any, **facts: Any) -> Any:

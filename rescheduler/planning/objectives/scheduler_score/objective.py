@@ -150,7 +150,7 @@ SEARCH_SHARE = 0.5  # the rest of the time is for the order of the moves and wha
 _MOST_ROUNDS = 3
 
 
-class SchedulerScore(PlanningObjective):
+class SchedulerScoreObjective(PlanningObjective):
     """Points that the scheduler gives to pods on their nodes, raised by moves that it makes itself."""
 
     name = "SchedulerScore"
