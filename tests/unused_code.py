@@ -39,10 +39,9 @@ EXCEPTIONS = {
     "tables that tests compare documents, dashboards and the log with": "LEVELS OUTCOMES metrics_table",
     "entry points for those who use the package as a library": "parse_policy",
     "arithmetic of other schedulers that recorded vectors are checked by": (
-        "LegacyRatioArguments ScoringStrategy active_thresholds cooler_nodes hottest_first mean_of_points percent_of "
-        "retained"
+        "LegacyRatioArguments ScoringStrategy active_thresholds mean_of_points percent_of retained"
     ),
-    "to be removed": "NEWEST_SCORES affects_others fastest_arithmetic",
+    "to be removed": "affects_others",
 }
 
 

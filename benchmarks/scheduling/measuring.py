@@ -6,15 +6,15 @@ import random
 import time
 from typing import Any, NamedTuple
 
+from benchmarks.scheduling.arithmetic import ArrayBatchArithmetic, BatchArithmetic, LoopArithmetic, is_numba_installed
 from benchmarks.scheduling.plain import PlainScheduler
+from benchmarks.scheduling.sequence import replace_in_sequence
 from benchmarks.scheduling.timing import Times, timed
 from rescheduler.model.columns.arrays import NOWHERE, IntArray
 from rescheduler.model.columns.columns import Columns, columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic, LoopArithmetic, is_numba_installed
 from rescheduler.scheduling.scheduler_model import SchedulerModel
-from rescheduler.scheduling.sequence import replace_in_sequence
 
 _SAMPLE = 300
 _PLAIN_SAMPLE = 15
@@ -47,7 +47,7 @@ class Ways:
     def __init__(self, columns: Columns, *, compiles: bool) -> None:
         """Compile what can be, if wanted, and say how long it took."""
         self.columns = columns
-        self.arithmetics: dict[str, Arithmetic] = {"numpy": ArrayArithmetic()}
+        self.arithmetics: dict[str, BatchArithmetic] = {"numpy": ArrayBatchArithmetic()}
         started = time.perf_counter()
         if compiles and is_numba_installed():
             self.arithmetics["compiled"] = LoopArithmetic()
@@ -179,7 +179,7 @@ def _sorted_out(ways: Ways) -> tuple[list[int], list[int]]:
     return untied, tied
 
 
-def _warm_up(arithmetic: Arithmetic, columns: Columns) -> None:
+def _warm_up(arithmetic: BatchArithmetic, columns: Columns) -> None:
     model, placement = SchedulerModel(columns, arithmetic=arithmetic), Placement(columns)
     assert model.fast_path is not None
     some = [pod for pod in range(min(2000, columns.pod_count)) if model.fast_path.kinds.of(pod) is not None]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from benchmarks.scheduling.arithmetic import ArrayBatchArithmetic, BatchArithmetic, LoopArithmetic, is_numba_installed
 from rescheduler.extension_points import Score
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.columns import Columns
@@ -15,7 +16,6 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import NodeSelectorTerm, PreferredNodeTerm, Requirement
 from rescheduler.model.objects.pod import Pod
 from rescheduler.scheduling.filters import DEFAULT_FILTERS
-from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic, LoopArithmetic, is_numba_installed
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile, WeightedScore, default_profile
 from rescheduler.scheduling.scores.image_locality import ImageLocality
 from rescheduler.scheduling.scores.inter_pod_affinity import InterPodAffinity
@@ -39,9 +39,9 @@ _needs_numba = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="session", params=["numpy", pytest.param("numba", marks=_needs_numba)])
-def arithmetic(request: pytest.FixtureRequest) -> Arithmetic:
+def arithmetic(request: pytest.FixtureRequest) -> BatchArithmetic:
     """Each arithmetic in turn, compiled once for all tests."""
-    return LoopArithmetic() if request.param == "numba" else ArrayArithmetic()
+    return LoopArithmetic() if request.param == "numba" else ArrayBatchArithmetic()
 
 
 def _profile(*scores: tuple[int, Score]) -> Profile:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.scheduling.kernels.loop_kernel import fill_between
+from benchmarks.scheduling.kernels.plain_kernel import fill_plain, fill_without
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.scheduling.kernels.compiling import compiled
 from rescheduler.scheduling.kernels.kind import REFUSED
-from rescheduler.scheduling.kernels.loop_kernel import fill_between
 from rescheduler.scheduling.kernels.offers import FloatArray
-from rescheduler.scheduling.kernels.plain_kernel import fill_plain, fill_without
 
 
 @compiled

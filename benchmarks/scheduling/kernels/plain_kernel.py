@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.scheduling.kernels.feasibility_kernel import refuse, refuse_some
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.scheduling.kernels.compiling import compiled, inlined
-from rescheduler.scheduling.kernels.feasibility_kernel import refuse, refuse_some
 from rescheduler.scheduling.kernels.kind import LEAST
 from rescheduler.scheduling.kernels.offers import FloatArray
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.scheduling.kernels.feasibility_kernel import refuse
+from benchmarks.scheduling.kernels.plain_kernel import fill_plain, fill_without
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.scheduling.kernels.compiling import compiled
-from rescheduler.scheduling.kernels.feasibility_kernel import refuse
 from rescheduler.scheduling.kernels.kind import LEAST, RATIO, REFUSED
 from rescheduler.scheduling.kernels.offers import FloatArray
-from rescheduler.scheduling.kernels.plain_kernel import fill_plain, fill_without
 
 _EVERY = np.empty(0, dtype=np.int64)
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.scheduling.arithmetic import BatchArithmetic
+from benchmarks.scheduling.sequence import replace_in_sequence
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
-from rescheduler.scheduling.kernels.arithmetic import Arithmetic
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER
 from rescheduler.scheduling.scheduler_model import SchedulerModel
-from rescheduler.scheduling.sequence import replace_in_sequence
 from tests.builders import cluster, node, pod
 from tests.unit.scheduling.kernels.test_fast_path import _ON_FIXTURES
 from tests.unit.scheduling.kernels.untied_clusters import (
@@ -42,7 +42,9 @@ def one_by_one(placement: Placement, pods: list[int], profiles: dict[str, object
     return found
 
 
-def assert_equal_sequences(placement: Placement, pods: list[int], profiles: dict[str, object], by: Arithmetic) -> None:
+def assert_equal_sequences(
+    placement: Placement, pods: list[int], profiles: dict[str, object], by: BatchArithmetic
+) -> None:
     """Compare destinations, and what is in use afterwards."""
     label_sets = np.arange(len(placement.columns.label_sets)) % 2 == 0
     placement.count("every other", label_sets)
@@ -58,7 +60,7 @@ def assert_equal_sequences(placement: Placement, pods: list[int], profiles: dict
 @pytest.mark.parametrize("profile", PROFILES)
 @given(seed=st.integers(0, 2**63))
 @_ON_FIXTURES
-def test_pods_without_ties(profile: str, arithmetic: Arithmetic, seed: int) -> None:
+def test_pods_without_ties(profile: str, arithmetic: BatchArithmetic, seed: int) -> None:
     """Running, moving and pending pods, resized ones among them, and some named twice."""
     draw = Draw(seed)
     columns = columns_of(untied_cluster(draw))
@@ -71,14 +73,14 @@ def test_pods_without_ties(profile: str, arithmetic: Arithmetic, seed: int) -> N
 
 @given(seed=st.integers(0, 2**63))
 @_ON_FIXTURES
-def test_pods_with_and_without_ties(arithmetic: Arithmetic, seed: int) -> None:
+def test_pods_with_and_without_ties(arithmetic: BatchArithmetic, seed: int) -> None:
     """Runs of both sorts in turn."""
     placement = random_placement(seed)
     pods = some_pods(Draw(seed), placement.columns, 30)
     assert_equal_sequences(placement, pods, {DEFAULT_SCHEDULER: PROFILES["since 1.36"]}, arithmetic)
 
 
-def test_many_pods_of_few_kinds(arithmetic: Arithmetic) -> None:
+def test_many_pods_of_few_kinds(arithmetic: BatchArithmetic) -> None:
     """Totals that are kept stay true over hundreds of changes, and when room runs out."""
     draw = Draw(7)
     nodes = [node(f"n{number:03d}", cpu=draw.one(("2", "4", "8")), memory="8Gi") for number in range(60)]
@@ -92,7 +94,7 @@ def test_many_pods_of_few_kinds(arithmetic: Arithmetic) -> None:
     assert (placement.node_of == NOWHERE).any()
 
 
-def test_nothing_to_place(arithmetic: Arithmetic) -> None:
+def test_nothing_to_place(arithmetic: BatchArithmetic) -> None:
     """No pods, no destinations."""
     columns = columns_of(cluster(node("n1"), pod("x")))
     model = SchedulerModel(columns, arithmetic=arithmetic)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,8 +25,9 @@ def replace_in_sequence(model: SchedulerModel, placement: Placement, pods: Itera
     """
     found: list[int] = []
     for run, kinds in _runs(model, placement, list(pods)):
-        if model.fast_path and kinds and len(run) >= _FEWEST_TOGETHER:
-            nodes = model.fast_path.arithmetic.place_all(kinds, placement.node_of[run].tolist(), placement)
+        arithmetic: Any = model.fast_path and model.fast_path.arithmetic
+        if hasattr(arithmetic, "place_all") and kinds and len(run) >= _FEWEST_TOGETHER:
+            nodes = arithmetic.place_all(kinds, placement.node_of[run].tolist(), placement)
             placement.replace(np.array(run, dtype=np.int64), nodes)
             found.extend(nodes.tolist())
         else:
