@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from rescheduler.planning.problem.objective import ObjectiveSetting, PlanningObjective
 from rescheduler.plugin_list import PluginList
-from rescheduler.policy.fields.policy import Objective, Policy
+
+if TYPE_CHECKING:  # who reads the names alone loads no planner
+    from rescheduler.planning.problem.objective import ObjectiveSetting, PlanningObjective
+    from rescheduler.policy.fields.policy import Objective, Policy
 
 OBJECTIVES: Final[PluginList[PlanningObjective]] = PluginList(
     "rescheduler.objectives",
