@@ -25,14 +25,11 @@ from tests.paths import ROOT
 
 TESTS = "tests/unit/disruption"
 JUDGED = {
-    "gate": ("test_gate.py", "test_usage_trust.py"),
-    "spent": ("test_gate.py", "test_spent.py"),
+    "gate": ("test_gate.py", "test_spent.py", "test_usage_trust.py"),
     "breaker": ("test_breaker.py",),
     "back_off": ("test_back_off.py",),
     "ramp_up": ("test_ramp_up.py",),
-    "health": ("test_health.py",),
-    "head_room": ("test_head_room.py",),
-    "quiet": ("test_quiet.py",),
+    "health": ("test_health.py", "test_head_room.py"),
 }
 """Modules of ``rescheduler/disruption`` and the test files that have to find their faults."""
 LONGEST_SECONDS = 60.0
