@@ -14,7 +14,7 @@ from rescheduler.extension_points import Clock
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import API_VERSION, Policy
 from rescheduler.policy.plugins import Plugins
-from rescheduler.policy.reading.errors import PolicyError, Problem, named
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem, named
 from rescheduler.policy.reading.loader import loaded
 from rescheduler.policy.telling.trigger_sentences import round_times
 from rescheduler.scheduling.configuration import combined, configures_scheduler, read_configuration
@@ -34,7 +34,7 @@ class Checked(NamedTuple):
 
 def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = None) -> Checked:
     """Read files of both sorts. Raises PolicyError with everything that is wrong in any of them, and PluginError."""
-    problems: list[Problem] = []
+    problems: list[ReadingProblem] = []
     policies: list[str] = []
     configurations: list[NamedConfiguration] = []
     for file in files:
@@ -81,6 +81,6 @@ def _text_of_scheduler(file: str) -> str | None:
         text = read_text(file)
     except UnreadableFileError as error:
         if API_VERSION not in error.start and configures_scheduler(error.start):
-            raise PolicyError([Problem(printable(file), 0, 0, "", str(error))]) from None
+            raise PolicyError([ReadingProblem(printable(file), 0, 0, "", str(error))]) from None
         return None
     return text if configures_scheduler(text) else None

@@ -14,7 +14,7 @@ from rescheduler.model.printable import printable
 from rescheduler.policy.fields.metrics_access import Credential
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.fields.usage import UsagePolicy
-from rescheduler.policy.reading.errors import PolicyError, Problem
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 
 if TYPE_CHECKING:
     from rescheduler.adapters.kubernetes.client.connection import Connection
@@ -46,7 +46,7 @@ def check_providers(policy: Policy) -> None:
     """Raise PolicyError with every wrong argument of every provider."""
     from rescheduler.adapters.metrics.registration import check_provider
 
-    problems: list[Problem] = []
+    problems: list[ReadingProblem] = []
     for at, entry in enumerate(policy.usage.providers):
         try:
             check_provider(entry, at)
@@ -80,7 +80,7 @@ def check_store(usage: UsagePolicy) -> None:
         text = f"{name} cannot be written here; name a file that can"
     else:
         return
-    raise PolicyError([Problem("", 0, 0, "usage.store.path", text)])
+    raise PolicyError([ReadingProblem("", 0, 0, "usage.store.path", text)])
 
 
 def make_store(usage: UsagePolicy, clock: Clock, tell: Tell) -> UsageStore | None:

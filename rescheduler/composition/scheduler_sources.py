@@ -15,7 +15,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.fields.schedulers import SchedulerSource
-from rescheduler.policy.reading.errors import PolicyError, Problem, named
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem, named
 from rescheduler.scheduling.configuration import Configuration, built_in, combined, read_config_map, read_configuration
 from rescheduler.scheduling.schedulers import MeasuredLoad, Schedulers
 
@@ -100,7 +100,7 @@ def _read_files(policy: Policy, policy_files: Sequence[str]) -> Iterator[Configu
                 text = read_text(source.file)
             except UnreadableFileError as error:
                 field, what = f"schedulers[{number}].file", f"{printable(source.file)} {error}"
-                raise PolicyError([Problem(", ".join(policy_files), 0, 0, field, what)]) from None
+                raise PolicyError([ReadingProblem(", ".join(policy_files), 0, 0, field, what)]) from None
             yield read_configuration(text, printable(source.file), scheduler_name=source.scheduler_name)
         elif source.config_map is not None:
             yield None

@@ -17,7 +17,7 @@ from rescheduler.model.usage.usage import no_usage
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.policy.fields.values import format_duration
-from rescheduler.policy.reading.errors import PolicyError, Problem
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.report.usage import UsageView
 from rescheduler.usage.collected import Collected
 from rescheduler.usage.collector import Collector
@@ -50,7 +50,7 @@ class UsageGlance:
             self._look = lambda: recorded
             return
         if not policy.usage.providers:
-            raise PolicyError([Problem("", 0, 0, "usage.providers", _ADVICE)])
+            raise PolicyError([ReadingProblem("", 0, 0, "usage.providers", _ADVICE)])
         self._observe = observer(options, clock, policy.usage.pod_interval)
         usage = policy.usage.model_copy(update={"windows": (window,)})
         if not with_pods and _is_written(usage, clock.now()):

@@ -12,7 +12,7 @@ from rescheduler.composition.metrics import Tell, check_store, make_providers, m
 from rescheduler.extension_points import Clock
 from rescheduler.model.objects.pod import Pod
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.errors import PolicyError, Problem
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.usage.collected import Collected, Observe, Observed, news
 from rescheduler.usage.collector import Collector
 
@@ -38,12 +38,12 @@ class UsageWatch:
         Raises PolicyError, SnapshotError and ClusterError.
         """
         if not policy.usage.providers:
-            raise PolicyError([Problem("", 0, 0, "usage.providers", _ADVICE)])
+            raise PolicyError([ReadingProblem("", 0, 0, "usage.providers", _ADVICE)])
         self._clock = clock
         self._tell = tell
         providers = make_providers(policy, options, tell)
         if not providers:
-            raise PolicyError([Problem("", 0, 0, "usage.providers", "none of them can be asked here")])
+            raise PolicyError([ReadingProblem("", 0, 0, "usage.providers", "none of them can be asked here")])
         check_store(policy.usage)
         self._store = make_store(policy.usage, clock, tell)
         look = observe or observer(options, clock, policy.usage.pod_interval)

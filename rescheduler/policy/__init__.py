@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.reading.errors import PolicyError, Problem
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 
-__all__ = ["Policy", "PolicyError", "Problem"]
+__all__ = ["Policy", "PolicyError", "ReadingProblem"]

@@ -18,7 +18,7 @@ from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.usage import Provider
 from rescheduler.policy.plugins import arguments_model
 from rescheduler.policy.reading.document import Document, written
-from rescheduler.policy.reading.errors import PolicyError, Problem
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.known_fields import fields_of, generic
 from rescheduler.policy.reading.wording import text_for
 
@@ -51,7 +51,7 @@ def _arguments(entry: Provider, at: int) -> PolicyModel:
     try:
         model = arguments_model(PROVIDERS, entry.name)
     except PluginError as error:
-        raise PolicyError([Problem("", 0, 0, f"usage.providers[{at}].name", str(error))]) from None
+        raise PolicyError([ReadingProblem("", 0, 0, f"usage.providers[{at}].name", str(error))]) from None
     return checked_arguments(model, entry, at)
 
 
@@ -65,11 +65,11 @@ def checked_arguments(model: type[PolicyModel], entry: Provider, at: int) -> Pol
         raise PolicyError([_problem(model, at, one) for one in found]) from None
 
 
-def _problem(model: type[PolicyModel], at: int, error: ErrorDetails) -> Problem:
+def _problem(model: type[PolicyModel], at: int, error: ErrorDetails) -> ReadingProblem:
     inner = tuple(error["loc"])
     path = ("usage", "providers", at, "args", *inner)
     text = _unknown(model, inner) if error["type"] == "extra_forbidden" else text_for(_NOWHERE, path, error)
-    return Problem("", 0, 0, written(path), text or "cannot be used")
+    return ReadingProblem("", 0, 0, written(path), text or "cannot be used")
 
 
 def _unknown(model: type[PolicyModel], path: tuple[int | str, ...]) -> str:

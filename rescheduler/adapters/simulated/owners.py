@@ -8,7 +8,7 @@ from rescheduler.adapters.simulated.gates import without_gate
 from rescheduler.adapters.simulated.identity import Identity
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.adapters.simulated.settings import SimulationSettings
-from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm, Requirement
+from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, Requirement
 from rescheduler.model.objects.pod import Pod, PodSpec
 from rescheduler.model.objects.workload import Workload
 
@@ -94,7 +94,7 @@ def _is_active(pod: Pod | None) -> bool:
 
 def _pinned(spec: PodSpec, node_name: str | None) -> PodSpec:
     """The spec with the affinity to one node that the DaemonSet controller gives each of its pods."""
-    affinity = spec.node_affinity or NodeAffinity()
+    affinity = spec.node_affinity or NodeAffinityRules()
     if node_name is None or any(term.fields for term in affinity.required or ()):
         return spec
     field = (Requirement("metadata.name", "In", (node_name,)),)

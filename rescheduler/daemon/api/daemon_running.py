@@ -30,7 +30,7 @@ from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.model.daemon.notices import Fault
 from rescheduler.policy.fields.api import ApiPolicy
 from rescheduler.policy.fields.policy import Mode
-from rescheduler.policy.reading.errors import PolicyError, Problem
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 
 # The daemon's REST API on its address, as the policy wants it.
 
@@ -60,7 +60,7 @@ def _door(api: ApiPolicy) -> Door:
     def require(address: str, host: str) -> None:
         if api.tls is None and not is_loopback(host):
             text = f"{address} can be reached from elsewhere, and tokens would travel in clear text; write tls"
-            raise PolicyError([Problem("", 0, 0, "api.address", text)])
+            raise PolicyError([ReadingProblem("", 0, 0, "api.address", text)])
 
     return Door("daemon-api", "api", api.tls, require, LARGEST_HEAD)
 

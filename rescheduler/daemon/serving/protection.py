@@ -16,7 +16,7 @@ from rescheduler.extension_points import ReschedulerError
 from rescheduler.policy.fields.api import ServerTls
 from rescheduler.policy.fields.metrics_access import Tls
 from rescheduler.policy.fields.usage import WatcherApi
-from rescheduler.policy.reading.errors import PolicyError, Problem
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/watcher/health"})
 """Answered without a token: kubelets ask them, and they tell nothing but that we live."""
@@ -41,7 +41,7 @@ def require_protection(api: WatcherApi, address: str, host: str) -> None:
         "bearerToken.file, or tls with certFile, keyFile and caFile (clients then show a certificate), or listen on "
         "127.0.0.1"
     )
-    raise PolicyError([Problem("", 0, 0, "usage.api", text)])
+    raise PolicyError([ReadingProblem("", 0, 0, "usage.api", text)])
 
 
 def is_loopback(host: str) -> bool:
@@ -58,7 +58,7 @@ def require_tls_files(tls: Tls | ServerTls | None, field: str = "usage.api.tls")
         return
     if tls.cert_file is None or tls.key_file is None:
         text = "missing; write certFile and keyFile: a server shows a certificate"
-        raise PolicyError([Problem("", 0, 0, field, text)])
+        raise PolicyError([ReadingProblem("", 0, 0, field, text)])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     place = f"certFile {tls.cert_file}, keyFile {tls.key_file}"
     try:
@@ -68,7 +68,7 @@ def require_tls_files(tls: Tls | ServerTls | None, field: str = "usage.api.tls")
             context.load_verify_locations(tls.ca_file)
     except (OSError, ValueError) as error:
         text = f"{place}: cannot be used: {getattr(error, 'strerror', None) or error}; wanted PEM files"
-        raise PolicyError([Problem("", 0, 0, field, text)]) from None
+        raise PolicyError([ReadingProblem("", 0, 0, field, text)]) from None
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class PreferredNodeTerm(Struct, frozen=True, gc=False):
     term: NodeSelectorTerm
 
 
-class NodeAffinity(Struct, frozen=True, gc=False):
+class NodeAffinityRules(Struct, frozen=True, gc=False):
     """``required`` is None when absent; an empty tuple of terms matches no node."""
 
     required: tuple[NodeSelectorTerm, ...] | None = None

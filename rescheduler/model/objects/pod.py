@@ -9,7 +9,7 @@ from msgspec import Struct
 from rescheduler.model.objects.annotations import CONFIG_SOURCE, MIRROR
 from rescheduler.model.objects.constraints import (
     HostPort,
-    NodeAffinity,
+    NodeAffinityRules,
     PodAffinityTerm,
     PreferredPodAffinityTerm,
     Toleration,
@@ -52,7 +52,7 @@ class PodSpec(Struct, frozen=True, gc=False):
     scored_requests: Resources = ()
     arriving_requests: Resources | None = None
     node_selector: tuple[tuple[str, str], ...] = ()
-    node_affinity: NodeAffinity | None = None
+    node_affinity: NodeAffinityRules | None = None
     tolerations: tuple[Toleration, ...] = ()
     affinity: tuple[PodAffinityTerm, ...] = ()
     anti_affinity: tuple[PodAffinityTerm, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from rescheduler.model.printable import printable
-from rescheduler.policy.reading.errors import Problem
+from rescheduler.policy.reading.errors import ReadingProblem
 
 Path: TypeAlias = tuple[str | int, ...]
 """The way to a value: field names and list positions."""
@@ -27,16 +27,16 @@ class Document:
     values: dict[Path, Place] = field(default_factory=dict)
     keys: dict[Path, Place] = field(default_factory=dict)
     plain_texts: dict[Path, str] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ReadingProblem] = field(default_factory=list)
 
-    def problem(self, path: Path, text: str, *, at_key: bool = False) -> Problem:
+    def problem(self, path: Path, text: str, *, at_key: bool = False) -> ReadingProblem:
         """A problem at a path; where the path stands nowhere, at the nearest part above it."""
         places: Mapping[Path, Place] = self.keys if at_key and path in self.keys else self.values
         above = path
         while above and above not in places:
             above = above[:-1]
         file, line, column = places.get(above, (self.file, 1, 1))
-        return Problem(file, line, column, written(path), text)
+        return ReadingProblem(file, line, column, written(path), text)
 
 
 def written(path: Path) -> str:

@@ -11,7 +11,7 @@ from rescheduler.model.printable import printable
 MOST_PROBLEMS_TOLD = 50
 
 
-class Problem(NamedTuple):
+class ReadingProblem(NamedTuple):
     """One thing wrong in a policy file. ``line`` and ``column`` count from 1; 0 where the file has no such place."""
 
     file: str
@@ -29,7 +29,7 @@ class Problem(NamedTuple):
 class PolicyError(Exception):
     """A policy cannot be used. ``problems`` are all that were found, in the order of the files."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[ReadingProblem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
 

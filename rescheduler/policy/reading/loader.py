@@ -17,7 +17,7 @@ from rescheduler.policy.fields.schedulers import anchor_files
 from rescheduler.policy.plugins import Plugins
 from rescheduler.policy.reading.arguments import advice_on_unknown, argument_errors
 from rescheduler.policy.reading.document import Document, Path, merged, written
-from rescheduler.policy.reading.errors import PolicyError, Problem
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.known_fields import KnownFields
 from rescheduler.policy.reading.named_files import anchor_usage_files
 from rescheduler.policy.reading.objective_arguments import doubled_objectives
@@ -45,7 +45,7 @@ def policy_of(documents: Sequence[Document], plugins: Plugins) -> Policy:
     """The policy that documents make together. Raises PolicyError."""
     if not documents:
         return Policy()
-    problems: list[Problem] = []
+    problems: list[ReadingProblem] = []
     policy = Policy()
     for document in documents:
         policy, found = _checked(document, plugins)
@@ -75,10 +75,10 @@ def _bytes(file: str) -> bytes:
 
 
 def _unusable(file: str, text: str) -> PolicyError:
-    return PolicyError([Problem(file, 0, 0, "", text)])
+    return PolicyError([ReadingProblem(file, 0, 0, "", text)])
 
 
-def _checked(document: Document, plugins: Plugins) -> tuple[Policy, list[Problem]]:
+def _checked(document: Document, plugins: Plugins) -> tuple[Policy, list[ReadingProblem]]:
     """One file by itself: what it says wrongly, and the policy it makes alone."""
     problems = list(document.problems)
     if not isinstance(document.data, dict):
@@ -91,13 +91,13 @@ def _checked(document: Document, plugins: Plugins) -> tuple[Policy, list[Problem
     return policy, sorted(problems + found, key=lambda problem: (problem.line, problem.column))
 
 
-def _missing_identity(document: Document) -> Iterator[Problem]:
+def _missing_identity(document: Document) -> Iterator[ReadingProblem]:
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         if document.data.get(field) is None:
             yield document.problem((field,), f"missing; write {field}: {wanted}")
 
 
-def _validated(document: Document, plugins: Plugins) -> tuple[Policy, list[Problem]]:
+def _validated(document: Document, plugins: Plugins) -> tuple[Policy, list[ReadingProblem]]:
     # JSON is the door: pydantic's strict mode takes lists and texts from it, and nothing that only resembles them.
     known = KnownFields(plugins, document.data)
     data, policy = _without_nulls(document.data, (), known), Policy()
@@ -120,7 +120,9 @@ def _doubled_triggers(policy: Policy) -> Iterator[tuple[Path, str]]:
             yield ("triggers", number), trigger.name
 
 
-def _told(document: Document, known: KnownFields, found: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[Problem]:
+def _told(
+    document: Document, known: KnownFields, found: Sequence[tuple[Path, Mapping[str, Any]]]
+) -> list[ReadingProblem]:
     problems = []
     for path, one in found:
         is_unknown = one["type"] == "extra_forbidden"

@@ -10,7 +10,7 @@ import yaml
 
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Document, Path, written
-from rescheduler.policy.reading.errors import Problem
+from rescheduler.policy.reading.errors import ReadingProblem
 from rescheduler.policy.reading.yaml_reader import YamlReader, YamlTextError
 
 MOST_BYTES = 1024 * 1024
@@ -33,7 +33,7 @@ def read_document(file: str, raw: bytes) -> Document:
         return document
     if document.data is None and not document.problems:
         nothing = "the policy is empty: nothing would ever be moved; write apiVersion and kind"
-        document.problems.append(Problem(file, 0, 0, "", nothing))
+        document.problems.append(ReadingProblem(file, 0, 0, "", nothing))
     return document
 
 
@@ -49,10 +49,10 @@ def _text(file: str, raw: bytes) -> str:
 
 
 def _unusable(file: str, text: str) -> YamlTextError:
-    return YamlTextError(Problem(file, 0, 0, "", text))
+    return YamlTextError(ReadingProblem(file, 0, 0, "", text))
 
 
-def _told(error: YamlTextError, text: str) -> Problem:
+def _told(error: YamlTextError, text: str) -> ReadingProblem:
     """A fault of syntax is told with the line that it stands in, and what helps where a quote is missing."""
     problem = error.problem
     if not error.is_syntax:
@@ -126,4 +126,4 @@ class _PolicyReader(YamlReader):
         return None
 
     def _tell(self, event: Any, path: Path, text: str) -> None:
-        self.policy.problems.append(Problem(*self.place(event), written(path), text))
+        self.policy.problems.append(ReadingProblem(*self.place(event), written(path), text))

@@ -14,7 +14,7 @@ import yaml
 
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Document, Path, Place, written
-from rescheduler.policy.reading.errors import Problem
+from rescheduler.policy.reading.errors import ReadingProblem
 
 FAST_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """For large texts that programs write; its messages are poorer."""
@@ -32,7 +32,7 @@ _DECIMAL: Final = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+
 class YamlTextError(Exception):
     """A text cannot be read any further. ``is_syntax``: it is no YAML at all, and ``problem`` says what was found."""
 
-    def __init__(self, problem: Problem, *, is_syntax: bool = False) -> None:
+    def __init__(self, problem: ReadingProblem, *, is_syntax: bool = False) -> None:
         super().__init__(str(problem))
         self.problem = problem
         self.is_syntax = is_syntax
@@ -98,12 +98,12 @@ class YamlReader:
             mark = error.problem_mark or error.context_mark
             line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
             reason = "a tab stands where YAML wants spaces" if "'\\t'" in str(error.problem) else str(error.problem)
-            raise YamlTextError(Problem(self.file, line, column, "", reason), is_syntax=True) from error
+            raise YamlTextError(ReadingProblem(self.file, line, column, "", reason), is_syntax=True) from error
         except UnicodeDecodeError as error:
-            raise YamlTextError(Problem(self.file, 0, 0, "", f"not UTF-8 at byte {error.start}")) from error
+            raise YamlTextError(ReadingProblem(self.file, 0, 0, "", f"not UTF-8 at byte {error.start}")) from error
         except (ValueError, OverflowError) as error:  # an escape such as \UFFFFFFFF
             text = "an escape in a quoted text stands for no character"
-            raise YamlTextError(Problem(self.file, 0, 0, "", text)) from error
+            raise YamlTextError(ReadingProblem(self.file, 0, 0, "", text)) from error
         if isinstance(event, yaml.DocumentStartEvent):
             self._anchors = {}
         return event
@@ -196,7 +196,7 @@ class YamlReader:
 
     def refuse(self, event: Any, text: str, path: Path = ()) -> NoReturn:
         """Raise YamlTextError at an event."""
-        raise YamlTextError(Problem(*self.place(event), written(path), text))
+        raise YamlTextError(ReadingProblem(*self.place(event), written(path), text))
 
     def _list(self, path: Path, depth: int) -> list[Any]:
         found: list[Any] = []
@@ -239,7 +239,7 @@ class YamlReader:
 
     def _unreadable(self, error: yaml.reader.ReaderError) -> YamlTextError:
         if not isinstance(self.text, str):
-            return YamlTextError(Problem(self.file, 0, 0, "", str(error.reason)))
+            return YamlTextError(ReadingProblem(self.file, 0, 0, "", str(error.reason)))
         line = self.text.count("\n", 0, error.position) + 1
         text = f"the character {chr(error.character)!a} may not stand in YAML"
-        return YamlTextError(Problem(self.file, line, 1, "", text))
+        return YamlTextError(ReadingProblem(self.file, line, 1, "", text))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rescheduler.model.objects.constraints import NodeAffinity, TopologySpreadConstraint
+from rescheduler.model.objects.constraints import NodeAffinityRules, TopologySpreadConstraint
 from rescheduler.scheduling.filters.node_usage import UsageThresholds
 from rescheduler.scheduling.plugin import SchedulerFilter, SchedulerScore
 from rescheduler.scheduling.reading.metrics_source import ForeignMetrics
@@ -64,7 +64,7 @@ class ConfiguredProfile:
     filters: tuple[str, ...]
     scores: tuple[ConfiguredScore, ...]
     filter_settings: Mapping[str, SchedulerFilter] = field(default_factory=dict)
-    added_affinity: NodeAffinity | None = None
+    added_affinity: NodeAffinityRules | None = None
     usage_threshold: UsageThresholds | None = None
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
     has_own_defaults: bool = False

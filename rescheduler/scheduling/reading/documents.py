@@ -9,7 +9,7 @@ from typing import Any
 
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Document, Path
-from rescheduler.policy.reading.errors import Problem
+from rescheduler.policy.reading.errors import ReadingProblem
 from rescheduler.policy.reading.yaml_reader import YamlReader, YamlTextError
 from rescheduler.scheduling.reading.errors import ConfigurationError
 from rescheduler.scheduling.reading.scalars import plain_value
@@ -47,7 +47,7 @@ def read_documents(where: str, text: str) -> list[ReadDocument]:
 
 def unusable(where: str, text: str, line: int = 0, column: int = 0, path: str = "") -> ConfigurationError:
     """An error of one problem."""
-    return ConfigurationError([Problem(where, line, column, path, text)])
+    return ConfigurationError([ReadingProblem(where, line, column, path, text)])
 
 
 def _without_tabs(text: str) -> str:

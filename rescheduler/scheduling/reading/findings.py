@@ -8,7 +8,7 @@ from typing import Any
 
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Path
-from rescheduler.policy.reading.errors import Problem
+from rescheduler.policy.reading.errors import ReadingProblem
 from rescheduler.scheduling.reading.documents import ReadDocument
 from rescheduler.scheduling.reading.errors import ConfigurationError
 
@@ -24,8 +24,8 @@ class Findings:
     def __init__(self, document: ReadDocument) -> None:
         """Nothing is found yet."""
         self.document = document
-        self.problems: list[Problem] = []
-        self.warnings: list[Problem] = []
+        self.problems: list[ReadingProblem] = []
+        self.warnings: list[ReadingProblem] = []
 
     def refuse(self, path: Path, text: str, *, at_key: bool = False) -> None:
         """The scheduler itself would not start with this."""
@@ -67,12 +67,12 @@ class Findings:
         return len(self.warnings) < _MOST_KEPT
 
     @staticmethod
-    def _add(place: list[Problem], problem: Problem) -> None:
+    def _add(place: list[ReadingProblem], problem: ReadingProblem) -> None:
         if len(place) < _MOST_KEPT and problem not in place:
             place.append(problem)
 
 
-def _place(problem: Problem) -> tuple[int, int]:
+def _place(problem: ReadingProblem) -> tuple[int, int]:
     return problem.line, problem.column
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
-from rescheduler.model.objects.constraints import NodeAffinity as NodeAffinityTerms
-from rescheduler.model.objects.constraints import NodeSelectorTerm, PreferredNodeTerm, Requirement
+from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, PreferredNodeTerm, Requirement
 from rescheduler.scheduling.plugin import SCORE_POINTS, NodeOrder, PluginSettings, Priority, SchedulerScore
 from rescheduler.scheduling.reading.fields import Fields
 from rescheduler.scheduling.reading.findings import choices, quoted
@@ -117,7 +116,7 @@ class AddedNodeAffinity(NodeAffinity):
         return (*self.added, *super().terms(pod, columns))
 
 
-def _added_affinity(fields: Fields) -> NodeAffinityTerms | None:
+def _added_affinity(fields: Fields) -> NodeAffinityRules | None:
     """Node affinity that all pods of a profile get on top of their own; None where nothing is added."""
     if not fields.has("addedAffinity"):
         fields.refuse_unread()
@@ -135,7 +134,7 @@ def _added_affinity(fields: Fields) -> NodeAffinityTerms | None:
         item.refuse_unread()
     added.refuse_unread()
     fields.refuse_unread()
-    return NodeAffinityTerms(required, tuple(preferred))
+    return NodeAffinityRules(required, tuple(preferred))
 
 
 def _term(fields: Fields) -> NodeSelectorTerm:

@@ -13,7 +13,7 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import (
     LabelSelector,
-    NodeAffinity,
+    NodeAffinityRules,
     NodeSelectorTerm,
     PodAffinityTerm,
     Requirement,
@@ -110,7 +110,7 @@ PODS = st.fixed_dictionaries(
         "anti_affinity": few(TERMS, 2),
         "topology_spread": few(SPREADS, 2),
         "node_selector": few(st.just(("rack", "1"))),
-        "node_affinity": st.one_of(st.none(), st.builds(NodeAffinity, st.one_of(st.none(), few(NODE_TERMS, 2)))),
+        "node_affinity": st.one_of(st.none(), st.builds(NodeAffinityRules, st.one_of(st.none(), few(NODE_TERMS, 2)))),
         "tolerations": few(TOLERATIONS),
         "ports": st.sampled_from([(), (), (80,)]),
         "volumes": few(VOLUMES, 2),

@@ -18,7 +18,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import (
     HostPort,
     LabelSelector,
-    NodeAffinity,
+    NodeAffinityRules,
     NodeSelectorTerm,
     PodAffinityTerm,
     PreferredNodeTerm,
@@ -83,13 +83,13 @@ class Draw:
             self.some(lambda: Requirement("metadata.name", "NotIn", (self.one(("n0", "n1")),)), 1, 20),
         )
 
-    def node_affinity(self) -> NodeAffinity | None:
+    def node_affinity(self) -> NodeAffinityRules | None:
         """Required and preferred node terms."""
         if self.chance(50):
             return None
         required = tuple(self.node_term() for _ in range(self.random.randint(0, 2))) if self.chance(40) else None
         wishes = self.some(lambda: PreferredNodeTerm(self.random.randint(1, 100), self.node_term()))
-        return NodeAffinity(required, wishes)
+        return NodeAffinityRules(required, wishes)
 
     def term(self) -> PodAffinityTerm:
         """A term about pods."""

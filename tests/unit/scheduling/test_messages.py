@@ -5,7 +5,7 @@ from __future__ import annotations
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, Requirement
+from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, PodAffinityTerm, Requirement
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import cluster, node, pod, selector, taint
 from tests.unit.scheduling.volumes import user
@@ -50,7 +50,7 @@ def test_nodes_that_the_pod_rules_out_come_before_every_filter() -> None:
     """A cordon on another node is not even looked at."""
     terms = (NodeSelectorTerm((), (Requirement("metadata.name", "In", ("n1",)),)),)
     world = cluster(
-        node("n1", cpu="1"), node("n2", is_unschedulable=True), pod("x", "2", node_affinity=NodeAffinity(terms))
+        node("n1", cpu="1"), node("n2", is_unschedulable=True), pod("x", "2", node_affinity=NodeAffinityRules(terms))
     )
     assert message(world) == (
         "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity]."

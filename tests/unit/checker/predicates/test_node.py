@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm, Requirement, Toleration
+from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, Requirement, Toleration
 from rescheduler.model.objects.node import Node
 from tests.builders import NOW, cluster, node, pod, taint
 from tests.unit.checker.cases import broken, place, plan
@@ -68,9 +68,9 @@ def test_tolerations(toleration: Toleration, *, is_covered: bool) -> None:
     assert rules == (set() if is_covered else {"TaintToleration"})
 
 
-def required(*terms: NodeSelectorTerm) -> NodeAffinity:
+def required(*terms: NodeSelectorTerm) -> NodeAffinityRules:
     """Required node affinity."""
-    return NodeAffinity(required=terms)
+    return NodeAffinityRules(required=terms)
 
 
 def term(key: str, operator: str, *values: str) -> NodeSelectorTerm:
@@ -86,7 +86,7 @@ def by_name(operator: str, *values: str) -> NodeSelectorTerm:
 @pytest.mark.parametrize(
     ("affinity", "is_match"),
     [
-        (NodeAffinity(), True),
+        (NodeAffinityRules(), True),
         (required(), False),
         (required(NodeSelectorTerm()), False),
         (required(NodeSelectorTerm(), term("size", "Exists")), True),
@@ -118,7 +118,7 @@ def by_name(operator: str, *values: str) -> NodeSelectorTerm:
         (required(term("size", "In", "1"), by_name("In", "n1")), True),
     ],
 )
-def test_node_affinity(affinity: NodeAffinity, *, is_match: bool) -> None:
+def test_node_affinity(affinity: NodeAffinityRules, *, is_match: bool) -> None:
     """Terms are alternatives, rules within a term all hold; nonsense matches nothing."""
     rules = placed_on(node("n1", labels={"size": "7"}), node_affinity=affinity)
     assert rules == (set() if is_match else {"NodeAffinity"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.model.objects.constraints import (
-    NodeAffinity,
+    NodeAffinityRules,
     NodeSelectorTerm,
     PreferredNodeTerm,
     Requirement,
@@ -234,7 +234,7 @@ def test_added_affinity() -> None:
         (Requirement("pool", "In", ("a", "b")),), (Requirement("metadata.name", "NotIn", ("n1",)),)
     )
     preferred = PreferredNodeTerm(3, NodeSelectorTerm((Requirement("size", "Gt", ("4",)),)))
-    assert only(configured("NodeAffinity", AFFINITY)).added_affinity == NodeAffinity((required,), (preferred,))
+    assert only(configured("NodeAffinity", AFFINITY)).added_affinity == NodeAffinityRules((required,), (preferred,))
     assert only(kube("")).added_affinity is None
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
-from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm, PreferredNodeTerm, Requirement
+from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, PreferredNodeTerm, Requirement
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.usage.usage import Statistics, Usage, UsageWindows
 from rescheduler.scheduling.configuration import built_in, scheduling_profiles
@@ -92,7 +92,7 @@ def test_added_affinity_filters() -> None:
 
 def test_added_affinity_beside_the_pods_own() -> None:
     """Both must hold."""
-    own = NodeAffinity(required=(NodeSelectorTerm((Requirement("pool", "DoesNotExist"),)),))
+    own = NodeAffinityRules(required=(NodeSelectorTerm((Requirement("pool", "DoesNotExist"),)),))
     found = model(configured("NodeAffinity", REQUIRED), pod("p", node_affinity=own))
     assert best(found) == []
 
@@ -105,7 +105,7 @@ addedAffinity:
   - {weight: 1, preference: {matchExpressions: [{key: pool, operator: Exists}]}}
 """
     zone = NodeSelectorTerm((Requirement("topology.kubernetes.io/zone", "In", ("z2",)),))
-    own = NodeAffinity(preferred=(PreferredNodeTerm(4, zone),))
+    own = NodeAffinityRules(preferred=(PreferredNodeTerm(4, zone),))
     text = configured("NodeAffinity", lines)
     assert scores(model(text, pod("p")))["NodeAffinity"] == [100, 0, 0]
     assert scores(model(text, pod("p", node_affinity=own)))["NodeAffinity"] == [25, 100, 100]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.model.objects.constraints import NodeAffinity as Affinity
+from rescheduler.model.objects.constraints import NodeAffinityRules as Affinity
 from rescheduler.model.objects.constraints import NodeSelectorTerm, Requirement
 from rescheduler.scheduling.filters.node_affinity import NodeAffinity
 from tests.builders import cluster, node, pod

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rescheduler.model.objects.constraints import NodeAffinity as Affinity
+from rescheduler.model.objects.constraints import NodeAffinityRules as Affinity
 from rescheduler.model.objects.constraints import (
     NodeSelectorTerm,
     PodAffinityTerm,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rescheduler.extension_points import Score
-from rescheduler.model.objects.constraints import NodeAffinity as Affinity
+from rescheduler.model.objects.constraints import NodeAffinityRules as Affinity
 from rescheduler.model.objects.constraints import (
     NodeSelectorTerm,
     PodAffinityTerm,

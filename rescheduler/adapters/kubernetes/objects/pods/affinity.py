@@ -25,7 +25,7 @@ from rescheduler.adapters.kubernetes.objects.selectors import (
     unknown_rules,
 )
 from rescheduler.model.objects.constraints import (
-    NodeAffinity,
+    NodeAffinityRules,
     PodAffinityTerm,
     PreferredNodeTerm,
     PreferredPodAffinityTerm,
@@ -46,7 +46,7 @@ class PodAffinity(NamedTuple):
     preferred: tuple[PreferredPodAffinityTerm, ...] = ()
 
 
-def node_affinity(raw: Raw) -> tuple[NodeAffinity | None, tuple[str, ...]]:
+def node_affinity(raw: Raw) -> tuple[NodeAffinityRules | None, tuple[str, ...]]:
     """``spec.affinity.nodeAffinity``, and what of it is not understood. Raises ObjectError."""
     found = _decoded(raw, NodeAffinityObject, "spec.affinity.nodeAffinity")
     if found is None:
@@ -56,7 +56,7 @@ def node_affinity(raw: Raw) -> tuple[NodeAffinity | None, tuple[str, ...]]:
         PreferredNodeTerm(wish.weight, node_selector_term(wish.preference)) for wish in found.preferred or ()
     )
     unknown = unknown_node_rules((*(required or ()), *(wish.term for wish in preferred)))
-    return NodeAffinity(required, preferred), tuple(f"node affinity with {text}" for text in unknown)
+    return NodeAffinityRules(required, preferred), tuple(f"node affinity with {text}" for text in unknown)
 
 
 def pod_affinity(raw: Raw, field: str) -> tuple[PodAffinity, tuple[str, ...]]:

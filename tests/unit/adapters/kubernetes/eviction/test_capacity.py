@@ -14,7 +14,7 @@ from rescheduler.adapters.kubernetes.guidance.node_writes import ATTEMPTS
 from rescheduler.adapters.kubernetes.leftovers.cleaning import find_leftovers, remove_leftovers
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.capacity import EMPTIED, CapacityRequest, PodSet
-from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm, Requirement, Toleration
+from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, Requirement, Toleration
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import pod
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, Request, SteppingClock, status
@@ -32,7 +32,7 @@ ZONE = Requirement("zone", "In", ("a", "b"))
 SPEC = pod(
     "big-0", "1500m", "2Gi", extended={"nvidia.com/gpu": "1"}, node_selector=(("pool", "x"),), ports=(80,),
     tolerations=(Toleration("dedicated", "Exists"), Toleration("", "Exists")), scheduler_name="volcano",
-    node_affinity=NodeAffinity((NodeSelectorTerm((ZONE, Requirement("gpu", "Exists"))),)),
+    node_affinity=NodeAffinityRules((NodeSelectorTerm((ZONE, Requirement("gpu", "Exists"))),)),
 ).spec  # fmt: skip
 PLAIN = pod("small-0", "1").spec
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from rescheduler.checker.recounts.fault_domains import violations_left
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, Requirement
+from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, PodAffinityTerm, Requirement
 from rescheduler.model.objects.constraints import TopologySpreadConstraint as Spread
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.model.plan.plan import Status
@@ -75,7 +75,7 @@ def test_pods_that_must_keep_apart_are_parted() -> None:
 
 def test_a_pod_whose_node_lost_its_label_goes_where_it_is_admitted() -> None:
     """Selector and required affinity count for running pods too."""
-    needs_ssd = NodeAffinity(required=(NodeSelectorTerm((Requirement("disk", "In", ("ssd",)),)),))
+    needs_ssd = NodeAffinityRules(required=(NodeSelectorTerm((Requirement("disk", "In", ("ssd",)),)),))
     found = cluster(
         node("n0"), node("n1", labels={"disk": "ssd"}),
         pod("a", node="n0", node_affinity=needs_ssd), pod("b", node="n0", node_selector=(("disk", "ssd"),)),
