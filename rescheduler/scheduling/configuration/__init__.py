@@ -1,7 +1,6 @@
 """Schedulers' own configuration files, read as each scheduler reads them, and made into profiles to predict with."""
 
 from rescheduler.scheduling.configuration.applied import configured_cluster as configured_cluster
-from rescheduler.scheduling.configuration.node_resources import resources_unknown as resources_unknown
 from rescheduler.scheduling.configuration.profiles import scheduling_profiles as scheduling_profiles
 from rescheduler.scheduling.configuration.recognise import configures_scheduler as configures_scheduler
 from rescheduler.scheduling.configuration.recognise import read_config_map as read_config_map
@@ -11,4 +10,5 @@ from rescheduler.scheduling.configuration.settings import ConfiguredProfile as C
 from rescheduler.scheduling.configuration.sources import built_in as built_in
 from rescheduler.scheduling.configuration.sources import combined as combined
 from rescheduler.scheduling.configuration.telling import configuration_sentences as configuration_sentences
-from rescheduler.scheduling.reading.errors import ConfigurationError as ConfigurationError
+from rescheduler.scheduling.configuration.telling import resources_unknown as resources_unknown
+from rescheduler.scheduling.reading.documents import ConfigurationError as ConfigurationError

@@ -10,8 +10,7 @@ from typing import Any
 from rescheduler.model.printable import printable
 from rescheduler.scheduling.configuration import kube_scheduler, legacy_policy, volcano
 from rescheduler.scheduling.configuration.settings import Configuration, Effect, NotModelled
-from rescheduler.scheduling.reading.documents import ReadDocument, read_documents, unusable
-from rescheduler.scheduling.reading.errors import ConfigurationError
+from rescheduler.scheduling.reading.documents import ConfigurationError, ReadDocument, read_documents, unusable
 from rescheduler.scheduling.reading.findings import quoted
 
 _WANTED = "wanted a KubeSchedulerConfiguration, Volcano's (actions, tiers) or a legacy Policy (predicates, priorities)"

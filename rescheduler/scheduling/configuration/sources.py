@@ -10,8 +10,7 @@ from rescheduler.scheduling.configuration.plugin_config import PluginArguments
 from rescheduler.scheduling.configuration.plugin_sets import default_sets, expanded
 from rescheduler.scheduling.configuration.settings import Configuration, ConfiguredProfile
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER
-from rescheduler.scheduling.reading.documents import unusable
-from rescheduler.scheduling.reading.errors import ConfigurationError
+from rescheduler.scheduling.reading.documents import ConfigurationError, unusable
 from rescheduler.scheduling.reading.findings import quoted
 
 BUILT_IN = "kube-scheduler's defaults"

@@ -5,20 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias, cast
+
+import yaml
 
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Document, Path
-from rescheduler.policy.reading.errors import ReadingProblem
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.yaml_reader import YamlReader, YamlTextError
-from rescheduler.scheduling.reading.errors import ConfigurationError
-from rescheduler.scheduling.reading.scalars import plain_value
 
 MOST_CHARACTERS = 256 * 1024
 MOST_ENTRIES = 5_000
 _MOST_DOUBLED = 50
 # A text without an end is taken to the end, so that each character is looked at once.
 _STRING_OR_TAB = re.compile(r'"(?:\\.|[^"\\])*"?|\t')
+
+
+Scalar: TypeAlias = str | int | float | bool | None
+
+_RESOLVER = cast(Any, yaml.resolver.Resolver())
+_NOTATIONS = ((re.compile(r"0[xX][0-9a-fA-F]+"), 16), (re.compile(r"0[bB][01]+"), 2), (re.compile(r"0[oO]?[0-7]+"), 8))
+_DECIMAL = re.compile(r"0|[1-9][0-9]*")
+_FLOAT = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
+_LONGEST_NUMBER = 64
+
+
+class ConfigurationError(PolicyError):
+    """A scheduler's configuration that its own scheduler would not start with, or that is none.
+
+    ``problems`` are all that were found, each with file, line, field, what was found and what was wanted.
+    """
 
 
 @dataclass
@@ -95,3 +111,27 @@ class _ConfigurationReader(YamlReader):
             for source in merged if isinstance(merged, list) else [merged]:
                 for key, taken in source.items() if isinstance(source, dict) else ():
                     found.setdefault(key, taken)
+
+
+def plain_value(text: str) -> Scalar:
+    """What an unquoted scalar stands for."""
+    kind = str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False))).rpartition(":")[2]
+    if kind == "null":
+        return None
+    if kind == "bool":
+        return text.lower() in ("true", "yes", "on", "y")
+    number = _number(text) if len(text) <= _LONGEST_NUMBER else None
+    return text if number is None else number
+
+
+def _number(text: str) -> int | float | None:
+    sign = -1 if text.startswith("-") else 1
+    digits = text.lstrip("+-").replace("_", "") if len(text) - len(text.lstrip("+-")) <= 1 else ""
+    if _DECIMAL.fullmatch(digits):
+        return sign * int(digits)
+    for form, radix in _NOTATIONS:
+        if form.fullmatch(digits):
+            return sign * int(digits.lstrip("0xXbBoO") or "0", radix)
+    if _FLOAT.fullmatch(digits):
+        return sign * float(digits)
+    return {".inf": sign * float("inf"), ".nan": float("nan")}.get(digits.lower())

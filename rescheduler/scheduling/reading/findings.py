@@ -9,8 +9,7 @@ from typing import Any
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Path
 from rescheduler.policy.reading.errors import ReadingProblem
-from rescheduler.scheduling.reading.documents import ReadDocument
-from rescheduler.scheduling.reading.errors import ConfigurationError
+from rescheduler.scheduling.reading.documents import ConfigurationError, ReadDocument
 
 _LONGEST_SHOWN = 60
 _CREDENTIALS = re.compile(r"//[^/\s]*@")

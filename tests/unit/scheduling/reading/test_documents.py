@@ -6,9 +6,13 @@ import math
 
 import pytest
 
-from rescheduler.scheduling.reading.documents import MOST_CHARACTERS, MOST_ENTRIES, read_documents
-from rescheduler.scheduling.reading.errors import ConfigurationError
-from rescheduler.scheduling.reading.scalars import plain_value
+from rescheduler.scheduling.reading.documents import (
+    MOST_CHARACTERS,
+    MOST_ENTRIES,
+    ConfigurationError,
+    plain_value,
+    read_documents,
+)
 
 
 def data(text: str) -> object:
