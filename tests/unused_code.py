@@ -30,7 +30,7 @@ EXCEPTIONS = {
     ),
     "fields of documents and objects that others read or write": (
         "data_center etag finalizers last_round leader newer_plan node_pods ownerReferences p50 p90 p99 "
-        "reporting_component resourceVersion store_error_since"
+        "reporting_component resourceVersion role store_error_since"
     ),
     "commands, loaded by name when they are called": "demo watcher",
     "how the simulation and tests give an embedded cluster its troubles": (

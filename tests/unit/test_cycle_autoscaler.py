@@ -10,7 +10,7 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import cluster, node, pod, workload
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 WORLD = cluster(
     node("a"), node("b"), node("c"),
@@ -25,7 +25,7 @@ def planned(world: Any = WORLD, *objectives: str, **options: Any) -> Plan:
     policy = Policy.model_validate(
         {"objectives": named, "disruption": {"workloads": {"max_unavailable": 5}}}, strict=False
     )
-    plan = make_plan(world, policy, CycleOptions(StoppedClock(), **options))
+    plan = make_plan(world, policy, CycleOptions(FakeClock(), **options))
     assert not [text for text in plan.warnings if "checker" in text]
     return plan
 

@@ -11,7 +11,7 @@ from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.model.plan.plan import Plan, WaveMark
 from rescheduler.policy.fields.policy import Guidance, Objective, Permission, Policy
 from tests.builders import cluster, node, pod, selector, workload
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 ZONE = "topology.kubernetes.io/zone"
 APART = {"sets": [{"name": "alone", "members": [{"matchLabels": {"app": "web"}}]}]}
@@ -28,7 +28,7 @@ def planned(world: Cluster, objective: str, guidance: str = "Guide", **fields: o
             **fields,
         }
     )
-    plan = make_plan(world, policy, CycleOptions(StoppedClock()))
+    plan = make_plan(world, policy, CycleOptions(FakeClock()))
     assert not [text for text in plan.warnings if "checker" in text]
     return plan
 

@@ -7,14 +7,14 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Objective, Policy
 from tests.builders import cluster, node, pod, workload
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 
 def planned(world: Cluster, *objectives: Objective | str, **fields: object) -> Plan:
     """The plan for some objectives, in order, with a policy that lets everything move."""
     named = tuple(Objective(name=one) if isinstance(one, str) else one for one in objectives)  # type: ignore[arg-type]
     policy = Policy.model_validate({"objectives": named, "disruption": {"workloads": {"max_unavailable": 5}}, **fields})
-    plan = make_plan(world, policy, CycleOptions(StoppedClock()))
+    plan = make_plan(world, policy, CycleOptions(FakeClock()))
     assert not [text for text in plan.warnings if "checker" in text]
     return plan
 

@@ -9,8 +9,9 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.plan.plan import Plan
 from rescheduler.planning.objectives import OBJECTIVES
 from rescheduler.policy.fields.policy import Guidance, Objective, Policy
+from tests.clocks import FakeClock
 from tests.unit.planning.brute_force import TinyCluster
-from tests.unit.planning.tiny import StoppedClock, request_for, tiny_clusters
+from tests.unit.planning.tiny import request_for, tiny_clusters
 
 ARGUMENTS = {
     "Defragment": {"shapes": [{"cpu": "2", "weight": 2}, {"memory": "3Gi"}]},
@@ -39,7 +40,7 @@ def policies(draw: st.DrawFn) -> Policy:
 
 def planned(tiny: TinyCluster, policy: Policy) -> Plan:
     """The plan of one cycle."""
-    return make_plan(request_for(tiny).prediction.columns.cluster, policy, CycleOptions(StoppedClock()))
+    return make_plan(request_for(tiny).prediction.columns.cluster, policy, CycleOptions(FakeClock()))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -14,9 +14,10 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, Status
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import PLENTY
+from tests.clocks import FakeClock
 from tests.unit.disruption.cases import policy
 from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod
-from tests.unit.planning.tiny import StoppedClock, as_cluster
+from tests.unit.planning.tiny import as_cluster
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "Defragment": {"shapes": [{"cpu": "2", "weight": 2}, {"memory": "3Gi"}]},
@@ -79,7 +80,7 @@ def rationed(draw: st.DrawFn) -> Policy:
 
 def planned(cluster: Cluster, wanted: Policy) -> Plan:
     """The plan of one cycle."""
-    return make_plan(cluster, wanted, CycleOptions(StoppedClock()))
+    return make_plan(cluster, wanted, CycleOptions(FakeClock()))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

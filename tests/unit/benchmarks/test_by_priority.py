@@ -12,7 +12,7 @@ from benchmarks.packing.by_priority import pack_by_priority
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.planning.objectives.empty_nodes.repacking.drainage import Drainage, drainage_of
 from rescheduler.planning.problem.deadline import Deadline
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 
 @st.composite
@@ -54,7 +54,7 @@ def best_by_trying(drainage: Drainage, priority: np.ndarray) -> tuple[int, ...]:
 def test_places_as_many_as_trying_everything_does(instance):
     """The counts by priority are the best there are, the bounds say so, and everything fits."""
     drainage, priority = instance
-    packing = pack_by_priority(drainage, priority, Deadline(StoppedClock(), 5.0), seed=0)
+    packing = pack_by_priority(drainage, priority, Deadline(FakeClock(), 5.0), seed=0)
     assert has_room(drainage, packing.node_of)
     assert packing.placed == counts(packing.node_of, priority) == best_by_trying(drainage, priority)
     assert packing.bounds == packing.placed
@@ -63,13 +63,13 @@ def test_places_as_many_as_trying_everything_does(instance):
 def test_lower_priority_makes_way():
     """A running pod of low priority loses its place to a waiting one of high priority."""
     drainage = drainage_of(np.array([[4]]), np.array([[3], [3]]), np.array([0, NOWHERE]))
-    packing = pack_by_priority(drainage, np.array([0, 9]), Deadline(StoppedClock(), 5.0), seed=0)
+    packing = pack_by_priority(drainage, np.array([0, 9]), Deadline(FakeClock(), 5.0), seed=0)
     assert packing.node_of.tolist() == [NOWHERE, 0]
 
 
 def test_nobody_moves_without_need():
     """Pods that can stay where they are do."""
     drainage = drainage_of(np.full((4, 1), 10), np.full((8, 1), 3), np.array([0, 0, 1, 1, 2, 2, 3, NOWHERE]))
-    packing = pack_by_priority(drainage, np.zeros(8, dtype=np.int64), Deadline(StoppedClock(), 5.0), seed=0)
+    packing = pack_by_priority(drainage, np.zeros(8, dtype=np.int64), Deadline(FakeClock(), 5.0), seed=0)
     assert packing.node_of[:7].tolist() == [0, 0, 1, 1, 2, 2, 3]
     assert packing.placed == (8,)

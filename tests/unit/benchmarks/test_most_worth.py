@@ -13,7 +13,7 @@ from benchmarks.fragments.fragmented import Fragmented, blocks_of
 from benchmarks.fragments.item_moves import WIDE, Item, ItemMove, item_moves
 from benchmarks.fragments.most_worth import most_worth
 from rescheduler.planning.problem.deadline import Deadline
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 BLOCK = 4
 WORTH = blocks_of(np.array([BLOCK, 0]))
@@ -79,7 +79,7 @@ def best_gain_by_trying(problem: Fragmented, items: list[Item], most_moves: int)
 def test_plan_and_bounds_enclose_the_truth(mapping, most_moves):
     """No plan breaks the limit or is worth more than the best there is, and no bound is below that."""
     problem, items = mapping
-    deadline = Deadline(StoppedClock(), 5.0)
+    deadline = Deadline(FakeClock(), 5.0)
     chosen, columns = most_worth(problem, WORTH, most_moves, deadline)
     moves = item_moves(problem, columns, chosen.changes, items)
     truth = best_gain_by_trying(problem, items, most_moves)
@@ -100,7 +100,7 @@ def test_one_move_completes_a_block():
         is_wide=np.array([False]),
         present=np.array([[[1]], [[0]]]),
     )
-    chosen, columns = most_worth(problem, WORTH, 1, Deadline(StoppedClock(), 5.0))
+    chosen, columns = most_worth(problem, WORTH, 1, Deadline(FakeClock(), 5.0))
     moves = item_moves(problem, columns, chosen.changes, [Item(0, 0, 0, 0)])
     assert moves == [ItemMove(0, 1, 0)]
     assert chosen.gain == 1
@@ -114,6 +114,6 @@ def test_wide_items_free_both_compartments():
         is_wide=np.array([True]),
         present=np.array([[[1], [1]], [[0], [0]]]),
     )
-    chosen, columns = most_worth(problem, WORTH, 1, Deadline(StoppedClock(), 5.0))
+    chosen, columns = most_worth(problem, WORTH, 1, Deadline(FakeClock(), 5.0))
     moves = item_moves(problem, columns, chosen.changes, [Item(0, 0, 0, WIDE)])
     assert replay(problem, [Item(0, 0, 0, WIDE)], moves) == 2

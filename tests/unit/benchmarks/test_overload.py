@@ -11,14 +11,14 @@ from benchmarks.overload import _faults, _rows_of, observed_use, percentile_of_u
 from benchmarks.overload_baseline import relieved_by_smallest_pods
 from rescheduler.planning.problem.plan_request import ObjectivePlan
 from tests.builders import cluster, node, pod
+from tests.clocks import FakeClock
 from tests.unit.planning.asked import plan_spread_load
 from tests.unit.planning.objectives.spread_load.questions import question_of, use_of
-from tests.unit.planning.tiny import StoppedClock
 
 
 def test_a_row_tells_what_was_reached_and_that_it_was_judged() -> None:
     """The small family is relieved whole, with fewer than 50 evictions."""
-    first, _ = _rows_of(Family("S", 0, 0.70, 1), 5.0, StoppedClock())
+    first, _ = _rows_of(Family("S", 0, 0.70, 1), 5.0, FakeClock())
     assert (first["judge"], first["E"], first["ours"]) == ("passed", 50, 0.0)
     assert 0 < first["moves"] < 50
     assert first["start"] > first["LowNodeUtil."] >= 0

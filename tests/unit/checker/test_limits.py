@@ -17,10 +17,11 @@ from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility
 from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, WaveMark, marked_waves
 from rescheduler.policy.fields.policy import Guidance, Permission, Policy
 from tests.builders import cluster, node, pod, selector
+from tests.clocks import FakeClock
 from tests.unit.checker.cases import anything_goes, broken, move, place, plan
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.test_exchanges_brute_force import full_clusters
-from tests.unit.planning.tiny import StoppedClock, as_cluster
+from tests.unit.planning.tiny import as_cluster
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 
@@ -165,7 +166,7 @@ def test_planner_and_checker_agree(tiny: TinyCluster) -> None:
             "limits": {"max_evictions": tiny.max_evictions, "deadline": 5.0},
         }
     )
-    made = make_plan(found, policy, CycleOptions(StoppedClock()))
+    made = make_plan(found, policy, CycleOptions(FakeClock()))
     assert not [text for text in made.warnings if "checker" in text]
     if any(item.evict_first for item in made.moves):
         unmarked = tuple(with_changes(item, evict_first=False) for item in made.moves)

@@ -7,16 +7,10 @@ from pathlib import Path
 
 from rescheduler.composition.checking import check_files
 from rescheduler.daemon.plugins import PLUGINS
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 from tests.unit.policy.policies import HEAD
 
-
-class NoonClock(StoppedClock):
-    """Noon of 1 June 2026, UTC, for ever."""
-
-    def now(self) -> float:
-        """The time."""
-        return datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
 
 
 def test_the_next_openings_of_each_window_are_found(tmp_path: Path) -> None:
@@ -25,7 +19,7 @@ def test_the_next_openings_of_each_window_are_found(tmp_path: Path) -> None:
     file.write_text(
         HEAD + "disruption: {budgets: [{name: a, schedule: '0 22 * * *', duration: 8h, timeZone: Europe/Berlin}]}"
     )
-    (sentence,) = check_files([str(file)], PLUGINS, NoonClock()).openings
+    (sentence,) = check_files([str(file)], PLUGINS, FakeClock(NOON)).openings
     assert sentence.endswith(
         "opens next at 2026-06-01 20:00 UTC (22:00 Europe/Berlin), 2026-06-02 20:00 UTC (22:00 Europe/Berlin), "
         "2026-06-03 20:00 UTC (22:00 Europe/Berlin)"
@@ -36,7 +30,7 @@ def test_policies_without_windows_have_no_openings(tmp_path: Path) -> None:
     """Nothing is said where there is nothing to say."""
     file = tmp_path / "p.yaml"
     file.write_text(HEAD)
-    assert check_files([str(file)], PLUGINS, NoonClock()).openings == ()
+    assert check_files([str(file)], PLUGINS, FakeClock(NOON)).openings == ()
 
 
 def test_the_next_times_of_cron_schedules_are_told(tmp_path: Path) -> None:
@@ -44,7 +38,7 @@ def test_the_next_times_of_cron_schedules_are_told(tmp_path: Path) -> None:
     file = tmp_path / "p.yaml"
     cron = "{name: Schedule, args: {cron: '30 22 * * 0', timeZone: Europe/Berlin}}"
     file.write_text(HEAD + f"triggers: [{cron}, {{name: Schedule}}]")
-    (sentence,) = check_files([str(file)], PLUGINS, NoonClock()).openings
+    (sentence,) = check_files([str(file)], PLUGINS, FakeClock(NOON)).openings
     assert sentence == (
         "the schedule 30 22 * * 0 (Europe/Berlin) asks for rounds next at 2026-06-07 20:30 UTC (22:30 Europe/Berlin), "
         "2026-06-14 20:30 UTC (22:30 Europe/Berlin), 2026-06-21 20:30 UTC (22:30 Europe/Berlin)"

@@ -17,7 +17,8 @@ from rescheduler.model.usage.trust import TrustState
 from rescheduler.model.usage.usage import UsageWindows
 from rescheduler.usage.collected import Collected
 from tests.builders import NOW, cluster, node, pod
-from tests.unit.daemon.api.records import SetClock, collected
+from tests.clocks import FakeClock
+from tests.unit.daemon.api.records import collected
 from tests.unit.disruption.ledgers import entry
 
 # Tests of what is remembered of our own evictions.
@@ -87,7 +88,7 @@ class Scene:
     def __init__(self) -> None:
         self.collected: Collected = collected({name: {"cpu": 40.0} for name in NODES}, windows=WINDOWS)
         self.touched: dict[str, float] = {}
-        self.clock = SetClock(NOW)
+        self.clock = FakeClock(NOW)
         self.load = CollectedLoad(lambda: self.collected, self.touched_before, self.clock, 0.9)
         self.cluster = cluster(*map(node, NODES))
 

@@ -12,8 +12,8 @@ from rescheduler.model.objects.resources import CPU
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
 from tests.builders import NOW, cluster, node, pod
+from tests.clocks import FakeClock
 from tests.unit.composition.recorded_load import answers, recorded_policy
-from tests.unit.daemon.api.records import SetClock
 
 LIVE = ClusterOptions(kubeconfig="/nowhere")
 RECORDED = ClusterOptions(filenames=("cluster.json",))
@@ -31,7 +31,7 @@ def of_now(folder: Path) -> Policy:
 
 def test_load_comes_from_the_providers_with_its_trust(tmp_path: Path) -> None:
     """With the history that they have, so that one look is enough."""
-    load = ProviderLoad(recorded_policy(tmp_path, answers(a=20, b=60)), LIVE, SetClock())
+    load = ProviderLoad(recorded_policy(tmp_path, answers(a=20, b=60)), LIVE, FakeClock())
     windows = load.windows(WORLD)
     assert windows is not None
     usage = windows.over(900.0)
@@ -44,7 +44,7 @@ def test_load_comes_from_the_providers_with_its_trust(tmp_path: Path) -> None:
 
 def test_it_is_asked_again_only_after_the_interval(tmp_path: Path) -> None:
     """A plan of many waves looks at many snapshots; each is aligned with what is known."""
-    policy, clock = recorded_policy(tmp_path, answers(a=20, b=60)), SetClock()
+    policy, clock = recorded_policy(tmp_path, answers(a=20, b=60)), FakeClock()
     load = ProviderLoad(policy, LIVE, clock)
     load.windows(WORLD)
     (tmp_path / "load.json").unlink()
@@ -64,7 +64,7 @@ def test_a_provider_that_fails_is_a_warning(tmp_path: Path) -> None:
     """Requests stand in, and the reason is told."""
     policy = recorded_policy(tmp_path, answers(a=20))
     (tmp_path / "load.json").write_text("no JSON")
-    load = ProviderLoad(policy, LIVE, SetClock())
+    load = ProviderLoad(policy, LIVE, FakeClock())
     found = load.windows(WORLD)
     assert found is not None
     usage = found.over(300.0)
@@ -77,7 +77,7 @@ def test_a_provider_that_fails_is_a_warning(tmp_path: Path) -> None:
 
 def test_doubts_are_told_by_state(tmp_path: Path) -> None:
     """A node that nobody measures is counted, with the reason."""
-    load = ProviderLoad(recorded_policy(tmp_path, answers(a=20)), LIVE, SetClock())
+    load = ProviderLoad(recorded_policy(tmp_path, answers(a=20)), LIVE, FakeClock())
     text = "\n".join(load.warnings(WORLD))
     assert "usage: the load of 1 of 2 nodes is not believed: Missing: " in text
 
@@ -85,7 +85,7 @@ def test_doubts_are_told_by_state(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("age", "is_asked"), [(0.0, True), (300.0, True), (301.0, False), (86400.0, False)])
 def test_an_old_recording_of_a_cluster_is_not_given_the_load_of_now(tmp_path: Path, age: float, is_asked: bool) -> None:
     """Providers tell of now; who wants the load of that time gives it."""
-    load = ProviderLoad(of_now(tmp_path), RECORDED, SetClock(NOW + age))
+    load = ProviderLoad(of_now(tmp_path), RECORDED, FakeClock(NOW + age))
     assert (load.windows(WORLD) is not None) is is_asked
     warned = any("--usage FILE gives the load of that time" in text for text in load.warnings(WORLD))
     assert warned is not is_asked
@@ -93,7 +93,7 @@ def test_an_old_recording_of_a_cluster_is_not_given_the_load_of_now(tmp_path: Pa
 
 def test_recorded_load_belongs_to_the_time_of_a_recorded_cluster(tmp_path: Path) -> None:
     """However long ago that was: both are of the same time, which is the now of all ages."""
-    load = ProviderLoad(recorded_policy(tmp_path, answers(a=20, b=60)), RECORDED, SetClock(NOW + 86400))
+    load = ProviderLoad(recorded_policy(tmp_path, answers(a=20, b=60)), RECORDED, FakeClock(NOW + 86400))
     windows = load.windows(WORLD)
     assert windows is not None
     usage = windows.over(900.0)
@@ -128,7 +128,7 @@ def test_a_recording_that_is_no_answer_is_left_to_the_provider(tmp_path: Path, t
 
 def test_a_live_snapshot_of_a_server_with_another_clock_is_not_called_old(tmp_path: Path) -> None:
     """Only recordings are."""
-    load = ProviderLoad(recorded_policy(tmp_path, answers(end=NOW + 900, a=20, b=60)), LIVE, SetClock(NOW + 900))
+    load = ProviderLoad(recorded_policy(tmp_path, answers(end=NOW + 900, a=20, b=60)), LIVE, FakeClock(NOW + 900))
     assert load.windows(WORLD) is not None
 
 
@@ -137,7 +137,7 @@ def test_a_provider_that_needs_a_cluster_is_left_out_of_a_recording(tmp_path: Pa
     policy = recorded_policy(tmp_path, [])
     usage = policy.usage.model_copy(update={"providers": (policy.usage.providers[0].model_copy(
         update={"name": "MetricsServer", "args": {}}),)})  # fmt: skip
-    load = ProviderLoad(policy.model_copy(update={"usage": usage}), RECORDED, SetClock())
+    load = ProviderLoad(policy.model_copy(update={"usage": usage}), RECORDED, FakeClock())
     assert load.windows(WORLD) is None
     text = "\n".join(load.warnings(WORLD))
     assert "MetricsServer" in text
@@ -150,7 +150,7 @@ def test_wrong_arguments_are_found_before_anything_is_read(tmp_path: Path) -> No
     wrong = policy.usage.providers[0].model_copy(update={"args": {"fil": "x"}})
     usage = policy.usage.model_copy(update={"providers": (policy.usage.providers[0], wrong)})
     with pytest.raises(PolicyError) as caught:
-        ProviderLoad(policy.model_copy(update={"usage": usage}), LIVE, SetClock())
+        ProviderLoad(policy.model_copy(update={"usage": usage}), LIVE, FakeClock())
     assert "usage.providers[1].args.fil" in str(caught.value)
 
 
@@ -159,5 +159,5 @@ def test_wrong_arguments_are_found_before_anything_is_read(tmp_path: Path) -> No
 )
 def test_the_age_of_a_recording_is_told_in_its_largest_unit(tmp_path: Path, age: float, told: str) -> None:
     """Not in millions of seconds."""
-    load = ProviderLoad(of_now(tmp_path), RECORDED, SetClock(NOW + age))
+    load = ProviderLoad(of_now(tmp_path), RECORDED, FakeClock(NOW + age))
     assert f"the recording was taken {told} ago" in load.warnings(WORLD)[0]

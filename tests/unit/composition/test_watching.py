@@ -12,8 +12,8 @@ from rescheduler.composition.watching import LiveObserver, UsageWatch
 from rescheduler.extension_points import SnapshotError
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
+from tests.clocks import FakeClock
 from tests.unit.composition.recorded_load import answers, recorded_cluster, recorded_policy
-from tests.unit.daemon.api.records import SetClock
 
 STORE = "  store: {path: usage.sqlite}\n"
 
@@ -32,10 +32,10 @@ def test_it_collects_and_keeps(tmp_path: Path) -> None:
     """A second one goes on with what the first has kept, though its provider is gone."""
     policy, where = recorded_policy(tmp_path, answers(a=20, b=60), STORE), recorded_cluster(tmp_path, "a", "b")
     told: list[str] = []
-    first = UsageWatch(policy, where, SetClock(), told.append)
+    first = UsageWatch(policy, where, FakeClock(), told.append)
     one_tick(first)
     (tmp_path / "load.json").unlink()
-    second = UsageWatch(policy, where, SetClock(), told.append)
+    second = UsageWatch(policy, where, FakeClock(), told.append)
     one_tick(second)
     for watch in (first, second):
         usage = watch.collected.windows.over(900.0)
@@ -48,7 +48,7 @@ def test_it_collects_and_keeps(tmp_path: Path) -> None:
 def test_without_providers_it_is_wrong_use() -> None:
     """With what to write."""
     with pytest.raises(PolicyError) as caught:
-        UsageWatch(Policy(), ClusterOptions(), SetClock(), print)
+        UsageWatch(Policy(), ClusterOptions(), FakeClock(), print)
     assert str(caught.value).startswith("usage.providers: none; write where load comes from, such as providers: [{")
 
 
@@ -56,7 +56,7 @@ def test_a_cluster_that_cannot_be_read_is_told_at_once(tmp_path: Path) -> None:
     """Before anything is listened on."""
     policy = recorded_policy(tmp_path, [])
     with pytest.raises(SnapshotError, match="none"):
-        UsageWatch(policy, ClusterOptions(filenames=(str(tmp_path / "none.json"),)), SetClock(), print)
+        UsageWatch(policy, ClusterOptions(filenames=(str(tmp_path / "none.json"),)), FakeClock(), print)
 
 
 def test_pods_are_read_less_often_than_nodes(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_pods_are_read_less_often_than_nodes(tmp_path: Path) -> None:
         return answer(list_of(pod_object()) if request.path.endswith("/pods") else list_of(node_object("n1")))
 
     with serving(handle) as server:
-        clock = SetClock()
+        clock = FakeClock()
         observe = LiveObserver(connect(str(server.kubeconfig(tmp_path)), read_only=True), clock, 60.0)
         for seconds in (0, 30, 29, 1):
             clock.time += seconds

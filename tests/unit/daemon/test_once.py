@@ -9,7 +9,7 @@ from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.plan.plan import Plan, PlanResult, SnapshotSummary
 from tests.builders import NOW
-from tests.unit.daemon.api.records import SetClock
+from tests.clocks import FakeClock
 
 PLAN = Plan(SnapshotSummary(taken_at=None, nodes=1, pods=1, pending_pods=0, source="test"))
 
@@ -22,7 +22,7 @@ def report(reason: str = "", *, plan: Plan | None = PLAN, is_carried_out: bool =
 
 def test_a_round_that_cannot_begin_ends_in_an_error_that_says_what_is_missing() -> None:
     """A Job would hang until its deadline otherwise, and tell nobody why."""
-    clock = SetClock()
+    clock = FakeClock()
     once = Once(clock, is_once=True)
     clock.time += ONCE_SECONDS
     once.check(dict)
@@ -37,7 +37,7 @@ def test_a_round_that_cannot_begin_ends_in_an_error_that_says_what_is_missing() 
 
 def test_a_daemon_waits_for_ever() -> None:
     """It has nobody to report to but its log, its metrics and its probes."""
-    clock = SetClock()
+    clock = FakeClock()
     once = Once(clock, is_once=False)
     clock.time += 100 * ONCE_SECONDS
     once.check(lambda: {"Node": "cannot be reached"})
@@ -59,7 +59,7 @@ def test_a_round_that_failed_or_stopped_early_is_the_process_s_failure(
     found: RoundReport | None, is_failure: bool
 ) -> None:
     """As with ``apply``; a round that had nothing to do, or had to wait, has not failed."""
-    once = Once(SetClock(), is_once=True)
+    once = Once(FakeClock(), is_once=True)
     if not is_failure:
         once.judge(found)
         return

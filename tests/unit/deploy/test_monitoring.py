@@ -16,10 +16,10 @@ import yaml
 from rescheduler.adapters.telemetry.metrics.figures import FIGURES, metrics_table
 from rescheduler.adapters.telemetry.metrics.metrics import Metrics
 from rescheduler.adapters.telemetry.words import OUTCOMES, WORDS
+from tests.clocks import FakeClock
 from tests.paths import DEPLOY, ROOT
 from tests.unit.adapters.telemetry.daemon_notices import all_notices
 from tests.unit.adapters.telemetry.metrics.test_metrics import FULL
-from tests.unit.daemon.api.records import SetClock
 
 FOLDER = DEPLOY / "monitoring"
 PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
@@ -172,7 +172,7 @@ def test_the_rules_are_rules_and_fire_when_they_should() -> None:
 @needs_promtool
 def test_metrics_are_named_as_prometheus_wants_them() -> None:
     """Units, suffixes and help texts, as promtool judges them."""
-    metrics = Metrics(SetClock(), FULL)
+    metrics = Metrics(FakeClock(), FULL)
     for notice in all_notices():
         metrics.hear(notice)
     assert promtool("check", "metrics", stdin=metrics.text().decode()) == ""

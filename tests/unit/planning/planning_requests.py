@@ -13,8 +13,8 @@ from rescheduler.planning.problem.plan_request import ObjectivePlan
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import PLENTY
+from tests.clocks import FakeClock
 from tests.unit.planning.asked import RoomRequest
-from tests.unit.planning.tiny import StoppedClock
 
 
 def request_of(
@@ -43,7 +43,7 @@ def request_of(
         is_guided_by_holds=is_guided_by_holds,
         deadline_seconds=deadline_seconds,
         seed=seed,
-        clock=StoppedClock(),
+        clock=FakeClock(),
     )
 
 
@@ -54,7 +54,7 @@ def problem_of(request: RoomRequest) -> Problem:
 
 def endless() -> Deadline:
     """A deadline that is never reached."""
-    return Deadline(StoppedClock(), PLENTY)
+    return Deadline(FakeClock(), PLENTY)
 
 
 def index(cluster: Cluster, name: str) -> int:

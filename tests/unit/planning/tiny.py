@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from rescheduler.extension_points import Clock
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
@@ -12,26 +11,12 @@ from rescheduler.model.objects.constraints import PodAffinityTerm, Toleration, T
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests import builders
+from tests.clocks import FakeClock
 from tests.unit.planning.asked import RoomRequest
 from tests.unit.planning.brute_force import TinyCluster, TinyNode, TinyPod
 
 ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"
-
-
-class StoppedClock(Clock):
-    """A clock on which no time passes, so that no deadline is ever reached."""
-
-    def now(self) -> float:
-        """A fixed time."""
-        return builders.NOW
-
-    def monotonic(self) -> float:
-        """A fixed time."""
-        return 0.0
-
-    def sleep(self, seconds: float) -> None:
-        """Wait not at all."""
 
 
 def as_cluster(tiny: TinyCluster) -> Cluster:
@@ -95,7 +80,7 @@ def request_for(tiny: TinyCluster, *, seed: int = 0, deadline_seconds: float = b
         is_guided_by_holds=True,
         deadline_seconds=deadline_seconds,
         seed=seed,
-        clock=StoppedClock(),
+        clock=FakeClock(),
         prize=tiny.prize,
         helped_together=tuple(tuple(index_of[member] for member in group) for group in tiny.together),
     )

@@ -25,6 +25,7 @@ from rescheduler.policy.fields.usage import UsagePolicy, UsageTrust
 from rescheduler.usage.collected import Collected, Observed
 from rescheduler.usage.collector import Collector
 from tests.builders import NOW, cluster, node, pod
+from tests.clocks import FakeClock
 from tests.unit.usage.cases import FakeProvider, answer, failing, moving, nan, nodes, pod_samples, steady
 from tests.unit.usage.test_store_writer import FakeStore
 
@@ -322,43 +323,24 @@ def test_nodes_come_and_go() -> None:
     assert states(found) == ["Trusted"] * 5
 
 
-class ManualClock:
-    """Goes on by what work takes."""
-
-    def __init__(self) -> None:
-        self.at = 0.0
-
-    def now(self) -> float:
-        """Wall time."""
-        return NOW + self.at
-
-    def monotonic(self) -> float:
-        """The same, from another start."""
-        return self.at
-
-    def sleep(self, seconds: float) -> None:
-        """Not used."""
-        raise AssertionError(seconds)
-
-
 def test_ticks_keep_their_beat_and_leave_out_what_a_slow_one_missed() -> None:
     """A provider that takes 40 s once costs two beats, and no tick is made up for."""
-    clock = ManualClock()
+    clock = FakeClock()
     durations = [1.0, 40.0, 1.0, 1.0]
     began: list[float] = []
 
     def script(now: float) -> MetricsSample:
-        began.append(clock.at)
-        clock.at += durations[len(began) - 1]
+        began.append(clock.time)
+        clock.time += durations[len(began) - 1]
         return steady(now)
 
     def wait(seconds: float) -> bool:
-        clock.at += seconds
+        clock.time += seconds
         return len(began) == len(durations)
 
     subject = collector(FakeProvider(script))
     subject.run(clock, wait)
-    assert began == [0.0, 15.0, 60.0, 75.0]
+    assert [at - NOW for at in began] == [0.0, 15.0, 60.0, 75.0]
     assert subject.collected.overrun_ticks == 2
 
 

@@ -16,8 +16,8 @@ from rescheduler.extension_points import StoreError
 from rescheduler.model.daemon.notices import EvictionNoted, Paused, PolicyLoaded, Resumed, RoundEnded, TriggerFired
 from rescheduler.model.daemon.rounds import Occasion
 from tests.builders import NOW
+from tests.clocks import FakeClock
 from tests.unit.adapters.telemetry.daemon_notices import Heard, all_notices, dry_round, report
-from tests.unit.daemon.api.records import SetClock
 from tests.unit.execution.entries import entry
 
 RESUMED = Resumed(NOW, "jane")
@@ -59,7 +59,7 @@ def whats(path: Path) -> list[str]:
 
 def test_who_did_what_when_and_under_which_policy(path: Path) -> None:
     """Faults and watches are no decisions: everything else has a line."""
-    log = AuditFile(lambda: path, SetClock(), Heard())
+    log = AuditFile(lambda: path, FakeClock(), Heard())
     for notice in all_notices():
         log.hear(notice)
     found = lines(path)
@@ -79,7 +79,7 @@ def test_who_did_what_when_and_under_which_policy(path: Path) -> None:
 
 def test_an_eviction_tells_all_that_is_known(path: Path) -> None:
     """Pod, workload, both nodes, plan, objective and reason; what a person approved bears his name."""
-    log = AuditFile(lambda: path, SetClock(), Heard())
+    log = AuditFile(lambda: path, FakeClock(), Heard())
     log.hear(PolicyLoaded(NOW, "abc", "p", "Approve"))
     log.hear(EVICTED)
     log.hear(RoundEnded(NOW, report(approved_by="jane")))
@@ -104,7 +104,7 @@ def test_rounds_that_carry_nothing_out_leave_no_line() -> None:
 def test_lines_are_only_ever_added(path: Path) -> None:
     """By one process after another."""
     for _ in range(3):
-        log = AuditFile(lambda: path, SetClock(), Heard())
+        log = AuditFile(lambda: path, FakeClock(), Heard())
         log.hear(RESUMED)
         log.close()
     assert whats(path) == ["resumed"] * 3
@@ -114,7 +114,7 @@ def test_each_decision_that_evicts_waits_for_the_disk(path: Path, monkeypatch: p
     """Others do not."""
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", synced.append)
-    log = AuditFile(lambda: path, SetClock(), Heard())
+    log = AuditFile(lambda: path, FakeClock(), Heard())
     log.hear(RESUMED)
     assert not synced
     log.hear(EVICTED)
@@ -124,7 +124,7 @@ def test_each_decision_that_evicts_waits_for_the_disk(path: Path, monkeypatch: p
 def test_a_full_disk_is_told_once_and_the_lack_is_written_down_later(path: Path) -> None:
     """Half a line stays half a line: what comes after begins on its own."""
     told, disk = Heard(), Disk(room=30)
-    log = AuditFile(lambda: path, SetClock(NOW + 9), told, write=disk)
+    log = AuditFile(lambda: path, FakeClock(NOW + 9), told, write=disk)
     for _ in range(3):
         log.hear(EVICTED)
     assert told.faults == [f"audit: the audit log {path} cannot be written: No space left on device"]
@@ -143,13 +143,13 @@ def test_a_full_disk_is_told_once_and_the_lack_is_written_down_later(path: Path)
 def test_a_line_that_a_kill_cut_off_is_left_as_it_is(path: Path) -> None:
     """The next process begins a new one."""
     path.write_text('{"version":1,"what":"evic')
-    AuditFile(lambda: path, SetClock(), Heard()).hear(RESUMED)
+    AuditFile(lambda: path, FakeClock(), Heard()).hear(RESUMED)
     assert json.loads(path.read_text().splitlines()[1])["what"] == "resumed"
 
 
 def test_a_file_that_was_rotated_away_is_begun_anew(path: Path) -> None:
     """Without a signal: by its name."""
-    log = AuditFile(lambda: path, SetClock(), Heard())
+    log = AuditFile(lambda: path, FakeClock(), Heard())
     log.hear(RESUMED)
     path.rename(path.with_suffix(".1"))
     log.hear(EVICTED)
@@ -164,7 +164,7 @@ def test_the_file_is_the_one_that_the_policy_names_by_now(path: Path) -> None:
     """A policy that comes in force may name another one, or none; nothing is lost in the one before."""
     named: list[Path | None] = [None]
     told = Heard()
-    log = AuditFile(lambda: named[0], SetClock(), told)
+    log = AuditFile(lambda: named[0], FakeClock(), told)
     log.check()
     log.hear(RESUMED)
     named[0] = path
@@ -188,7 +188,7 @@ def test_what_is_no_file_is_found_out_at_the_start(path: Path, kind: str) -> Non
     else:
         where = path / "below" / "audit.jsonl"
     told = Heard()
-    log = AuditFile(lambda: where, SetClock(), told)
+    log = AuditFile(lambda: where, FakeClock(), told)
     with pytest.raises(StoreError, match="cannot be written"):
         log.check()
     log.hear(RESUMED)
@@ -197,14 +197,14 @@ def test_what_is_no_file_is_found_out_at_the_start(path: Path, kind: str) -> Non
 
 def test_a_good_file_passes_the_look_at_the_start(path: Path) -> None:
     """It is made, and stays empty."""
-    AuditFile(lambda: path, SetClock(), Heard()).check()
+    AuditFile(lambda: path, FakeClock(), Heard()).check()
     assert path.read_bytes() == b""
 
 
 def test_texts_cannot_forge_lines_nor_hold_secrets(path: Path) -> None:
     """A reason may come from anybody who may pause us."""
     hide = Redaction(lambda text: text.replace("marked", "***"))
-    log = AuditFile(lambda: path, SetClock(), Heard(), hide=hide)
+    log = AuditFile(lambda: path, FakeClock(), Heard(), hide=hide)
     log.hear(Paused(NOW, "jane\u202e", 'x\n{"what":"resumed"}\x1b[2J marked ' + "y" * 9000))
     (line,) = lines(path)
     assert line["who"] == "jane\\u202e"

@@ -23,11 +23,11 @@ from rescheduler.extension_points import ClusterError, Listener
 from rescheduler.model.daemon.notices import ApprovalWanted, Fault, Notice
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW
+from tests.clocks import FakeClock
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 from tests.unit.adapters.telemetry.daemon_notices import Heard, all_notices, plan
 from tests.unit.adapters.telemetry.logs import logging_to
 from tests.unit.adapters.telemetry.test_cluster_events import CLUSTER
-from tests.unit.daemon.api.records import SetClock
 from tests.unit.policy.policies import policy
 
 CANARY = "c4n4ry-T0ken_77.x"
@@ -72,13 +72,13 @@ class Outputs:
         self.connection: Connection = connect(server.kubeconfig(folder, token=CANARY), read_only=False)
         log.hide.add(self.connection.without_credentials)
         self.told = Heard()
-        self.metrics = Metrics(SetClock(), hide=log.hide)
+        self.metrics = Metrics(FakeClock(), hide=log.hide)
         self.spans: Any = None
 
     def listeners(self) -> Listener:
         """All listeners, each with the same redaction."""
         hide = self.log.hide
-        audit = AuditFile(lambda: self.folder / "audit.jsonl", SetClock(), self.told, hide=hide)
+        audit = AuditFile(lambda: self.folder / "audit.jsonl", FakeClock(), self.told, hide=hide)
         more: list[Listener] = []
         if can_trace():
             from opentelemetry.sdk.trace import TracerProvider
@@ -93,7 +93,7 @@ class Outputs:
     def events(self) -> Listener:
         """Events: apart, since an Event has to name the very pod that it is about."""
         found = policy("mode: Approve")
-        return ClusterEvents(self.connection, SetClock(), lambda: found, lambda: CLUSTER, hide=self.log.hide)
+        return ClusterEvents(self.connection, FakeClock(), lambda: found, lambda: CLUSTER, hide=self.log.hide)
 
     def everything(self) -> Mapping[str, str]:
         """By where it goes."""

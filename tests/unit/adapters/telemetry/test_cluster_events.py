@@ -24,9 +24,9 @@ from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Move, PlannedPlacement, PodReference, Refusal, Status
 from tests.builders import NOW, cluster, node, pod
+from tests.clocks import FakeClock
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 from tests.unit.adapters.telemetry.daemon_notices import all_notices, objective, plan, report
-from tests.unit.daemon.api.records import SetClock
 from tests.unit.policy.policies import policy
 
 CLUSTER = cluster(
@@ -42,7 +42,7 @@ class Scene(NamedTuple):
 
     events: ClusterEvents
     server: FakeApiServer
-    clock: SetClock
+    clock: FakeClock
 
     @property
     def sent(self) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ def scene(tmp_path: Path) -> Iterator[Open]:
     with serving(accept) as server:
 
         def opened(body: str = "mode: Execute", snapshot: Cluster | None = CLUSTER, **options: Any) -> Scene:
-            clock, found = SetClock(), policy(body)
+            clock, found = FakeClock(), policy(body)
             connection = connect(server.kubeconfig(tmp_path), read_only=False)
             return Scene(ClusterEvents(connection, clock, lambda: found, lambda: snapshot, **options), server, clock)
 
@@ -182,12 +182,12 @@ def test_a_server_that_refuses_is_left_alone(tmp_path: Path) -> None:
     """Telling never stops anything; nothing is raised."""
     with serving(lambda _: status(403, "no")) as server:
         connection = connect(server.kubeconfig(tmp_path), read_only=False)
-        events = ClusterEvents(connection, SetClock(), lambda: policy("mode: Execute"), lambda: CLUSTER)
+        events = ClusterEvents(connection, FakeClock(), lambda: policy("mode: Execute"), lambda: CLUSTER)
         events.hear(not_helped())
         events.hear(NodesOffered(NOW, "Annotate", ("n1",)))
     read_only = ClusterEvents(
         connect(server.kubeconfig(tmp_path), read_only=True),
-        SetClock(),
+        FakeClock(),
         lambda: policy("mode: Execute"),
         lambda: CLUSTER,
     )
@@ -197,7 +197,7 @@ def test_a_server_that_refuses_is_left_alone(tmp_path: Path) -> None:
 def test_an_api_server_that_does_not_answer_is_not_asked_again_and_again(tmp_path: Path) -> None:
     """A minute's rest; and what happened long ago is not told any more."""
     with serving(lambda _: Answer(announced=1000)) as server:  # breaks off in the middle of each answer
-        clock, connection = SetClock(), connect(server.kubeconfig(tmp_path), read_only=False)
+        clock, connection = FakeClock(), connect(server.kubeconfig(tmp_path), read_only=False)
         events = ClusterEvents(connection, clock, lambda: policy("mode: Execute"), lambda: CLUSTER)
         events.hear(not_helped())
         assert len(server.requests) == 1

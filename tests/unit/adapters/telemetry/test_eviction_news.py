@@ -13,8 +13,8 @@ from rescheduler.extension_points import LedgerReading, StoreError
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.notices import EvictionNoted, LeadershipChanged, PolicyLoaded, Started
 from tests.builders import NOW
+from tests.clocks import FakeClock
 from tests.unit.adapters.telemetry.daemon_notices import Heard
-from tests.unit.daemon.api.records import SetClock
 from tests.unit.execution.entries import entry, ledger_of
 
 
@@ -53,7 +53,7 @@ def words(heard: Heard) -> list[str]:
 def test_each_state_is_told_once() -> None:
     """From the announcement to the end, whatever is written down how often."""
     heard = Heard()
-    log = ToldAuditLog(Shelf(), EvictionNews(heard, SetClock(NOW + 5)))
+    log = ToldAuditLog(Shelf(), EvictionNews(heard, FakeClock(NOW + 5)))
     for state in (EntryState.INTENDED, EntryState.OPEN, EntryState.OPEN, EntryState.REPAID):
         log.note([entry(state=state)])
     assert words(heard) == ["web-0 announced", "web-0 sent", "web-0 repaid"]
@@ -63,7 +63,7 @@ def test_each_state_is_told_once() -> None:
 def test_what_the_ledger_still_holds_is_no_news() -> None:
     """It lags behind the audit log by one write: nothing goes back."""
     heard, shelf = Heard(), Shelf(ledger_of(entry(state=EntryState.INTENDED)))
-    news = EvictionNews(heard, SetClock())
+    news = EvictionNews(heard, FakeClock())
     log, store = ToldAuditLog(None, news), ToldLedgerStore(shelf, news)
     log.note([entry(state=EntryState.INTENDED)])
     log.note([entry(landed_on="n1")])
@@ -79,7 +79,7 @@ def test_what_the_ledger_still_holds_is_no_news() -> None:
 def test_what_stood_in_the_ledger_before_us_is_not_told() -> None:
     """But what becomes of it is."""
     heard, old = Heard(), entry("old")
-    store = ToldLedgerStore(Shelf(ledger_of(old)), EvictionNews(heard, SetClock()))
+    store = ToldLedgerStore(Shelf(ledger_of(old)), EvictionNews(heard, FakeClock()))
     assert store.read().ledger.entries == (old,)
     assert words(heard) == []
     store.write(ledger_of(structs.replace(old, state=EntryState.REPAID), entry("new", state=EntryState.INTENDED)), "1")
@@ -89,7 +89,7 @@ def test_what_stood_in_the_ledger_before_us_is_not_told() -> None:
 def test_whoever_takes_the_lead_does_not_tell_what_another_did() -> None:
     """The entries of the time between are the other one's to tell; an election won by another changes nothing."""
     heard, shelf = Heard(), Shelf(ledger_of())
-    news = EvictionNews(heard, SetClock())
+    news = EvictionNews(heard, FakeClock())
     store = ToldLedgerStore(shelf, news)
     store.read()
     shelf.ledger = ledger_of(entry("theirs"))
@@ -105,7 +105,7 @@ def test_whoever_takes_the_lead_does_not_tell_what_another_did() -> None:
 def test_a_dry_run_does_not_tell_what_others_evict() -> None:
     """It evicts nothing, so no line and no count may say that anything was evicted; but it learns."""
     heard, shelf = Heard(), Shelf()
-    news = EvictionNews(heard, SetClock())
+    news = EvictionNews(heard, FakeClock())
     store = ToldLedgerStore(shelf, news)
     news.hear(Started(NOW, "1", "DryRun", "abc"))
     store.read()
@@ -123,7 +123,7 @@ def test_a_write_that_somebody_else_forestalled_is_not_told() -> None:
     """Nothing was written."""
     heard, shelf = Heard(), Shelf()
     shelf.is_taken = True
-    store = ToldLedgerStore(shelf, EvictionNews(heard, SetClock()))
+    store = ToldLedgerStore(shelf, EvictionNews(heard, FakeClock()))
     store.read()
     assert store.write(ledger_of(entry()), "1") is None
     assert words(heard) == []
@@ -133,7 +133,7 @@ def test_a_line_that_cannot_be_written_is_no_news() -> None:
     """The caller hears of it as before, and sends nothing."""
     heard, shelf = Heard(), Shelf()
     shelf.is_full = True
-    log = ToldAuditLog(shelf, EvictionNews(heard, SetClock()))
+    log = ToldAuditLog(shelf, EvictionNews(heard, FakeClock()))
     with pytest.raises(StoreError):
         log.note([entry(state=EntryState.INTENDED)])
     assert heard == []
@@ -142,7 +142,7 @@ def test_a_line_that_cannot_be_written_is_no_news() -> None:
 def test_doubt_and_failure_are_told_each_by_itself() -> None:
     """An answer that was lost, and later a replacement that does not work."""
     heard = Heard()
-    log = ToldAuditLog(Shelf(), EvictionNews(heard, SetClock()))
+    log = ToldAuditLog(Shelf(), EvictionNews(heard, FakeClock()))
     log.note([entry(is_in_doubt=True)])
     log.note([entry()])
     log.note([entry(failure="its image cannot be pulled")])
@@ -153,6 +153,6 @@ def test_doubt_and_failure_are_told_each_by_itself() -> None:
 def test_two_evictions_of_one_pod_are_two() -> None:
     """Known by the time of their announcement; and pods of one name by their uid."""
     heard = Heard()
-    log = ToldAuditLog(Shelf(), EvictionNews(heard, SetClock()))
+    log = ToldAuditLog(Shelf(), EvictionNews(heard, FakeClock()))
     log.note([entry(state=EntryState.REFUSED), entry(at=NOW + 9)])
     assert words(heard) == ["web-0 refused", "web-0 sent"]

@@ -9,8 +9,8 @@ import pytest
 from rescheduler.adapters.telemetry.listeners import Listeners, QueuedListener
 from rescheduler.model.daemon.notices import Fault, Notice, Resumed, Stopping
 from tests.builders import NOW
+from tests.clocks import FakeClock
 from tests.unit.adapters.telemetry.daemon_notices import Heard, all_notices
-from tests.unit.daemon.api.records import SetClock
 
 NOTICE = Resumed(NOW, "jane")
 SECRET = "s3cr3t"
@@ -81,7 +81,7 @@ def test_where_all_fail_nothing_is_raised() -> None:
 def test_a_queue_hands_on_in_order_and_ends_when_all_is_said() -> None:
     """``stop`` waits for what was taken before; later notices are dropped."""
     inner, told = Heard(), Heard()
-    queued = QueuedListener(inner, "audit", SetClock(), told)
+    queued = QueuedListener(inner, "audit", FakeClock(), told)
     queued.start()
     for notice in all_notices():
         queued.hear(notice)
@@ -94,7 +94,7 @@ def test_a_queue_hands_on_in_order_and_ends_when_all_is_said() -> None:
 def test_whoever_tells_never_waits_for_a_slow_listener() -> None:
     """What does not fit is dropped, counted, and told of once; afterwards all is as before."""
     inner, told = Held(), Heard()
-    queued = QueuedListener(inner, "events", SetClock(), told, most=2)
+    queued = QueuedListener(inner, "events", FakeClock(), told, most=2)
     queued.start()
     queued.hear(NOTICE)
     assert inner.has_begun.wait(30)
@@ -110,7 +110,7 @@ def test_whoever_tells_never_waits_for_a_slow_listener() -> None:
 def test_stopping_does_not_wait_for_ever() -> None:
     """A listener that hangs is left behind."""
     inner = Held()
-    queued = QueuedListener(inner, "events", SetClock(), Heard())
+    queued = QueuedListener(inner, "events", FakeClock(), Heard())
     queued.start()
     queued.hear(Stopping(NOW, "SIGTERM"))
     assert inner.has_begun.wait(30)
@@ -121,14 +121,14 @@ def test_stopping_does_not_wait_for_ever() -> None:
 
 def test_a_queue_that_was_never_started_can_be_stopped() -> None:
     """As at a start that fails half-way."""
-    QueuedListener(Heard(), "audit", SetClock(), Heard()).stop()
+    QueuedListener(Heard(), "audit", FakeClock(), Heard()).stop()
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_failing_listener_in_a_queue_is_told_of_once(count: int) -> None:
     """And the thread goes on."""
     broken, told = Broken(), Heard()
-    queued = QueuedListener(broken, "audit", SetClock(), told)
+    queued = QueuedListener(broken, "audit", FakeClock(), told)
     queued.start()
     for _ in range(count):
         queued.hear(NOTICE)

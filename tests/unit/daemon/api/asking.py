@@ -11,7 +11,8 @@ from urllib.parse import unquote
 from starlette.types import ASGIApp
 
 from rescheduler.daemon.load_watcher.app import create_app
-from tests.unit.daemon.api.records import SetClock, SetSource
+from tests.clocks import FakeClock
+from tests.unit.daemon.api.records import SetSource
 
 
 class Answer(NamedTuple):
@@ -70,6 +71,6 @@ def ask(
     return Answer(start["status"], found, b"".join(part.get("body", b"") for part in parts))
 
 
-def asked(source: SetSource, target: str, *, clock: SetClock | None = None, **request: Any) -> Answer:
+def asked(source: SetSource, target: str, *, clock: FakeClock | None = None, **request: Any) -> Answer:
     """What an application over this source answers."""
-    return ask(create_app(source, clock or SetClock(), interval=15.0), target, **request)
+    return ask(create_app(source, clock or FakeClock(), interval=15.0), target, **request)

@@ -18,8 +18,8 @@ from rescheduler.model.daemon.notices import Notice, PolicyLoaded, RoundEnded, S
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, cluster, node, pod, workload
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import Answer, ask
-from tests.unit.daemon.api.records import SetClock
 from tests.unit.daemon.plans import plan, reference, report, result
 
 HOST = "127.0.0.1:2021"
@@ -60,7 +60,7 @@ class DaemonBench:
     """Round 1 made plan "first", which was carried out; round 2 made "second", which waits."""
 
     def __init__(self, *, names: CallNames | None = None, **given: Any) -> None:
-        self.clock = SetClock()
+        self.clock = FakeClock()
         self.reviewer = FakeReviewer()
         self.told: list[Notice] = []
         self.faults: list[str] = []

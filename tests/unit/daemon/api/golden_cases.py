@@ -13,8 +13,9 @@ from rescheduler.daemon.load_watcher.app import create_app
 from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.usage.collected import Collected
 from rescheduler.usage.provider_health import ProviderHealth
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import Answer, ask
-from tests.unit.daemon.api.records import NAN, NOW, SetClock, SetSource, collected, pods_using
+from tests.unit.daemon.api.records import NAN, NOW, SetSource, collected, pods_using
 
 FOLDER = Path(__file__).parent / "golden"
 LOAD: Mapping[str, Mapping[str, float]] = {
@@ -39,7 +40,7 @@ class Case(NamedTuple):
         """What is answered."""
         token = self.token
         read_token = None if token is None else (lambda: token)
-        app = create_app(SetSource(self.known), SetClock(NOW + self.later), interval=15.0, read_token=read_token)
+        app = create_app(SetSource(self.known), FakeClock(NOW + self.later), interval=15.0, read_token=read_token)
         return ask(app, self.target, self.method)
 
 

@@ -94,25 +94,6 @@ def pods_using(*rows: tuple[str, str | None, float, float], windows: Sequence[fl
 
 
 @dataclass
-class SetClock:
-    """A clock that a test sets."""
-
-    time: float = NOW
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        return self.time
-
-    def monotonic(self) -> float:
-        """The same."""
-        return self.time
-
-    def sleep(self, seconds: float) -> None:
-        """Time passes at once."""
-        self.time += seconds
-
-
-@dataclass
 class SetSource:
     """A watcher that knows what a test says."""
 

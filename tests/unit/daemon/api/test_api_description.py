@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.config import SchemathesisConfig
 
 from rescheduler.daemon.load_watcher.app import create_app
-from tests.unit.daemon.api.records import SetClock, SetSource, collected, pods_using
+from tests.clocks import FakeClock
+from tests.unit.daemon.api.records import SetSource, collected, pods_using
 
-APP = create_app(SetSource(collected(**pods_using(("a", "n1", 1.0, 1.0)))), SetClock(), interval=15.0)
+APP = create_app(SetSource(collected(**pods_using(("a", "n1", 1.0, 1.0)))), FakeClock(), interval=15.0)
 CONFIGURATION = SchemathesisConfig(seed=1)
 schema = schemathesis.openapi.from_asgi("/openapi.json", APP, config=CONFIGURATION)
 

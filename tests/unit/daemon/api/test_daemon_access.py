@@ -7,8 +7,8 @@ import pytest
 from rescheduler.daemon.api.request_guard import MOST_CLIENTS, RateLimit
 from rescheduler.daemon.serving.call_names import CallNames
 from rescheduler.model.daemon.account import ApiRight
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.daemon_bench import HOST, bench, refused
-from tests.unit.daemon.api.records import SetClock
 
 EVERYTHING = [
     ("GET", "/v1/state", ApiRight("get", "state")),
@@ -109,7 +109,7 @@ def test_r15_guessing_tokens_is_slowed_down_before_the_cluster_is_asked() -> Non
 
 def test_clients_of_a_limit_are_forgotten_in_the_end() -> None:
     """Memory does not grow with names."""
-    limit = RateLimit(SetClock(), per_second=1.0)
+    limit = RateLimit(FakeClock(), per_second=1.0)
     assert limit.take("first")
     assert not limit.take("first")
     for number in range(MOST_CLIENTS):

@@ -13,14 +13,14 @@ from rescheduler.adapters.telemetry.metrics.metrics import CONTENT_TYPE, Metrics
 from rescheduler.daemon.api.probes import DOOR, Heartbeat, Readiness, create_probes
 from rescheduler.daemon.serving.listening import ApplicationServer
 from tests.builders import NOW
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import ask
-from tests.unit.daemon.api.records import SetClock
 
 
 def probes(heartbeat: Heartbeat | None = None, *, is_ready: bool = True) -> ASGIApp:
     """The application of a daemon that is well unless said otherwise."""
-    beating = heartbeat or Heartbeat(SetClock())
-    return create_probes(beating, lambda: is_ready, Metrics(SetClock()).text, CONTENT_TYPE)
+    beating = heartbeat or Heartbeat(FakeClock())
+    return create_probes(beating, lambda: is_ready, Metrics(FakeClock()).text, CONTENT_TYPE)
 
 
 @pytest.mark.parametrize("path", ["/livez", "/healthz", "/readyz"])
@@ -32,7 +32,7 @@ def test_a_daemon_that_is_well_says_ok(path: str) -> None:
 
 def test_it_lives_as_long_as_its_loop_beats() -> None:
     """A beat is enough, whatever else is wrong: a restart does not bring the API server back."""
-    clock = SetClock(NOW)
+    clock = FakeClock(NOW)
     heartbeat = Heartbeat(clock, longest_silence=60.0)
     app = probes(heartbeat, is_ready=False)
     clock.time += 60
@@ -48,7 +48,7 @@ def test_it_lives_as_long_as_its_loop_beats() -> None:
 
 def test_long_work_that_goes_on_is_a_sign_of_life() -> None:
     """Waiting for replacements may take ten minutes."""
-    clock = SetClock(NOW)
+    clock = FakeClock(NOW)
     heartbeat = Heartbeat(clock, longest_silence=60.0)
     for _ in range(10):
         clock.time += 50
@@ -72,7 +72,7 @@ def test_what_cannot_be_found_out_is_a_no() -> None:
     def fails() -> bool:
         raise RuntimeError("secret")
 
-    app = create_probes(Heartbeat(SetClock()), fails, lambda: b"", CONTENT_TYPE)
+    app = create_probes(Heartbeat(FakeClock()), fails, lambda: b"", CONTENT_TYPE)
     answer = ask(app, "/readyz")
     assert (answer.status, answer.text) == (503, "no\n")
 

@@ -19,7 +19,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import MoveOutcome, OutcomeKind, PlanResult, PodReference, SnapshotSummary
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, cluster, node, pod, taint, workload
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 
 class FakeCapacity(CapacityTarget):
@@ -76,15 +76,13 @@ class Desk:
         self.target = FakeCapacity()
         self.told: list[Notice] = []
         self.stopped: str | None = None
-        self.hand_over = HandOver(
-            self.target, self.policy, StoppedClock(), self.told.append, stopped=lambda: self.stopped
-        )
+        self.hand_over = HandOver(self.target, self.policy, FakeClock(), self.told.append, stopped=lambda: self.stopped)
 
     def round(self, world: Cluster, *notices: AutoscalerNotice, result: PlanResult | None = None) -> RoundReport:
         """A look and a round."""
         self.hand_over.look(world, notices)
         options = CycleOptions(
-            StoppedClock(), left=self.hand_over.left_to_autoscaler(world), waiting=self.hand_over.waiting(world)
+            FakeClock(), left=self.hand_over.left_to_autoscaler(world), waiting=self.hand_over.waiting(world)
         )
         plan = make_plan(world, self.policy, options)
         at = world.taken_at
@@ -345,5 +343,5 @@ def test_what_was_heard_and_told_outlives_a_policy() -> None:
     """A new policy begins with the old one's memory."""
     desk = Desk()
     desk.round(full(pod("lone-0", "3")), triggered())
-    again = HandOver(None, desk.policy, StoppedClock(), desk.told.append, before=desk.hand_over)
+    again = HandOver(None, desk.policy, FakeClock(), desk.told.append, before=desk.hand_over)
     assert set(again.left_to_autoscaler(full())) == {"uid-default-big-0"}

@@ -8,8 +8,9 @@ from rescheduler.daemon.load_watcher.app import create_app
 from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.usage.collected import Collected
 from rescheduler.usage.provider_health import ProviderHealth
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import ask, asked
-from tests.unit.daemon.api.records import NOW, SetClock, SetSource, collected
+from tests.unit.daemon.api.records import NOW, SetSource, collected
 
 ANSWERING = ProviderHealth("Prometheus", answered_at=NOW, is_used=True)
 
@@ -42,7 +43,7 @@ def test_a_node_called_health_is_reached_by_the_query() -> None:
 )
 def test_alive_means_that_ticks_end(ticks: int, later: float, status: int) -> None:
     """With or without samples: a provider that fails is no reason to start us anew. The first tick has as long."""
-    clock = SetClock()
+    clock = FakeClock()
     app = create_app(SetSource(Collected(NOW if ticks else 0.0, ticks=ticks)), clock, interval=15.0)
     clock.time = NOW + later
     assert ask(app, "/healthz").status == status

@@ -6,8 +6,9 @@ import pytest
 
 from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.usage.collected import Collected
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import asked
-from tests.unit.daemon.api.records import NOW, SetClock, SetSource, collected, pods_using, record
+from tests.unit.daemon.api.records import NOW, SetSource, collected, pods_using, record
 
 TEXT = "text/plain; charset=utf-8"
 
@@ -73,7 +74,7 @@ def test_where_no_metrics_are_present_it_is_404(known: Collected, text: str) -> 
 
 def test_a_record_is_told_until_five_minutes_have_passed() -> None:
     """When the collector stops, its last word does not stay for ever."""
-    source, clock = SetSource(collected()), SetClock()
+    source, clock = SetSource(collected()), FakeClock()
     for age, status in ((0, 200), (300, 200), (301, 404)):
         clock.time = NOW + age
         assert asked(source, "/watcher", clock=clock).status == status

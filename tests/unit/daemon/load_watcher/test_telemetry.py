@@ -8,8 +8,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from rescheduler.daemon.load_watcher.app import create_app
 from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.usage.provider_health import ProviderHealth
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import ask
-from tests.unit.daemon.api.records import NAN, NOW, SetClock, SetSource, collected
+from tests.unit.daemon.api.records import NAN, NOW, SetSource, collected
 
 Scraped = dict[tuple[str, tuple[str, ...]], float]
 
@@ -26,7 +27,7 @@ def scraped(text: str) -> Scraped:
 
 def scrape(source: SetSource, *targets: str) -> Scraped:
     """What is scraped after these requests, ten seconds after the record."""
-    app = create_app(source, SetClock(NOW + 10), interval=15.0)
+    app = create_app(source, FakeClock(NOW + 10), interval=15.0)
     for target in targets:
         ask(app, target)
     answer = ask(app, "/metrics")

@@ -6,8 +6,9 @@ import numpy as np
 
 from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.usage.provider_health import ProviderHealth
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import asked
-from tests.unit.daemon.api.records import NAN, NOW, SetClock, SetSource, collected
+from tests.unit.daemon.api.records import NAN, NOW, SetSource, collected
 
 KNOWN = collected(
     trust={"n2": Trust(TrustState.FROZEN, "60.5% of cpu in 3 samples")},
@@ -19,7 +20,7 @@ KNOWN = collected(
 
 def test_every_node_has_its_state_reason_and_age() -> None:
     """The ones that are not told to others too; an age counts up to the moment of asking."""
-    answer = asked(SetSource(KNOWN), "/trust", clock=SetClock(NOW + 1))
+    answer = asked(SetSource(KNOWN), "/trust", clock=FakeClock(NOW + 1))
     assert (answer.status, answer.type) == (200, "application/json")
     assert answer.json == {
         "timestamp": NOW,
@@ -50,4 +51,4 @@ def test_nothing_known_is_404() -> None:
 
 def test_an_old_record_is_still_explained() -> None:
     """What /watcher no longer tells, people may look at."""
-    assert asked(SetSource(KNOWN), "/trust", clock=SetClock(NOW + 9000)).status == 200
+    assert asked(SetSource(KNOWN), "/trust", clock=FakeClock(NOW + 9000)).status == 200

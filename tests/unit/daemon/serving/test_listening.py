@@ -22,8 +22,9 @@ from rescheduler.policy.fields.api import ServerTls
 from rescheduler.policy.fields.metrics_access import Tls
 from rescheduler.policy.fields.usage import WatcherApi
 from rescheduler.policy.reading.errors import PolicyError
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.certificates import authority
-from tests.unit.daemon.api.records import SetClock, SetSource, collected
+from tests.unit.daemon.api.records import SetSource, collected
 from tests.unit.daemon.api.stock_client import ClientError, fetch
 
 # A renewed certificate is shown without a restart.
@@ -82,7 +83,7 @@ SOURCE = SetSource(collected())
 
 def application() -> Any:
     """An application that knows two nodes."""
-    return create_app(SOURCE, SetClock(), interval=15.0)
+    return create_app(SOURCE, FakeClock(), interval=15.0)
 
 
 @contextmanager

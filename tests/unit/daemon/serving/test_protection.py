@@ -13,9 +13,10 @@ from rescheduler.extension_points import MetricsError
 from rescheduler.policy.fields.metrics_access import Credential, Tls
 from rescheduler.policy.fields.usage import WatcherApi
 from rescheduler.policy.reading.errors import PolicyError
+from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import Answer, ask
 from tests.unit.daemon.api.certificates import authority
-from tests.unit.daemon.api.records import SetClock, SetSource, collected
+from tests.unit.daemon.api.records import SetSource, collected
 
 TOKEN = WatcherApi(bearer_token=Credential(file="/token"))
 MUTUAL = WatcherApi(tls=Tls(cert_file="/c", key_file="/k", ca_file="/a"))
@@ -66,7 +67,7 @@ def test_tls_needs_files_that_can_be_used(tmp_path: Path) -> None:
 
 def guarded(read_token: Callable[[], str]) -> Callable[..., Answer]:
     """Asks an application that wants this token."""
-    app = create_app(SetSource(collected()), SetClock(), interval=15.0, read_token=read_token)
+    app = create_app(SetSource(collected()), FakeClock(), interval=15.0, read_token=read_token)
 
     def asking(target: str = "/watcher", authorization: str | None = None) -> Answer:
         return ask(app, target, headers={} if authorization is None else {"Authorization": authorization})

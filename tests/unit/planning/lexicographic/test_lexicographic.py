@@ -7,8 +7,8 @@ from typing import Any
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.plan.plan import ObjectiveResult
 from tests.builders import NOW, cluster, node, pod, workload
+from tests.clocks import FakeClock
 from tests.unit.disruption.cases import policy
-from tests.unit.planning.tiny import StoppedClock
 
 NIGHT = {"name": "night", "schedule": "0 22 * * *", "duration": "8h", "timeZone": "UTC"}
 
@@ -24,7 +24,7 @@ def told(objective: str, *budgets: dict[str, Any], pending: str = "3") -> Object
         limits={"deadline": "3s"},
     )
     world = cluster(*nodes, *pods, *waiting, workload("web", 6), taken_at=NOW)
-    (found,) = make_plan(world, wanted, CycleOptions(StoppedClock())).objectives
+    (found,) = make_plan(world, wanted, CycleOptions(FakeClock())).objectives
     return found
 
 

@@ -19,7 +19,7 @@ from rescheduler.planning.problem.plan_budgets import PlanBudget, left_of, plan_
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import PLENTY, cluster, node, pod
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 PODS = 6
 
@@ -138,7 +138,7 @@ def asked() -> PlanRequest:
         is_guided_by_holds=True,
         deadline_seconds=PLENTY,
         seed=0,
-        clock=StoppedClock(),
+        clock=FakeClock(),
     )
 
 

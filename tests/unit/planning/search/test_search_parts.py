@@ -24,10 +24,10 @@ from rescheduler.planning.search.single_moves import Tightest, move_one_by_one
 from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.waves import GroupsOfPods
 from tests.builders import cluster, node, pod
+from tests.clocks import FakeClock
 from tests.unit.planning.objectives.spread_load.questions import question_of, use_of
 from tests.unit.planning.planning_requests import endless, index
 from tests.unit.planning.search.aversion import Aversion
-from tests.unit.planning.tiny import StoppedClock
 
 
 def search_state_of(question: PlanRequest, **costs: float) -> SearchState:
@@ -178,7 +178,7 @@ def test_the_search_ends_at_once_without_time() -> None:
     """And keeps what it was given."""
     current = search_state_of(question_of(cluster(node("n1"), node("n2"), pod("a", node="n1"))), n1=1)
     current.move(0, 1)
-    Neighbourhoods(current, Tightest(), GroupsOfPods(current.problem), 0, 0.0).search(Deadline(StoppedClock(), 0.0), 50)
+    Neighbourhoods(current, Tightest(), GroupsOfPods(current.problem), 0, 0.0).search(Deadline(FakeClock(), 0.0), 50)
     assert current.moved == {0: 1}
 
 

@@ -12,8 +12,9 @@ from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.wave_packing import as_far_as_possible, by_urgency, packed
 from rescheduler.planning.waves.waves import GroupsOfPods
 from tests.builders import cluster, node, pod
+from tests.clocks import FakeClock
 from tests.unit.planning.planning_requests import endless, index, problem_of, request_of
-from tests.unit.planning.tiny import StoppedClock, TinyCluster, request_for, tiny_clusters
+from tests.unit.planning.tiny import TinyCluster, request_for, tiny_clusters
 
 
 def test_a_budget_decides_the_number_of_waves_and_others_fill_them() -> None:
@@ -63,7 +64,7 @@ def test_time_that_is_over_leaves_a_plan_that_stands() -> None:
     """Without time nothing is moved, and everything is told as left."""
     state = cluster(node("a"), node("b"), pod("web-1", node="a"))
     problem = problem_of(request_of(state))
-    waves, rest = as_far_as_possible(problem, GroupsOfPods(problem), [(0, 1)], Deadline(StoppedClock(), 0.0))
+    waves, rest = as_far_as_possible(problem, GroupsOfPods(problem), [(0, 1)], Deadline(FakeClock(), 0.0))
     assert waves.schedule.waves == ()
     assert rest == [(0, 1)]
 

@@ -20,18 +20,10 @@ from rescheduler.adapters.kubernetes.objects.autoscaler import (
 from rescheduler.adapters.kubernetes.objects.config_map import ConfigMapObject
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
 from rescheduler.model.daemon.rounds import AutoscalerNotice
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 CREATED, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:05:00Z"
 AT = 1767225600.0
-
-
-class At(StoppedClock):
-    """A clock that stands shortly after the first events."""
-
-    def now(self) -> float:
-        """Ten seconds later."""
-        return AT + 10.0
 
 
 def event(uid: str = "e1", version: str = "5", reason: Any = "TriggeredScaleUp", **fields: Any) -> EventObject:
@@ -51,7 +43,7 @@ def event(uid: str = "e1", version: str = "5", reason: Any = "TriggeredScaleUp",
 def heard(sink_type: Any, *more: Any) -> tuple[Any, list[AutoscalerNotice]]:
     """A sink and what it adds."""
     found: list[AutoscalerNotice] = []
-    return sink_type(*more, found.append, At()), found
+    return sink_type(*more, found.append, FakeClock(AT + 10.0)), found
 
 
 def test_events_at_the_start_are_no_news() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rescheduler.adapters.kubernetes.client.connection import Response
@@ -73,24 +73,3 @@ def status(code: int, message: str = "", *, cause: str = "", headers: Mapping[st
     return Response(
         code, headers or {}, json.dumps({"kind": "Status", "message": message, "details": details}).encode()
     )
-
-
-class SteppingClock:
-    """A clock that moves only by sleeping; ``on_sleep`` may change the world."""
-
-    def __init__(self, on_sleep: Callable[[float], None] = lambda _seconds: None) -> None:
-        self.seconds = 0.0
-        self._on_sleep = on_sleep
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        return 1_800_000_000.0 + self.seconds
-
-    def monotonic(self) -> float:
-        """Seconds since the start."""
-        return self.seconds
-
-    def sleep(self, seconds: float) -> None:
-        """Move on."""
-        self.seconds += seconds
-        self._on_sleep(self.seconds)

@@ -17,9 +17,10 @@ from rescheduler.model.daemon.capacity import EMPTIED, CapacityRequest, PodSet
 from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, Requirement, Toleration
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import pod
-from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, Request, SteppingClock, status
+from tests.clocks import FakeClock
+from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, Request, status
 
-NOW = SteppingClock().now()
+NOW = FakeClock().now()
 HOLDS = "/namespaces/holds"
 JOBS = f"/apis/batch/v1{HOLDS}/jobs"
 TEMPLATES = f"/api/v1{HOLDS}/podtemplates"
@@ -75,7 +76,7 @@ def request(how: str, *shapes: PodSet) -> CapacityRequest:
 
 def target(server: FakeServer) -> KubernetesCapacity:
     """Requests in the hold namespace."""
-    return KubernetesCapacity(server, "holds", SteppingClock())  # type: ignore[arg-type]
+    return KubernetesCapacity(server, "holds", FakeClock())  # type: ignore[arg-type]
 
 
 def test_placeholders_are_a_job_that_ends_by_itself() -> None:

@@ -15,7 +15,9 @@ from rescheduler.adapters.kubernetes.guidance.placeholders import placeholder
 from rescheduler.extension_points import ClusterError, HoldRequest
 from rescheduler.model.objects.constraints import HostPort
 from rescheduler.model.objects.resources import resources
-from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, SteppingClock, status
+from tests.builders import NOW
+from tests.clocks import FakeClock
+from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, status
 
 NAMESPACE = "/api/v1/namespaces/holds"
 PODS = f"{NAMESPACE}/pods"
@@ -45,7 +47,7 @@ def ready_server() -> FakeServer:
 
 def keeper(server: FakeServer) -> HoldKeeper:
     """Placeholders in the namespace ``holds``."""
-    return HoldKeeper(server, "holds", SteppingClock())  # type: ignore[arg-type]
+    return HoldKeeper(server, "holds", FakeClock())  # type: ignore[arg-type]
 
 
 def test_a_placeholder_dies_by_itself_and_never_runs() -> None:
@@ -130,20 +132,20 @@ def test_a_job_controller_that_sleeps_is_an_error_in_time() -> None:
     """The error says where to look, and does not wait for ever."""
     server = ready_server()
     server.answer("GET", PODS, {"items": []})
-    clock = SteppingClock()
+    clock = FakeClock()
     with pytest.raises(ClusterError, match="events of these Jobs"):
         HoldKeeper(server, "holds", clock).hold([REQUEST])  # type: ignore[arg-type]
-    assert PATIENCE_SECONDS < clock.seconds < PATIENCE_SECONDS + 2
+    assert PATIENCE_SECONDS < clock.time - NOW < PATIENCE_SECONDS + 2
 
 
 def test_renewing_counts_the_deadline_from_now() -> None:
     """A Job's deadline counts from its start, so its age is added; the nomination is made again."""
     server = ready_server()
     server.answer("PATCH", f"{JOBS}/hold-p-0", {})
-    clock = SteppingClock()
+    clock = FakeClock()
     keeping = HoldKeeper(server, "holds", clock)  # type: ignore[arg-type]
     keeping.hold([REQUEST])
-    clock.seconds += 40.5
+    clock.time += 40.5
     assert keeping.renew([REQUEST]) == []
     job, pod = server.asked("PATCH")[-2:]
     assert job.body["spec"] == {"activeDeadlineSeconds": 100}

@@ -12,7 +12,8 @@ from rescheduler.adapters.kubernetes.guidance.taints import NodeTaints, TaintedN
 from rescheduler.adapters.kubernetes.leftovers.cleaning import find_leftovers, remove_leftovers
 from rescheduler.extension_points import ClusterError, TaintLostError
 from rescheduler.model.plan.leaving_taint import LEAVING, leaving_taint
-from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, Request, SteppingClock, status
+from tests.clocks import FakeClock
+from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, Request, status
 
 OWN = {"key": "example.com/own", "value": "x", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}
 NODES = "/api/v1/nodes"
@@ -49,9 +50,9 @@ class Nodes(FakeServer):
         return self.nodes[name]
 
 
-def keeper(server: FakeServer, clock: SteppingClock | None = None) -> NodeTaints:
+def keeper(server: FakeServer, clock: FakeClock | None = None) -> NodeTaints:
     """The taints of one process."""
-    return NodeTaints(server, clock or SteppingClock())  # type: ignore[arg-type]
+    return NodeTaints(server, clock or FakeClock())  # type: ignore[arg-type]
 
 
 def ours(plan_id: str, end: float) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def ours(plan_id: str, end: float) -> dict[str, Any]:
 
 def test_it_is_put_beside_others_renewed_and_taken_off() -> None:
     """One taint of ours at any time; others stay word for word, and nothing else is in the patch."""
-    server, clock = Nodes(a=[OWN], b=[]), SteppingClock()
+    server, clock = Nodes(a=[OWN], b=[]), FakeClock()
     taints = keeper(server, clock)
     taints.put(["a", "b"], "p", 60)
     assert server.taints("a") == [OWN, ours("p", clock.now() + 60)]
@@ -116,7 +117,7 @@ def test_a_missing_right_is_told_with_the_verb() -> None:
 
 def test_one_node_that_fails_does_not_keep_the_others_closed() -> None:
     """All are tried before the error is told."""
-    server, clock = Nodes(a=[], b=[]), SteppingClock()
+    server, clock = Nodes(a=[], b=[]), FakeClock()
     taints = keeper(server, clock)
     taints.put(["a", "b"], "p", 60)
     server.answer("GET", f"{NODES}/a", ClusterError("connection refused"))

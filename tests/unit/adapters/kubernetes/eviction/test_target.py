@@ -13,7 +13,8 @@ from rescheduler.adapters.kubernetes.leftovers.cleaning import Leftover, find_le
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.plan.plan import PodReference
-from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, SteppingClock, status
+from tests.clocks import FakeClock
+from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, status
 
 POD = PodReference("shop", "web-0", "uid-1")
 EVENTS = "/apis/events.k8s.io/v1/namespaces/shop/events"
@@ -34,7 +35,7 @@ def manifest(name: str = "web-0", **metadata: Any) -> dict[str, Any]:
 
 def target(server: FakeServer) -> KubernetesTarget:
     """The cluster behind a scripted server; snapshots are not read here."""
-    return KubernetesTarget(server, None, clock=SteppingClock(), hold_namespace="holds")  # type: ignore[arg-type]
+    return KubernetesTarget(server, None, clock=FakeClock(), hold_namespace="holds")  # type: ignore[arg-type]
 
 
 def test_a_live_pod_is_read_with_its_version_and_state() -> None:

@@ -12,8 +12,9 @@ from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, KINDS
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.notices import Notice, SyncChanged
+from tests.clocks import FakeClock
 from tests.unit.adapters.api_objects import node_object, pod_object
-from tests.unit.adapters.kubernetes.watch.watched_server import Asked, ManualClock, WatchedServer
+from tests.unit.adapters.kubernetes.watch.watched_server import Asked, WatchedServer
 
 PODS, NODES = KIND_BY_NAME["Pod"].path, KIND_BY_NAME["Node"].path
 
@@ -22,7 +23,7 @@ class Scene:
     """A server with a node and a pod, and a mirror of it that moves by hand."""
 
     def __init__(self, **options: Any) -> None:
-        self.server, self.clock, self.heard = WatchedServer(), ManualClock(), list[Notice]()
+        self.server, self.clock, self.heard = WatchedServer(), FakeClock(), list[Notice]()
         self.server.put(NODES, node_object())
         self.server.put(PODS, pod_object())
         self.mirror = Mirror(
@@ -77,7 +78,7 @@ def test_a_snapshot_says_where_and_when_it_was_taken() -> None:
     scene = Scene()
     scene.server.server_time = 1_900_000_000.0
     scene.turn()
-    scene.clock.seconds += 12.0
+    scene.clock.time += 12.0
     found = scene.mirror.snapshot()
     assert (found.taken_at, found.source, found.server_version) == (1_900_000_012.0, "https://cluster", "v1.36.3")
 
@@ -125,7 +126,7 @@ def test_an_outage_leaves_the_last_state_and_its_age() -> None:
     scene.turn()
     scene.refuse("Node", ClusterError("connection refused"))
     for _ in range(4):
-        scene.clock.seconds += 30.0
+        scene.clock.time += 30.0
         scene.turn()
     assert scene.mirror.has_synced
     assert scene.mirror.age_seconds() == 120.0

@@ -15,10 +15,10 @@ from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.mirror import MIRROR_SETTINGS, Mirror
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.cluster import Cluster
+from tests.clocks import FakeClock
 from tests.unit.adapters.api_objects import api_object, container, node_object, pod_object
 from tests.unit.adapters.kubernetes.watch.watched_server import (
     Asked,
-    ManualClock,
     WatchedServer,
     event,
     expired,
@@ -93,7 +93,7 @@ class World:
         self.server = WatchedServer()
         self.mirror = Mirror(
             self.server,  # type: ignore[arg-type] # stands in for a Connection
-            ManualClock(), kinds=WATCHED, settings=MIRROR_SETTINGS._replace(is_streaming=is_streaming),
+            FakeClock(), kinds=WATCHED, settings=MIRROR_SETTINGS._replace(is_streaming=is_streaming),
         )  # fmt: skip
 
     def do(self, what: str, *how: Any) -> None:
@@ -140,7 +140,7 @@ def test_the_mirror_equals_a_fresh_reading(history: list[tuple[Any, ...]], is_st
     for step in history:
         world.do(*step)
     found = world.settle()
-    assert_same(found, LiveReader(world.server, clock=ManualClock(), kinds=WATCHED).read())  # type: ignore[arg-type]
+    assert_same(found, LiveReader(world.server, clock=FakeClock(), kinds=WATCHED).read())  # type: ignore[arg-type]
 
 
 @given(histories)

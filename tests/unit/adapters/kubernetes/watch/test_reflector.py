@@ -20,10 +20,10 @@ from rescheduler.adapters.kubernetes.watch.list_and_watch import WatchSettings
 from rescheduler.adapters.kubernetes.watch.reflector import Reflector
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.notices import Fault, Notice, SyncChanged
+from tests.clocks import FakeClock
 from tests.unit.adapters.api_objects import api_object
 from tests.unit.adapters.kubernetes.watch.watched_server import (
     Asked,
-    ManualClock,
     WatchedServer,
     bookmark,
     event,
@@ -67,7 +67,7 @@ class Scene:
     """A server with services a and b, and a reflector of them."""
 
     def __init__(self, **settings: Any) -> None:
-        self.server, self.sink, self.clock, self.heard = WatchedServer(), Names(), ManualClock(), list[Notice]()
+        self.server, self.sink, self.clock, self.heard = WatchedServer(), Names(), FakeClock(), list[Notice]()
         self.put("a", "b")
         self.reflector = Reflector(
             self.server,  # type: ignore[arg-type] # stands in for a Connection
@@ -347,7 +347,7 @@ def test_a_list_from_the_past_is_not_believed_for_a_while() -> None:
     assert wait > 0.0
     assert "older than version 102" in str(scene.reflector.problem)
     assert scene.sink.now == {"a", "b"}
-    scene.clock.seconds += 901
+    scene.clock.time += 901
     scene.turns()
     assert scene.sink.now == {"a"}
 
@@ -398,7 +398,7 @@ def test_a_watch_that_ends_after_its_time_goes_on_at_once() -> None:
     def long_watch(asked: Asked) -> Iterator[bytes] | None:
         if asked.is_streamed_list:
             return None
-        scene.clock.seconds += 300.0
+        scene.clock.time += 300.0
         return iter([bookmark(200)])
 
     scene.server.faults = [long_watch]
@@ -411,7 +411,7 @@ def test_age_is_counted_from_the_last_word() -> None:
     scene = Scene()
     assert scene.reflector.age_seconds() == float("inf")
     scene.turns()
-    scene.clock.seconds += 20.0
+    scene.clock.time += 20.0
     assert scene.reflector.age_seconds() == 20.0
     scene.server.faults = [once(watches(ClusterError("connection refused"))), once(lines())]
     scene.turns()
@@ -425,7 +425,7 @@ def test_further_parameters_are_sent_with_every_request() -> None:
     server = WatchedServer()
     reflector = Reflector(
         server,  # type: ignore[arg-type] # stands in for a Connection
-        SERVICES, Names(), ManualClock(), params={"fieldSelector": "metadata.name=a"},
+        SERVICES, Names(), FakeClock(), params={"fieldSelector": "metadata.name=a"},
         settings=WatchSettings(is_streaming=False),
     )  # fmt: skip
     reflector.follow_once()
@@ -438,7 +438,7 @@ def test_two_reflectors_do_not_wait_for_the_same_time() -> None:
     for seed in (1, 2, 1):
         server = WatchedServer()
         server.faults = [raising(ClusterError("away"))]
-        reflector = Reflector(server, SERVICES, Names(), ManualClock(), seed=seed)  # type: ignore[arg-type]
+        reflector = Reflector(server, SERVICES, Names(), FakeClock(), seed=seed)  # type: ignore[arg-type]
         waits.append([reflector.follow_once() for _ in range(4)])
     assert waits[0] != waits[1]
     assert waits[0] == waits[2]

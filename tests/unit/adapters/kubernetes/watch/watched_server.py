@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rescheduler.adapters.kubernetes.client.failures import NotServedError, PagesExpiredError
-from rescheduler.extension_points import Clock
 
 Object = dict[str, Any]
 
@@ -23,25 +22,6 @@ class Asked(NamedTuple):
     def is_streamed_list(self) -> bool:
         """Whether a stream was asked for that begins with the whole list."""
         return "sendInitialEvents" in self.params
-
-
-class ManualClock(Clock):
-    """Stands still until a test moves it."""
-
-    def __init__(self) -> None:
-        self.seconds = 1_800_000_000.0
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        return self.seconds
-
-    def monotonic(self) -> float:
-        """Seconds on a clock of its own."""
-        return self.seconds - 1_700_000_000.0
-
-    def sleep(self, seconds: float) -> None:
-        """Move on."""
-        self.seconds += seconds
 
 
 class Lines:

@@ -35,8 +35,8 @@ from rescheduler.model.daemon.notices import (
 from rescheduler.model.daemon.rounds import Occasion
 from rescheduler.model.plan.plan import OutcomeKind, Refusal, Status
 from tests.builders import NOW, cluster, node, pod
+from tests.clocks import FakeClock
 from tests.unit.adapters.telemetry.daemon_notices import all_notices, dry_round, objective, plan, report, result
-from tests.unit.daemon.api.records import SetClock
 from tests.unit.execution.entries import entry, ledger_of
 
 Scraped = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -60,7 +60,7 @@ def scrape(metrics: Metrics) -> Scraped:
 
 def told(*notices: Notice, sources: Sources | None = None, now: float = NOW) -> Callable[..., float | None]:
     """Metrics after these notices, by name (without the prefix) and labels; None where there is none."""
-    metrics = Metrics(SetClock(now), sources or Sources())
+    metrics = Metrics(FakeClock(now), sources or Sources())
     for notice in notices:
         metrics.hear(notice)
     found = scrape(metrics)
@@ -69,7 +69,7 @@ def told(*notices: Notice, sources: Sources | None = None, now: float = NOW) -> 
 
 def test_the_table_and_the_registry_are_the_same() -> None:
     """Every metric of the table is told once something is known, and none besides but the process's own."""
-    metrics = Metrics(SetClock(), FULL)
+    metrics = Metrics(FakeClock(), FULL)
     for notice in (*all_notices(), ApprovalWanted(NOW, "p-9", plan(), NOW + 60)):
         metrics.hear(notice)
     families = list(text_string_to_metric_families(metrics.text().decode()))
@@ -235,7 +235,7 @@ def test_a_source_that_fails_leaves_out_its_own_metrics_only() -> None:
 
 def test_the_number_of_series_does_not_grow_with_the_cluster() -> None:
     """However many names are told; no pod, node or namespace stands in a label."""
-    metrics = Metrics(SetClock(), FULL)
+    metrics = Metrics(FakeClock(), FULL)
     for notice in all_notices():
         metrics.hear(notice)
     before = len(scrape(metrics))

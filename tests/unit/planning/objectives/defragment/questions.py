@@ -17,8 +17,9 @@ from rescheduler.planning.objectives.defragment.wanted_shapes import WeightedSha
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import PLENTY
+from tests.clocks import FakeClock
 from tests.unit.planning.brute_force import TinyCluster
-from tests.unit.planning.tiny import StoppedClock, request_for
+from tests.unit.planning.tiny import request_for
 
 
 def shape(weight: float = 1.0, **amounts: str) -> WeightedShape:
@@ -46,7 +47,7 @@ def question(
         is_guided_by_holds=fields.pop("is_guided_by_holds", True),
         deadline_seconds=fields.pop("deadline_seconds", PLENTY),
         seed=fields.pop("seed", 0),
-        clock=StoppedClock(),
+        clock=FakeClock(),
         **fields,
     )
 
@@ -61,7 +62,7 @@ def question_for(tiny: TinyCluster, **fields: Any) -> PlanRequest:
         is_guided_by_holds=fields.pop("is_guided_by_holds", True),
         deadline_seconds=PLENTY,
         seed=fields.pop("seed", 0),
-        clock=StoppedClock(),
+        clock=FakeClock(),
         **fields,
     )
 

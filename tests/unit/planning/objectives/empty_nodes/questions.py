@@ -15,9 +15,10 @@ from rescheduler.planning.lexicographic.document import reference_to, summary_of
 from rescheduler.planning.problem.plan_request import ObjectivePlan
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import PLENTY
+from tests.clocks import FakeClock
 from tests.unit.planning.asked import EmptyingRequest, plan_empty_nodes
 from tests.unit.planning.brute_force import TinyCluster
-from tests.unit.planning.tiny import StoppedClock, request_for
+from tests.unit.planning.tiny import request_for
 
 
 def question(
@@ -39,7 +40,7 @@ def question(
         is_guided_by_holds=fields.pop("is_guided_by_holds", True),
         deadline_seconds=deadline_seconds,
         seed=fields.pop("seed", 0),
-        clock=StoppedClock(),
+        clock=FakeClock(),
         **fields,
     )
 
@@ -54,7 +55,7 @@ def question_for(tiny: TinyCluster, **fields: Any) -> EmptyingRequest:
         is_guided_by_holds=fields.pop("is_guided_by_holds", True),
         deadline_seconds=PLENTY,
         seed=fields.pop("seed", 0),
-        clock=StoppedClock(),
+        clock=FakeClock(),
         **fields,
     )
 

@@ -19,12 +19,13 @@ from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.wave_packing import packed
 from rescheduler.planning.waves.waves import GroupsOfPods
 from tests import builders
+from tests.clocks import FakeClock
 from tests.unit.planning.asked import situation_of
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.objectives.empty_nodes.brute_force import best_emptying
 from tests.unit.planning.objectives.empty_nodes.questions import emptied_names, question, question_for, violations
 from tests.unit.planning.planning_requests import endless
-from tests.unit.planning.tiny import StoppedClock, tiny_clusters
+from tests.unit.planning.tiny import tiny_clusters
 
 SLOW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -98,5 +99,5 @@ def test_time_that_is_over_ends_the_work() -> None:
     request = question(builders.cluster(*(builders.node(n) for n in "ab"), builders.pod("web-1", node="a")))
     situation = situation_of(request)
     work = NodeByNode(situation, situation.is_empty)
-    work.run([0], Deadline(StoppedClock(), 0.0), may_eject=True)
+    work.run([0], Deadline(FakeClock(), 0.0), may_eject=True)
     assert work.order == []

@@ -8,12 +8,12 @@ import pytest
 
 from rescheduler.planning.objectives.empty_nodes import search
 from tests import builders
+from tests.clocks import FakeClock
 from tests.unit.planning.asked import plan_empty_nodes
 from tests.unit.planning.objectives.empty_nodes.questions import question
-from tests.unit.planning.tiny import StoppedClock
 
 
-class RunningClock(StoppedClock):
+class RunningClock(FakeClock):
     """A clock on which every reading takes a while: the deadline comes after so many of them on any machine."""
 
     def __init__(self, seconds_per_reading: float) -> None:

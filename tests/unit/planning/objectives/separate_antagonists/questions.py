@@ -15,7 +15,7 @@ from rescheduler.planning.lexicographic.document import reference_to, summary_of
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import PLENTY
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 
 def question(
@@ -39,7 +39,7 @@ def question(
         "is_guided_by_holds": True,
         "deadline_seconds": PLENTY,
         "seed": 0,
-        "clock": StoppedClock(),
+        "clock": FakeClock(),
     }
     eligibility = Eligibility(movable, {}, (), {}, tuple(groups), limits or MoveLimits())
     return PlanRequest(eligibility=eligibility, **{**defaults, **fields})

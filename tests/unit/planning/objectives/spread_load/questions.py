@@ -14,7 +14,7 @@ from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import PLENTY
-from tests.unit.planning.tiny import StoppedClock
+from tests.clocks import FakeClock
 
 
 def question_of(
@@ -44,7 +44,7 @@ def question_of(
         is_guided_by_holds=is_guided_by_holds,
         deadline_seconds=deadline_seconds,
         seed=seed,
-        clock=StoppedClock(),
+        clock=FakeClock(),
         move_cost=move_cost,
     )
 

@@ -14,8 +14,9 @@ from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import PLENTY
+from tests.clocks import FakeClock
 from tests.unit.planning.brute_force import BruteForce, State, TinyCluster, TinyPod
-from tests.unit.planning.tiny import StoppedClock, as_cluster, tiny_clusters
+from tests.unit.planning.tiny import as_cluster, tiny_clusters
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def question_and_use(
         is_guided_by_holds=is_guided_by_holds,
         deadline_seconds=PLENTY,
         seed=seed,
-        clock=StoppedClock(),
+        clock=FakeClock(),
     )
     return question, observed
 
