@@ -1,4 +1,4 @@
-"""Causes: a burst asks once, a cause that stays asks again more and more seldom, and nothing is ever forgotten."""
+"""Causes: a burst asks once, a persistent cause asks again with growing back-off, and nothing is ever forgotten."""
 
 from __future__ import annotations
 
