@@ -91,7 +91,7 @@ def _pausing_briefly(self: Evictor, *_asked: Any) -> None:
 
 
 def _without_switch(original: Any) -> Any:
-    def init(self: rounds.Rounds, world: rounds.World, *rest: Any, **named: Any) -> None:
+    def init(self: rounds.RoundRunner, world: rounds.RoundContext, *rest: Any, **named: Any) -> None:
         original(self, replace(world, stopped=lambda: None), *rest, **named)
 
     return init
@@ -138,7 +138,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "switch ignored", "the kill switch on the machine is not asked", ("I19",),
-        changed(rounds.Rounds, "__init__", _without_switch), settings={"malice": 0.0, "kills": 0.0},
+        changed(rounds.RoundRunner, "__init__", _without_switch), settings={"malice": 0.0, "kills": 0.0},
     ),
     SeededBug(
         "fence asked once", "a plan goes on though a newer one has begun", ("I8",),
