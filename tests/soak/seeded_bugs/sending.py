@@ -67,8 +67,8 @@ def _answering(kinds: tuple[str, ...], taken_as: str) -> Any:
 
 def _announcing_late(original: Any) -> Any:
     def announce(self: LedgerSession, move: Any, pod: Any, ask: Any) -> str | None:
-        entry = self._intents.entry(move, pod, self._plan or 0, self._fresh)
-        self._intents.put(entry)
+        entry = self._announced.entry(move, pod, self._plan or 0, self._fresh)
+        self._announced.put(entry)
         self._unsent = entry, self._clock.monotonic()
         return None
 
