@@ -16,6 +16,7 @@ from benchmarks.machine import MonotonicClock, peak_megabytes
 from benchmarks.snapshot_form import Snapshot, as_cluster, read_snapshots
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.plan.plan import ObjectiveResult, Plan
+from rescheduler.planning.objectives import OBJECTIVES
 from rescheduler.policy.fields.policy import Disruption, Limits, Permission, Policy, Workloads
 from rescheduler.policy.reading.overrides import overridden
 
@@ -70,7 +71,7 @@ def plan_for(snapshot: Snapshot, asked: Asked) -> Plan:
             ownerless=Permission.ALLOW,
         ),
     )
-    policy = overridden(policy, objectives=asked.objectives)
+    policy = overridden(policy, OBJECTIVES, objectives=asked.objectives)
     return make_plan(as_cluster(snapshot), policy, CycleOptions(MonotonicClock(), seed=asked.seed))
 
 

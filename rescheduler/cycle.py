@@ -6,7 +6,7 @@ carries a plan out is ``execution/run/executor.py``, put together in ``compositi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace as with_changes
@@ -97,7 +97,13 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     plan = plan_document(prediction, eligibility, so_far)
     options.progress("proving the plan")
     waits = (f"{name} waits: {reason}" for name, reason in options.waiting.items())
-    warnings = (*plan.warnings, *waits, *schedulers.warnings(cluster), *cautions(cluster, plan, policy, options.ledger))
+    warnings = (
+        *plan.warnings,
+        *waits,
+        *_uncounted(policy),
+        *schedulers.warnings(cluster),
+        *cautions(cluster, plan, policy, options.ledger),
+    )
     plan = with_changes(plan, warnings=warnings)
     recounts = recounts_of(policy, cluster, observed)
     violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster), recounts)
@@ -110,6 +116,13 @@ def _without(policy: Policy, names: Collection[str]) -> Policy:
         return policy
     objectives = tuple(objective for objective in policy.objectives if objective.name not in names)
     return policy.model_copy(update={"objectives": objectives})
+
+
+def _uncounted(policy: Policy) -> Iterator[str]:
+    """Objectives of other packages, whose claims nothing here can count again."""
+    for objective in policy.objectives:
+        if arguments_of(objective) is None:
+            yield f"{objective.name} is of another package: its value is not recounted, its moves keep all other rules"
 
 
 def _observed(policy: Policy, load: UsageWindows | None, columns: Columns) -> ObservedUse | None:

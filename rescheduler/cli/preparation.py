@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def policy_from(options: SelectionFlags) -> Policy:
     """The policy files in order, with what the command line sets instead. Raises PolicyError or UsageError."""
-    from rescheduler.daemon.plugins import load_policy
+    from rescheduler.daemon.plugins import PLUGINS, load_policy
     from rescheduler.policy.reading.overrides import overridden
 
     policy = load_policy(options.policy or [])
@@ -31,6 +31,7 @@ def policy_from(options: SelectionFlags) -> Policy:
     try:
         return overridden(
             policy,
+            PLUGINS.objectives,
             objectives=options.objective or (),
             max_evictions=options.max_evictions,
             deadline_seconds=options.deadline,

@@ -44,7 +44,7 @@ def objective_values(
     usage: UsageWindows | None,
     names: Collection[str] | None = None,
 ) -> Mapping[str, float]:
-    """The value of each objective of the policy by its name, lower is better; ``names``: only of these.
+    """The value of each objective of ours in the policy by its name, lower is better; ``names``: only of these.
 
     MakeRoom: pending pods that may be helped. EmptyNodes: price of the nodes in use that it may empty. SpreadLoad: use
     above the targets. SeparateAntagonists: pairs on one node. Defragment: minus the worth of the shapes that fit.
@@ -52,7 +52,7 @@ def objective_values(
     takes seconds, most of them for SchedulerScore.
     """
     case = _Case(cluster, policy, schedulers, usage)
-    found = {objective.name: arguments_of(objective) for objective in policy.objectives}
+    found = {objective.name: arguments_of(objective) for objective in policy.objectives if objective.name in _VALUES}
     return {name: float(_VALUES[name](case, args)) for name, args in found.items() if names is None or name in names}
 
 

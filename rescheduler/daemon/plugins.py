@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from rescheduler.adapters.metrics import PROVIDERS
 from rescheduler.daemon.triggers import TRIGGERS
+from rescheduler.planning.objectives import OBJECTIVES
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.plugins import Plugins
 from rescheduler.policy.reading.loader import loaded, parsed
 
-PLUGINS: Final = Plugins(TRIGGERS, PROVIDERS)
+PLUGINS: Final = Plugins(TRIGGERS, PROVIDERS, OBJECTIVES)
 
 
 def load_policy(files: Sequence[str | Path]) -> Policy:

@@ -24,6 +24,7 @@ class Plugins:
 
     triggers: PluginList[Trigger]
     providers: PluginList[MetricsProvider]
+    objectives: PluginList[Any]
 
 
 def known_in(kind: str) -> BeforeValidator:

@@ -33,6 +33,10 @@ def objectives_of(policy: Policy, setting: ObjectiveSetting) -> tuple[PlanningOb
 
 
 def _made(entry: Objective, margin: float, setting: ObjectiveSetting) -> PlanningObjective:
+    if entry.name not in OBJECTIVES.own:
+        from rescheduler.planning.objectives.foreign import foreign_objective
+
+        return foreign_objective(OBJECTIVES, entry, setting, entry.move_cost * (1 + margin))
     objective = OBJECTIVES.get(entry.name)
     args = objective.arguments.model_validate_json(json.dumps(entry.args))
     return objective(args, setting, entry.weight, entry.move_cost * (1 + margin))

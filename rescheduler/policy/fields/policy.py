@@ -13,7 +13,6 @@ from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, CheckedAutosc
 from rescheduler.policy.fields.budgets import Budgets
 from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
 from rescheduler.policy.fields.ledger import LedgerPolicy
-from rescheduler.policy.fields.objectives import ObjectiveName
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.safety import (
     BackOffPolicy,
@@ -35,6 +34,7 @@ from rescheduler.policy.fields.values import (
     NamespaceName,
     PositiveDurationSeconds,
 )
+from rescheduler.policy.plugins import known_in
 
 __all__ = [
     "Disruption", "Guidance", "Hold", "LabelSelectorRequirement", "Limits", "Metadata", "Mode", "Namespaces",
@@ -82,7 +82,7 @@ class Metadata(PolicyModel):
 class Objective(PolicyModel):
     """One objective; the policy's order is their order of importance."""
 
-    name: ObjectiveName = "MakeRoom"
+    name: Annotated[str, known_in("objectives")] = "MakeRoom"
     """Which one; docs/objectives.md says what each does."""
     args: dict[str, Any] = Field(default_factory=dict)
     """Its arguments."""

@@ -14,12 +14,13 @@ from pydantic import BaseModel
 
 from rescheduler.model.printable import printable
 from rescheduler.plugin_list import PluginError
-from rescheduler.policy.fields import objectives
+from rescheduler.policy.fields.objectives import ARGUMENTS
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.triggers import TriggerEntry
 from rescheduler.policy.plugins import Plugins, arguments_model
 from rescheduler.policy.reading.document import Path, written
+from rescheduler.policy.reading.objective_arguments import objective_arguments_model
 
 # The lists of a policy whose entries have a name and arguments of their own: objectives and triggers.
 
@@ -41,9 +42,15 @@ class ArgumentForm:
 
 def argument_forms(plugins: Plugins) -> Mapping[str, ArgumentForm]:
     """All of them, by the policy's field."""
-    triggers, ours = plugins.triggers, tuple(objectives.ARGUMENTS)
+    triggers = plugins.triggers
     return {
-        "objectives": ArgumentForm(Objective, ours, lambda: ours, objectives.ARGUMENTS.__getitem__, "MakeRoom"),
+        "objectives": ArgumentForm(
+            Objective,
+            tuple(ARGUMENTS),
+            plugins.objectives.names,
+            lambda name: objective_arguments_model(plugins.objectives, name),
+            "MakeRoom",
+        ),
         "triggers": ArgumentForm(
             TriggerEntry, tuple(triggers.own), triggers.names, lambda name: arguments_model(triggers, name), None
         ),

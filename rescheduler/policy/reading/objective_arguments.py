@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
+from rescheduler.plugin_list import PluginList
 from rescheduler.policy.fields.objectives import ARGUMENTS
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.plugins import arguments_model
 from rescheduler.policy.reading.document import Path
 
 
-def arguments_of(objective: Objective) -> PolicyModel:
-    """An objective's arguments as its own model. Raises ValidationError where they were not checked before."""
-    return ARGUMENTS[objective.name].model_validate_json(json.dumps(objective.args))
+def arguments_of(objective: Objective) -> PolicyModel | None:
+    """Arguments of one of our objectives as its own model; None: it is of another package, which alone knows them.
+
+    Raises ValidationError where they were not checked before.
+    """
+    model = ARGUMENTS.get(objective.name)
+    return None if model is None else model.model_validate_json(json.dumps(objective.args))
+
+
+def objective_arguments_model(objectives: PluginList[Any], name: str) -> type[PolicyModel]:
+    """What an objective takes as arguments; of ours nothing is loaded for it. Raises PluginError."""
+    return ARGUMENTS[name] if name in ARGUMENTS else arguments_model(objectives, name)
 
 
 def doubled_objectives(policy: Policy) -> Iterator[tuple[Path, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.triggers import TriggerEntry
 from rescheduler.policy.fields.usage import Provider
@@ -16,13 +16,13 @@ from rescheduler.policy.reading.known_fields import ArgumentForm, argument_forms
 def schema_with(plugins: Plugins) -> dict[str, Any]:
     """JSON Schema (2020-12) of a policy file that names our own plugins."""
     schema = Policy.model_json_schema()
-    for entry, own in ((TriggerEntry, plugins.triggers.own), (Provider, plugins.providers.own)):
-        name = schema["$defs"][entry.__name__]["properties"]["name"]
-        schema["$defs"][entry.__name__]["properties"]["name"] = {
-            "description": name["description"],
-            "enum": list(own),
-            "type": "string",
-        }
+    for entry, known in (
+        (Objective, plugins.objectives),
+        (TriggerEntry, plugins.triggers),
+        (Provider, plugins.providers),
+    ):
+        properties = schema["$defs"][entry.__name__]["properties"]
+        properties["name"] = dict(sorted((properties["name"] | {"enum": list(known.own)}).items()))
     for form in argument_forms(plugins).values():
         for own_name in form.own:
             _add_arguments(schema, form, own_name, form.model(own_name))

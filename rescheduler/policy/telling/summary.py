@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from rescheduler.plugin_list import PluginList
 from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, ScaleDown, ScaleUp
 from rescheduler.policy.fields.objectives import ARGUMENTS
 from rescheduler.policy.fields.policy import (
@@ -18,7 +20,7 @@ from rescheduler.policy.fields.policy import (
 )
 from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.policy.fields.values import format_duration
-from rescheduler.policy.plugins import Plugins
+from rescheduler.policy.plugins import Plugins, asked
 from rescheduler.policy.telling.budget_sentences import budget_sentences
 from rescheduler.policy.telling.trigger_sentences import trigger_sentences
 
@@ -51,7 +53,7 @@ def autoscaler_sentences(rules: AutoscalerPolicy) -> Iterator[str]:
 
 def told(policy: Policy, plugins: Plugins) -> Iterator[str]:
     """One sentence for each thing that an operator decides, defaults included. Raises PluginError."""
-    yield from _objectives(policy.objectives)
+    yield from _objectives(policy.objectives, plugins.objectives)
     if policy.usage.providers:
         yield _load(policy.usage)
     yield _scope(policy.scope)
@@ -84,16 +86,22 @@ def told(policy: Policy, plugins: Plugins) -> Iterator[str]:
     yield from _stops(policy)
 
 
-def _objectives(objectives: tuple[Objective, ...]) -> Iterator[str]:
+def _objectives(objectives: tuple[Objective, ...], known: PluginList[Any]) -> Iterator[str]:
     """What is to be reached, in order; neighbours with a weight belong together."""
     for number, objective in enumerate(objectives):
-        purpose = " ".join((ARGUMENTS[objective.name].__doc__ or "").split()).rstrip(".")
+        purpose = _purpose(objective.name, known)
         weighed = "" if objective.weight is None else f", weight {objective.weight:g}"
         cost = f", an eviction costing {objective.move_cost:g} of its units" if objective.move_cost else ""
         first = "first" if len(objectives) > 1 and not number else "then" if number else ""
         together = number and objective.weight is not None and objectives[number - 1].weight is not None
         order = "together with that" if together else first
         yield f"{order}{': ' if order else ''}{purpose[0].lower()}{purpose[1:]} ({objective.name}{weighed}{cost})"
+
+
+def _purpose(name: str, known: PluginList[Any]) -> str:
+    own = ARGUMENTS.get(name)
+    text = asked(known, name, "explanation", known.get(name).explanation) if own is None else own.__doc__ or ""
+    return " ".join(str(text).split()).rstrip(".") or name
 
 
 def _load(usage: UsagePolicy) -> str:
