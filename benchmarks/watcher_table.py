@@ -41,7 +41,7 @@ def measure_plain_table(path: Path, nodes: int, seed: int) -> dict[str, Any]:
             for seconds in WINDOWS:
                 connection.execute(query, (end - seconds,)).fetchall()
         windows = time.process_time() - start
-    return {"storeTick": round(median(ticks), 4), "windows": round(windows, 3), "statement": "sqlite, one row a sample",
+    return {"storeTick": round(median(ticks), 6), "windows": round(windows, 6), "statement": "sqlite, one row a sample",
             "fileMegabytes": round(path.stat().st_size / 1e6, 1)}  # fmt: skip
 
 

@@ -160,7 +160,7 @@ BUGS: Final = (
     SeededBug(
         "dry run acts", "a policy with mode DryRun is carried out", ("I24",),
         together(
-            changed(rounds, "Mode", lambda _: SimpleNamespace(EXECUTE=Mode.DRY_RUN)),
+            changed(rounds, "Mode", lambda _: SimpleNamespace(EXECUTE=Mode.DRY_RUN, DRY_RUN=Mode.EXECUTE)),
             changed(rounds, "PolicyGate", _confirmed),
         ),
         top="mode: DryRun",
