@@ -35,8 +35,14 @@ class LiveReader(ClusterReader):
         progress: Progress = no_progress,
         clock: Clock | None = None,
         kinds: Sequence[ObjectKind] = KINDS,
+        *,
+        with_details: bool = False,
     ) -> None:
-        """``clock`` stands in where the server does not tell its time; ``kinds``: to read these only."""
+        """``clock`` stands in where the server does not tell its time; ``kinds``: to read these only.
+
+        ``with_details``: keep ``Cluster.pod_details``.
+        """
+        self._with_details = with_details
         self._connection = connection
         self._progress = progress
         self._clock = clock or SystemClock()
@@ -44,7 +50,7 @@ class LiveReader(ClusterReader):
 
     def read(self) -> Cluster:
         """Take a snapshot. Raises ClusterError naming the kind, or the object and field, that stands in the way."""
-        builder = ClusterBuilder()
+        builder = ClusterBuilder(with_details=self._with_details)
         version = server_version(self._connection)
         taken_at = self._connection.server_time or self._clock.now()
         for kind in self._kinds:

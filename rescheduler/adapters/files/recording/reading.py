@@ -62,14 +62,16 @@ def read_recording(
     stdin: BinaryIO | None = None,
     progress: Progress = no_progress,
     config_maps: Collection[str] = (),
+    *,
+    with_details: bool = False,
 ) -> Cluster:
     """Read a cluster from files as kubectl prints them (JSON or YAML, ``.gz``, ``.xz``; ``-``: ``stdin``).
 
     Several files and documents make up one cluster. ``taken_at`` is the recording's own, or else the newest time
-    that stands in it. ``config_maps``: those to keep, by ``NAMESPACE/NAME``. Raises SnapshotError naming file, object
-    and field.
+    that stands in it. ``config_maps``: those to keep, by ``NAMESPACE/NAME``. ``with_details``: keep
+    ``Cluster.pod_details``. Raises SnapshotError naming file, object and field.
     """
-    recording = _Recording(config_maps)
+    recording = _Recording(config_maps, with_details=with_details)
     for filename in filenames:
         name = name_of(filename)
         try:
@@ -92,10 +94,10 @@ def read_recording(
 class _Recording:
     """What was found so far."""
 
-    def __init__(self, config_maps: Collection[str]) -> None:
+    def __init__(self, config_maps: Collection[str], *, with_details: bool) -> None:
         self._wanted = frozenset(config_maps)
         self._config_maps: dict[str, Mapping[str, str]] = {}
-        self._builder = ClusterBuilder()
+        self._builder = ClusterBuilder(with_details=with_details)
         self._newest = NewestTime()
         self._taken_at: float | None = None
         self._server_version: str | None = None

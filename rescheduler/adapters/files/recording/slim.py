@@ -137,6 +137,7 @@ _TYPES: Final[dict[tuple[type[ApiStruct], str], Any]] = {
     (pod.PodSpecObject, "resources"): pod.ResourceRequirements,
     (pod.PodSpecObject, "resource_claims"): list[_Claim],
     (pod.ContainerStatus, "state"): pod.ContainerState,
+    (pod.PodStatus, "ephemeral_container_statuses"): list[pod.ContainerStatus],
     (pod.ContainerStatus, "resources"): pod.ResourceRequirements,
     (pod.ContainerStatus, "allocated_resources"): dict[str, Any],
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -27,6 +27,7 @@ from rescheduler.adapters.kubernetes.objects.quota import resource_quota
 from rescheduler.adapters.kubernetes.objects.workload import disruption_budget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.pod_detail import PodDetail
 
 # Turns decoded objects of all kinds into the model's, one by one.
 
@@ -36,9 +37,14 @@ Warn = Callable[[str], None]
 class ObjectConversion:
     """What equal objects have in common is one object in memory; the caches for that are bounded."""
 
-    def __init__(self, warn: Warn, shared: SharedMetadata | None = None) -> None:
-        """``warn`` is told of what cannot be used. ``shared``: to share with further conversions, of other threads."""
-        self._converters = _all_converters(warn, shared or SharedMetadata())
+    def __init__(
+        self, warn: Warn, shared: SharedMetadata | None = None, details: MutableMapping[str, PodDetail] | None = None
+    ) -> None:
+        """``warn`` is told of what cannot be used. ``shared``: to share with further conversions, of other threads.
+
+        ``details``: where those of each pod go, by ``NAMESPACE/NAME``; None: they are not read.
+        """
+        self._converters = _all_converters(warn, shared or SharedMetadata(), details)
 
     def convert(self, kind: str, found: Any) -> Any:
         """The model's object; uses up what was decoded. Raises ObjectError with the object's name."""
@@ -53,9 +59,11 @@ def lacks_priority(kind: str, found: Any) -> bool:
     return kind == "Pod" and found.spec is not None and found.spec.priority is None
 
 
-def _all_converters(warn: Warn, shared: SharedMetadata) -> dict[str, Callable[[Any], Any]]:
+def _all_converters(
+    warn: Warn, shared: SharedMetadata, details: MutableMapping[str, PodDetail] | None
+) -> dict[str, Callable[[Any], Any]]:
     found: dict[str, Callable[[Any], Any]] = {
-        "Pod": PodConversion(warn, shared).convert,
+        "Pod": PodConversion(warn, shared, details).convert,
         "Node": NodeConversion(warn, shared).convert,
         "Namespace": lambda item: workload.namespace(item, shared),
         "Service": workload.service,
@@ -91,12 +99,13 @@ _by_namespace: Final = attrgetter("namespace", "name")
 class ClusterBuilder:
     """Takes decoded objects of all kinds in any order. ``taken_at`` and the like are told at the end."""
 
-    def __init__(self) -> None:
-        """One instance for one snapshot."""
+    def __init__(self, *, with_details: bool = False) -> None:
+        """One instance for one snapshot. ``with_details``: keep what ``Cluster.pod_details`` holds."""
         self._warnings = AssemblyWarnings()
+        self._details: dict[str, PodDetail] | None = {} if with_details else None
         self._found: dict[str, list[Any]] = defaultdict(list)
         self._without_priority: list[Pod] = []
-        self._conversion = ObjectConversion(self._warnings.add)
+        self._conversion = ObjectConversion(self._warnings.add, details=self._details)
 
     def add(self, kind: str, found: Any) -> None:
         """Convert one decoded object. Raises ObjectError with the object's name."""
@@ -129,7 +138,13 @@ class ClusterBuilder:
         objects["Pod"] = tuple(self._sorted("Pod"))
         facts = PodTally(objects["Pod"]).facts()
         return assembled(
-            objects, facts, self._warnings, taken_at=taken_at, source=source, server_version=server_version
+            objects,
+            facts,
+            self._warnings,
+            taken_at=taken_at,
+            source=source,
+            server_version=server_version,
+            pod_details=self._details or {},
         )
 
     def _sorted(self, kind: str) -> list[Any]:

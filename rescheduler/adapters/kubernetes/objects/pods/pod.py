@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from itertools import chain
 from typing import Final
 
@@ -11,11 +11,13 @@ from msgspec.structs import replace
 
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError, decode
 from rescheduler.adapters.kubernetes.objects.metadata import NULL, Condition, ObjectMeta, SharedMetadata, name_of
+from rescheduler.adapters.kubernetes.objects.pods.pod_detail import pod_detail
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import ContainerState, PodObject, PodSpecObject, PodStatus
 from rescheduler.adapters.kubernetes.objects.pods.pod_spec import PodSpecs
 from rescheduler.adapters.kubernetes.objects.pods.pod_status import pod_conditions
 from rescheduler.adapters.kubernetes.objects.pods.pod_volumes import PodVolumes
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.pod_detail import PodDetail
 from rescheduler.model.printable import shortened
 from rescheduler.model.times import read_time
 
@@ -54,8 +56,14 @@ _NO_STATUS: Final = PodStatus()
 class PodConversion:
     """Turns decoded pods into the model's; replicas share specification, labels and owners."""
 
-    def __init__(self, warn: Callable[[str], None], shared: SharedMetadata | None = None) -> None:
-        """``warn`` is told of what cannot be used; one instance for one snapshot."""
+    def __init__(
+        self,
+        warn: Callable[[str], None],
+        shared: SharedMetadata | None = None,
+        details: MutableMapping[str, PodDetail] | None = None,
+    ) -> None:
+        """``warn`` is told of what cannot be used; ``details``: where those of each pod go; one instance a snapshot."""
+        self._details = details
         self._warn = warn
         self._shared = shared or SharedMetadata()
         self._specs = PodSpecs()
@@ -65,6 +73,8 @@ class PodConversion:
         """One pod; uses up what was decoded. Raises ObjectError."""
         meta, status, shared = found.metadata or _NO_META, found.status or _NO_STATUS, self._shared
         name, owners, spec = name_of(meta), shared.owners(meta), _spec_of(found)
+        if self._details is not None:
+            self._details[f"{shared.name(meta.namespace or 'default')}/{name}"] = pod_detail(spec, status)
         ready, scheduled, resize = pod_conditions(status.conditions)
         node_name = shared.name(spec.node_name) if spec.node_name else None
         phase = sys.intern(status.phase) if status.phase else "Running" if node_name else "Pending"

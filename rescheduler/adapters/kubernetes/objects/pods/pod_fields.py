@@ -158,10 +158,18 @@ class ContainerWaiting(ApiStruct):
     reason: str | None = None
 
 
+class ContainerEnd(ApiStruct):
+    """How a container ended."""
+
+    reason: str | None = None
+    exit_code: int | None = None
+
+
 class ContainerState(ApiStruct):
-    """What a container does; only waiting is looked at."""
+    """What a container does; that it runs is not looked at."""
 
     waiting: ContainerWaiting | None = None
+    terminated: ContainerEnd | None = None
 
 
 class ContainerStatus(ApiStruct):
@@ -185,6 +193,7 @@ class PodStatus(ApiStruct):
     resize: str | None = None
     container_statuses: list[ContainerStatus] | None = None
     init_container_statuses: list[ContainerStatus] | None = None
+    ephemeral_container_statuses: Raw = Raw()
 
 
 class PodObject(ApiStruct):
