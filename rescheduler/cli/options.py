@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from functools import wraps
@@ -12,51 +11,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration, whole_number
-from rescheduler.model.objects.constraints import LabelSelector, Requirement
-
-# Label selectors as kubectl's ``-l`` reads them: ``app=web,tier!=db,env in (a, b),!legacy``.
-
-_KEY = r"(?:[A-Za-z0-9][-A-Za-z0-9.]{0,252}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
-_VALUE = r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"
-_EQUALS = re.compile(rf"({_KEY})\s*(==|=|!=)\s*({_VALUE})")
-_AMONG = re.compile(rf"({_KEY})\s+(in|notin)\s*\(\s*({_VALUE}(?:\s*,\s*{_VALUE})*)\s*\)")
-_PRESENCE = re.compile(rf"(!?)\s*({_KEY})")
-_PIECE = re.compile(r"((?:[^,(]|\([^)]*\))+)(?:,|$)")
-_LONGEST = 4096
-
-
-def parse_label_selector(text: str) -> LabelSelector:
-    """Read a selector; an empty text selects everything. Raises ValueError."""
-    if len(text) > _LONGEST:
-        raise ValueError(f"a selector of {len(text)} characters; the longest read is {_LONGEST}")
-    requirements, position = [], 0
-    while position < len(text.rstrip()):
-        match = _PIECE.match(text, position)
-        if match is None:
-            raise ValueError(_complaint(text[position:]))
-        requirements.append(_requirement(match.group(1).strip()))
-        position = match.end()
-    if text.rstrip().endswith(","):
-        raise ValueError(f"{text!r} ends with a comma; write key=value, key!=value, key in (a,b), key or !key")
-    return LabelSelector(tuple(requirements))
-
-
-def _requirement(piece: str) -> Requirement:
-    if match := _EQUALS.fullmatch(piece):
-        key, operator, value = match.groups()
-        return Requirement(key, "NotIn" if operator == "!=" else "In", (value,))
-    if match := _AMONG.fullmatch(piece):
-        key, operator, values = match.groups()
-        names = tuple(sorted({value.strip() for value in values.split(",")}))
-        return Requirement(key, "In" if operator == "in" else "NotIn", names)
-    if match := _PRESENCE.fullmatch(piece):
-        return Requirement(match.group(2), "DoesNotExist" if match.group(1) else "Exists")
-    raise ValueError(_complaint(piece))
-
-
-def _complaint(piece: str) -> str:
-    return f"{piece[:60]!r} is no label selector; write key=value, key!=value, key in (a,b), key or !key"
-
+from rescheduler.model.label_selector_text import parse_label_selector
+from rescheduler.model.objects.constraints import LabelSelector
 
 LARGEST_SEED = 2**31 - 1
 LARGEST_EVICTIONS = 1_000_000
