@@ -1,0 +1,372 @@
+"""Reads a DeschedulerPolicy as leniently as descheduler does, and names what it silently reads over."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from pydantic import BaseModel, ValidationError
+
+from rescheduler.descheduler.arguments import PluginArguments
+from rescheduler.descheduler.evictor import DefaultEvictorArguments
+from rescheduler.descheduler.file_fields import (
+    MetricsProvider,
+    PluginConfig,
+    PluginSet,
+    PluginSets,
+    PolicyFields,
+    ProfileFields,
+    PrometheusServer,
+)
+from rescheduler.descheduler.plugins import PLUGINS
+from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
+from rescheduler.model.label_selector_text import parse_label_selector
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.printable import printable
+from rescheduler.policy.reading.document import Document, Path
+from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
+from rescheduler.policy.reading.wording import text_for
+from rescheduler.policy.reading.yaml_reader import YamlReader, YamlTextError
+
+API_VERSION: Final = "descheduler/v1alpha2"
+KIND: Final = "DeschedulerPolicy"
+DEFAULT_EVICTOR: Final = "DefaultEvictor"
+RUNNING_POINTS: Final = ("deschedule", "balance")
+_EVICTOR_POINTS: Final = ("filter", "preevictionfilter")
+_UNUSED_POINTS: Final = ("presort", "sort")
+
+
+class EnabledProfile(NamedTuple):
+    """A profile with its arguments read; plugins by name and arguments, in running order."""
+
+    name: str
+    evictor: DefaultEvictorArguments
+    deschedule: tuple[tuple[str, PluginArguments], ...]
+    balance: tuple[tuple[str, PluginArguments], ...]
+
+
+class DeschedulerPolicy(NamedTuple):
+    """A file that upstream would run. ``findings``: what of it has no effect, or ends in an error in each cycle."""
+
+    fields: PolicyFields
+    node_selector: LabelSelector | None
+    profiles: tuple[EnabledProfile, ...]
+    findings: tuple[ReadingProblem, ...]
+
+
+_MARK: Final = re.compile(
+    r"""^\s*["']?(?:kind["']?\s*:\s*["']?DeschedulerPolicy\b|apiVersion["']?\s*:\s*["']?descheduler/)""", re.M
+)
+
+
+def is_descheduler_text(text: str) -> bool:
+    """Whether a file is meant as one, or as a ConfigMap that holds one."""
+    return _MARK.search(text) is not None
+
+
+class DeschedulerReader(YamlReader):
+    """YAML as upstream's library reads it: aliases are repeated, of a doubled key the last one counts."""
+
+    deepest = 50
+    most_entries = 20_000
+    few_lines = "a policy is a few lines"
+    allows_aliases = True
+
+    def __init__(self, text: str, document: Document) -> None:
+        super().__init__(text, document.file)
+        self.document = document
+        self.findings: list[ReadingProblem] = []
+
+    def doubled(self, event: Any, path: Path) -> None:
+        """The last one wins; the first ones are named."""
+        place = self.place(event)
+        self.findings.append(ReadingProblem(*place, ".".join(map(str, path)), "stands twice; only the last one counts"))
+        assert self.document is not None
+        for known in (self.document.values, self.document.keys):
+            for below in [key for key in known if key[: len(path)] == path]:
+                del known[below]
+        self.document.keys[path] = place
+
+
+def read_descheduler_policy(text: str, file: str) -> DeschedulerPolicy:
+    """Read one file, or a ConfigMap that holds one. Raises PolicyError with all that upstream would refuse."""
+    document = Document(file)
+    reader = DeschedulerReader(text, document)
+    try:
+        document.data = next(iter([*reader.documents()]), None)
+    except YamlTextError as error:
+        raise PolicyError([error.problem]) from None
+    if isinstance(document.data, dict) and document.data.get("kind") == "ConfigMap":
+        return _from_config_map(document)
+    if not isinstance(document.data, dict):
+        raise PolicyError([document.problem((), f"no {KIND}; write fields such as apiVersion: {API_VERSION}")])
+    document.data = _without_nulls(document.data)
+    return _Policy(document, reader.findings).read()
+
+
+def _from_config_map(document: Document) -> DeschedulerPolicy:
+    texts = document.data.get("data")
+    held = (
+        [text for text in texts.values() if isinstance(text, str) and KIND in text] if isinstance(texts, dict) else []
+    )
+    if len(held) != 1:
+        raise PolicyError([document.problem(("data",), f"holds {len(held)} texts of kind {KIND}; wanted one")])
+    return read_descheduler_policy(held[0], f"{document.file} (ConfigMap)")
+
+
+def _without_nulls(data: Any) -> Any:
+    """A field set to nothing is one that is left out."""
+    if isinstance(data, dict):
+        return {key: _without_nulls(value) for key, value in data.items() if value is not None}
+    return [_without_nulls(item) for item in data] if isinstance(data, list) else data
+
+
+class _Policy:
+    """Reads one document; ``problems`` are what upstream refuses, ``findings`` what it reads over."""
+
+    def __init__(self, document: Document, findings: Sequence[ReadingProblem]) -> None:
+        self._document = document
+        self._problems: list[ReadingProblem] = []
+        self._findings = list(findings)
+
+    def read(self) -> DeschedulerPolicy:
+        """Raises PolicyError."""
+        fields = self._fields()
+        selector = self._node_selector(fields)
+        self._check_providers(fields)
+        profiles = [self._profile(fields, number) for number in range(len(fields.profiles))]
+        self._find_unknown_keys()
+        self._find_unused(fields, profiles)
+        if self._problems:
+            raise PolicyError(sorted(self._problems, key=lambda problem: (problem.line, problem.column)))
+        findings = sorted(self._findings, key=lambda problem: (problem.line, problem.column))
+        return DeschedulerPolicy(fields, selector, tuple(profiles), tuple(findings))
+
+    def _fields(self) -> PolicyFields:
+        data, document = self._document.data, self._document
+        for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+            if data.get(field) != wanted:
+                found = printable(str(data.get(field, "nothing")), 60)
+                self._refuse((field,), f"found {found}; wanted {wanted}")
+        if self._problems:
+            raise PolicyError(self._problems)
+        try:
+            return PolicyFields.model_validate_json(json.dumps(data), by_alias=True, by_name=False)
+        except ValidationError as error:
+            raise PolicyError([*_told(document, (), error)]) from None
+
+    def _refuse(self, path: Path, text: str) -> None:
+        self._problems.append(self._document.problem(path, text))
+
+    def _find(self, path: Path, text: str) -> None:
+        self._findings.append(self._document.problem(path, text, at_key=True))
+
+    def _node_selector(self, fields: PolicyFields) -> LabelSelector | None:
+        return None if fields.node_selector is None else self._selector(("nodeSelector",), fields.node_selector)
+
+    def _selector(self, path: Path, text: str) -> LabelSelector | None:
+        try:
+            return parse_label_selector(text)
+        except ValueError as error:
+            self._refuse(path, str(error))
+            return None
+
+    def _check_providers(self, fields: PolicyFields) -> None:
+        seen = set()
+        for number, provider in enumerate(fields.metrics_providers):
+            path: Path = ("metricsProviders", number)
+            if provider.source not in ("KubernetesMetrics", "Prometheus"):
+                self._refuse(
+                    (*path, "source"), f"no source {provider.source!r}; there are KubernetesMetrics, Prometheus"
+                )
+            if provider.source in seen:
+                self._refuse((*path, "source"), f"{provider.source} stands in the list already; write it once")
+            seen.add(provider.source)
+            if provider.source == "Prometheus":
+                self._check_prometheus((*path, "prometheus"), provider.prometheus)
+        if fields.metrics_collector is not None and fields.metrics_collector.enabled:
+            self._find(("metricsCollector",), "deprecated; write metricsProviders: [{source: KubernetesMetrics}]")
+            if "KubernetesMetrics" in seen:
+                self._refuse(("metricsCollector",), "and a provider KubernetesMetrics together; write one of them")
+
+    def _check_prometheus(self, path: Path, server: PrometheusServer | None) -> None:
+        if server is None or not server.url:
+            self._refuse((*path, "url"), "missing; a provider Prometheus needs the server's address")
+        reference = None if server is None or server.auth_token is None else server.auth_token.secret_reference
+        if reference is not None and not (reference.namespace and reference.name):
+            self._refuse((*path, "authToken", "secretReference"), "half a reference; write namespace and name")
+
+    def _profile(self, fields: PolicyFields, number: int) -> EnabledProfile:
+        profile, path = fields.profiles[number], ("profiles", number)
+        arguments = self._arguments(profile, path)
+        evictor = arguments.get(DEFAULT_EVICTOR)
+        evictor = evictor if isinstance(evictor, DefaultEvictorArguments) else DefaultEvictorArguments()
+        if evictor.node_selector:
+            where = self._config_path(profile, path, DEFAULT_EVICTOR)
+            self._selector((*where, "args", "nodeSelector"), evictor.node_selector)
+        for point in _EVICTOR_POINTS:
+            for place, name in enumerate(getattr(profile.plugins, point).enabled):
+                if name != DEFAULT_EVICTOR:
+                    self._refuse((*path, "plugins", point, "enabled", place), self._wrong_point(name, point))
+        running = {point: tuple(self._running(profile, path, point, arguments)) for point in RUNNING_POINTS}
+        return EnabledProfile(profile.name, evictor, running["deschedule"], running["balance"])
+
+    def _arguments(self, profile: ProfileFields, path: Path) -> dict[str, PluginArguments]:
+        """By plugin; of two entries of one name the first counts, and both are looked at."""
+        found: dict[str, PluginArguments] = {}
+        for number, config in enumerate(profile.plugin_config):
+            where: Path = (*path, "pluginConfig", number)
+            form = DefaultEvictorArguments if config.name == DEFAULT_EVICTOR else _form_of(config.name)
+            if form is None:
+                self._refuse((*where, "name"), f"no plugin {printable(config.name, 60)!r}; there are {_names()}")
+                continue
+            try:
+                read = form.model_validate_json(json.dumps(config.args), by_alias=True, by_name=False)
+            except ValidationError as error:
+                self._problems += _told(self._document, (*where, "args"), error)
+                continue
+            if config.name in found:
+                self._find((*where, "name"), f"a second entry of {config.name}; only the first one counts")
+            found.setdefault(config.name, read)
+        return found
+
+    def _running(
+        self, profile: ProfileFields, path: Path, point: str, arguments: Mapping[str, PluginArguments]
+    ) -> Iterator[tuple[str, PluginArguments]]:
+        configured = {config.name for config in profile.plugin_config}
+        seen = set()
+        for number, name in enumerate(getattr(profile.plugins, point).enabled):
+            where = (*path, "plugins", point, "enabled", number)
+            kind = PLUGINS.get(name)
+            if kind is None or kind.point != point:
+                self._refuse(where, self._wrong_point(name, point))
+            elif name not in configured:
+                self._refuse(where, f"{name} has no entry in pluginConfig; write one, args may be left out")
+            elif name in arguments:
+                if name in seen:
+                    self._find(where, f"{name} stands twice, so it runs twice")
+                seen.add(name)
+                yield name, arguments[name]
+
+    def _wrong_point(self, name: str, point: str) -> str:
+        kind = PLUGINS.get(name)
+        if name == DEFAULT_EVICTOR:
+            return f"{name} does not stand at {point}; it stands at filter and preevictionfilter"
+        if kind is None:
+            return f"no plugin {printable(name, 60)!r}; there are {_names()}"
+        return f"{name} does not stand at {point}; it stands at {kind.point}"
+
+    def _config_path(self, profile: ProfileFields, path: Path, name: str) -> Path:
+        number = next(number for number, config in enumerate(profile.plugin_config) if config.name == name)
+        return (*path, "pluginConfig", number)
+
+    def _find_unknown_keys(self) -> None:
+        for path, known in _levels(self._document.data):
+            for key in _at(self._document.data, path):
+                if key not in known:
+                    near = next((name for name in known if name.lower() == str(key).lower()), None)
+                    meant = f"; {near} is meant" if near else ""
+                    self._find((*path, key), f"is no field here, and is read over{meant}")
+
+    def _find_unused(self, fields: PolicyFields, profiles: Sequence[EnabledProfile]) -> None:
+        wanted = set()
+        for number, (written, profile) in enumerate(zip(fields.profiles, profiles, strict=True)):
+            path: Path = ("profiles", number)
+            for point in _UNUSED_POINTS:
+                if getattr(written.plugins, point).enabled:
+                    self._find((*path, "plugins", point), "is read and not used")
+            for point in (*RUNNING_POINTS, *_EVICTOR_POINTS, *_UNUSED_POINTS):
+                if getattr(written.plugins, point).disabled:
+                    self._find((*path, "plugins", point, "disabled"), "is read and not used: nothing is disabled by it")
+            running = {name for name, _ in (*profile.deschedule, *profile.balance)}
+            for place, config in enumerate(written.plugin_config):
+                if config.name != DEFAULT_EVICTOR and config.name not in running:
+                    self._find(
+                        (*path, "pluginConfig", place), f"no extension point enables {config.name}: it does not run"
+                    )
+            if any(config.name == DEFAULT_EVICTOR for config in written.plugin_config):
+                self._find_in_evictor((*self._config_path(written, path, DEFAULT_EVICTOR), "args"), profile.evictor)
+            for _, arguments in profile.balance:
+                if isinstance(arguments, LowNodeUtilizationArguments) and arguments.metrics_utilization is not None:
+                    wanted.add(arguments.metrics_utilization.provider)
+        self._find_unused_providers(fields, wanted)
+
+    def _find_unused_providers(self, fields: PolicyFields, wanted: set[str]) -> None:
+        given = {provider.source for provider in fields.metrics_providers}
+        if fields.metrics_collector is not None and fields.metrics_collector.enabled:
+            given.add("KubernetesMetrics")
+        for number, provider in enumerate(fields.metrics_providers):
+            if provider.source not in wanted:
+                self._find(("metricsProviders", number), f"no plugin asks {provider.source} for usage")
+        for source in sorted(wanted - given):
+            text = f"a plugin asks {source} for usage, which no provider gives" if source else _NO_SOURCE
+            self._find(("profiles",), f"{text}: it ends with an error in every cycle")
+
+    def _find_in_evictor(self, path: Path, evictor: DefaultEvictorArguments) -> None:
+        if evictor.min_replicas == 1:
+            self._find((*path, "minReplicas"), "1 has no effect; it acts from 2 on")
+        if evictor.node_selector and not evictor.node_fit:
+            self._find((*path, "nodeSelector"), "has no effect without nodeFit: true")
+        lists = evictor.pod_protections
+        if lists.config is not None and "PodsWithPVC" not in lists.extra_enabled:
+            self._find((*path, "podProtections", "config"), "has no effect without extraEnabled: [PodsWithPVC]")
+        if evictor.priority_threshold is not None and "SystemCriticalPods" not in evictor.protections:
+            self._find((*path, "priorityThreshold"), "has no effect while the protection SystemCriticalPods is off")
+        if "PodsWithoutPDB" in evictor.protections:
+            self._find(path, "PodsWithoutPDB protects every pod: upstream never fills its list of budgets")
+        for name in evictor.deprecated:
+            self._find((*path, name), "deprecated; podProtections replaces it")
+
+
+_NO_SOURCE: Final = "metricsUtilization names no source"
+
+
+def _form_of(name: str) -> type[PluginArguments] | None:
+    kind = PLUGINS.get(name)
+    return None if kind is None else kind.arguments
+
+
+def _names() -> str:
+    return ", ".join((DEFAULT_EVICTOR, *PLUGINS))
+
+
+def _told(document: Document, above: Path, error: ValidationError) -> Iterator[ReadingProblem]:
+    for one in error.errors(include_url=False):
+        path: Path = (*above, *one["loc"])
+        is_unknown = one["type"] == "extra_forbidden"
+        text = (
+            "unknown argument; arguments are read strictly, case included"
+            if is_unknown
+            else text_for(document, path, one)
+        )
+        if text is not None:
+            yield document.problem(path, text, at_key=is_unknown)
+
+
+def _levels(data: Mapping[str, Any]) -> Iterator[tuple[Path, frozenset[str]]]:
+    """Every map of the file outside of arguments that is there, with the fields it knows."""
+    yield (), _aliases(PolicyFields)
+    for number, profile in enumerate(data.get("profiles", ())):
+        yield ("profiles", number), _aliases(ProfileFields)
+        for place, _ in enumerate(profile.get("pluginConfig", ())):
+            yield ("profiles", number, "pluginConfig", place), _aliases(PluginConfig)
+        if "plugins" in profile:
+            yield ("profiles", number, "plugins"), _aliases(PluginSets)
+        for point in _aliases(PluginSets).intersection(profile.get("plugins", ())):
+            yield ("profiles", number, "plugins", point), _aliases(PluginSet)
+    for number, provider in enumerate(data.get("metricsProviders", ())):
+        yield ("metricsProviders", number), _aliases(MetricsProvider)
+        if "prometheus" in provider:
+            yield ("metricsProviders", number, "prometheus"), _aliases(PrometheusServer)
+
+
+def _aliases(model: type[BaseModel]) -> frozenset[str]:
+    return frozenset(str(field.alias) for field in model.model_fields.values())
+
+
+def _at(data: Any, path: Path) -> Mapping[str, Any]:
+    for step in path:
+        data = data[step]
+    return data if isinstance(data, dict) else {}
