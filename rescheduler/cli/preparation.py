@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rescheduler.cli.failures import UsageError
@@ -25,6 +26,9 @@ def policy_from(options: SelectionFlags) -> Policy:
     from rescheduler.daemon.plugins import PLUGINS, load_policy
     from rescheduler.policy.reading.overrides import overridden
 
+    theirs = descheduler_files(options)
+    if theirs:
+        raise UsageError(f"{theirs[0]}: a DeschedulerPolicy, which plan and check read; name a ReschedulerPolicy here")
     policy = load_policy(options.policy or [])
     if not isinstance(options, PlanFlags):
         return policy
@@ -77,25 +81,38 @@ def selection_from(options: SelectionFlags) -> Selection:
     return Selection(namespaces=tuple(dict.fromkeys(options.namespace or ())), selector=options.selector)
 
 
-def read_world(options: SelectionFlags, policy: Policy, progress: Progress) -> tuple[Cluster, Schedulers]:
-    """Read the cluster, and how its schedulers are configured.
+def descheduler_files(options: SelectionFlags) -> tuple[str, ...]:
+    """Those of the policies that are descheduler's."""
+    if not options.policy:
+        return ()
+    from rescheduler.composition.foretelling import descheduler_files as among
+
+    return among(options.policy)
+
+
+def read_world(
+    options: SelectionFlags, policy: Policy, progress: Progress, *, with_details: bool = False
+) -> tuple[Cluster, Schedulers]:
+    """Read the cluster, and how its schedulers are configured. ``with_details``: states of its pods too.
 
     Raises UsageError, SnapshotError, ClusterError, PolicyError, ConfigurationError.
     """
     from rescheduler.policy.telling.unmatched import unmatched
 
     found = predictions_from(options, policy, progress)
-    cluster = read_cluster(options, progress, found.config_maps)
+    cluster = read_cluster(options, progress, found.config_maps, with_details=with_details)
     if isinstance(options, PlanFlags):
         warn(f"policy: {text}" for text in unmatched(policy, cluster))
     return cluster, found.schedulers(cluster)
 
 
-def read_cluster(options: ClusterFlags, progress: Progress, config_maps: tuple[str, ...] = ()) -> Cluster:
+def read_cluster(
+    options: ClusterFlags, progress: Progress, config_maps: tuple[str, ...] = (), *, with_details: bool = False
+) -> Cluster:
     """Read the cluster and say its warnings. Raises UsageError, SnapshotError or ClusterError."""
     from rescheduler.composition import cluster_source
 
-    where = cluster_options_from(options, config_maps)
+    where = replace(cluster_options_from(options, config_maps), with_details=with_details)
     if "-" in where.filenames and is_terminal(sys.stdin):
         say("reading the cluster from the terminal; end with Ctrl-D")
     cluster = cluster_source.read_cluster(where, progress)

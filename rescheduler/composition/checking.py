@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.scheduler_file import UnreadableFileError, read_text
+from rescheduler.composition.foretelling import descheduler_files, read_file
 from rescheduler.composition.metrics import check_providers
 from rescheduler.composition.scheduler_sources import NamedConfiguration, named_configurations
+from rescheduler.descheduler.policy_file import DeschedulerPolicy
 from rescheduler.disruption.budgets.windows import opening_sentences
 from rescheduler.extension_points import Clock
 from rescheduler.model.printable import printable
@@ -24,12 +26,14 @@ class Checked(NamedTuple):
     """Valid files: the policy that ``policy_files`` make together (None: none was given), and configurations.
 
     ``openings``: when the windows of its budgets open and its schedules ask for rounds next, in sentences.
+    ``descheduler``: DeschedulerPolicies by file.
     """
 
     policy: Policy | None
     policy_files: tuple[str, ...]
     configurations: tuple[NamedConfiguration, ...]
     openings: tuple[str, ...] = ()
+    descheduler: tuple[tuple[str, DeschedulerPolicy], ...] = ()
 
 
 def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = None) -> Checked:
@@ -37,8 +41,13 @@ def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = No
     problems: list[ReadingProblem] = []
     policies: list[str] = []
     configurations: list[NamedConfiguration] = []
+    foreign: list[tuple[str, DeschedulerPolicy]] = []
+    theirs = descheduler_files(files)
     for file in files:
         try:
+            if file in theirs:
+                foreign.append((file, read_file(file)))
+                continue
             text = _text_of_scheduler(file)
             if text is None:
                 policies.append(file)
@@ -60,7 +69,7 @@ def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = No
     times: tuple[str, ...] = ()
     if policy is not None:
         times = (*opening_sentences(policy.disruption.budgets, now), *round_times(policy, plugins.triggers, now))
-    return Checked(policy, tuple(policies), tuple(configurations), times)
+    return Checked(policy, tuple(policies), tuple(configurations), times, tuple(foreign))
 
 
 def _named_by(policy: Policy, files: Sequence[str]) -> list[NamedConfiguration]:

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 class ClusterOptions:
     """Where the cluster is: recordings (``-`` is standard input), or a kubeconfig and context as kubectl reads them.
 
-    ``config_maps``: those that are wanted too, by ``NAMESPACE/NAME``.
+    ``config_maps``: those that are wanted too, by ``NAMESPACE/NAME``; ``with_details``: states of the pods too.
     """
 
     filenames: tuple[str, ...] = ()
     kubeconfig: str | None = None
     context: str | None = None
     config_maps: tuple[str, ...] = ()
+    with_details: bool = False
 
 
 def read_cluster(options: ClusterOptions, progress: Progress = no_progress) -> Cluster:
@@ -34,13 +35,16 @@ def read_cluster(options: ClusterOptions, progress: Progress = no_progress) -> C
         from rescheduler.adapters.files.recording.reading import read_recording
 
         stdin = sys.stdin.buffer if "-" in options.filenames else None
-        return read_recording(options.filenames, stdin, progress, options.config_maps)
+        return read_recording(
+            options.filenames, stdin, progress, options.config_maps, with_details=options.with_details
+        )
     from rescheduler.adapters.kubernetes.reader import LiveReader
     from rescheduler.adapters.kubernetes.single_entries import read_config_maps
 
     connection = connected(options, read_only=True)
     config_maps = read_config_maps(connection, options.config_maps)  # first: a missing one is found out at once
-    return replace(LiveReader(connection, progress).read(), config_maps=config_maps)
+    reader = LiveReader(connection, progress, with_details=options.with_details)
+    return replace(reader.read(), config_maps=config_maps)
 
 
 def record(options: ClusterOptions, file: str, *, anonymize: bool, progress: Progress = no_progress) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import yaml
 
+from rescheduler.model.plan.foretold_plan import ForetoldPlan
 from rescheduler.model.plan.plan import API_VERSION, Plan, PlanResult
 
 # JSON Schema of what scripts read: a Plan, and the PlanResult of carrying one out.
@@ -17,16 +18,18 @@ _ALWAYS_WRITTEN = ("apiVersion", "kind", "snapshot", "objectives", "moves", "pla
 
 def plan_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) that every plan and every result satisfies."""
-    references, components = msgspec.json.schema_components((Plan, PlanResult), ref_template="#/$defs/{name}")
-    for name in ("Plan", "PlanResult"):
+    references, components = msgspec.json.schema_components(
+        (Plan, PlanResult, ForetoldPlan), ref_template="#/$defs/{name}"
+    )
+    for name, kind in (("Plan", "Plan"), ("PlanResult", "PlanResult"), ("ForetoldPlan", "Plan")):
         definition = components[name]
         definition["properties"]["apiVersion"] = {"const": API_VERSION}
-        definition["properties"]["kind"] = {"const": name}
+        definition["properties"]["kind"] = {"const": kind}
         definition["required"] = [field for field in _ALWAYS_WRITTEN if field in definition["properties"]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Plan and PlanResult of rescheduler",
-        "oneOf": list(references),
+        "anyOf": list(references),
         "$defs": _without_titles(components),
     }
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from rescheduler.composition.scheduler_sources import NamedConfiguration
+    from rescheduler.descheduler.policy_file import DeschedulerPolicy
     from rescheduler.policy.fields.policy import Policy
 
 
@@ -21,8 +22,8 @@ def check(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", show_default=False, help="Policies, of which a later one wins, and schedulers' "
-            "own configurations: KubeSchedulerConfiguration, Volcano's, a legacy Policy",
+            metavar="FILE...", show_default=False, help="Policies, of which a later one wins, schedulers' own "
+            "configurations (KubeSchedulerConfiguration, Volcano's, a legacy Policy), and DeschedulerPolicies",
         ),
     ],
 ) -> int:  # fmt: skip
@@ -41,6 +42,10 @@ def check(
             say(f"warning: {_printable(warning)}")
     if found.policy is not None:
         show(_about_policy(found.policy, found.policy_files, found.openings))
+    for file, policy in found.descheduler:
+        for finding in policy.findings:
+            say(f"warning: {finding}")
+        show(_about_descheduler(file, policy))
     for configuration in found.configurations:
         show(_about_schedulers(configuration))
     return DONE
@@ -57,6 +62,15 @@ def _about_policy(policy: Policy, files: Sequence[str], openings: Sequence[str])
     for source in policy.schedulers:
         if source.config_map is not None:
             yield cell(f"- reads schedulers from ConfigMap {source.config_map}, which is checked when it is read")
+
+
+def _about_descheduler(file: str, policy: DeschedulerPolicy) -> Iterator[RenderableType]:
+    from rescheduler.descheduler.telling import policy_sentences
+    from rescheduler.report.cells import cell
+
+    yield cell(f"{file} is valid. DeschedulerPolicy:", "bold")
+    for sentence in policy_sentences(policy):
+        yield cell(f"- {sentence}")
 
 
 def _about_schedulers(configuration: NamedConfiguration) -> Iterator[RenderableType]:

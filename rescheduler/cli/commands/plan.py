@@ -12,7 +12,13 @@ from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import parsed
 from rescheduler.cli.plan_output import print_plan
-from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, selection_from
+from rescheduler.cli.preparation import (
+    descheduler_files,
+    earlier_evictions,
+    policy_from,
+    read_world,
+    selection_from,
+)
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import warn
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS, QuantityError, offered_amount, resources
@@ -96,6 +102,13 @@ def plan(options: WhatIfFlags) -> int:
     is left alone. An answer that nothing can help is an answer too: exit 0.
     """
     _refuse_what_cannot_be(options)
+    files = descheduler_files(options)
+    if files:
+        if options.remove_node or options.add_node:
+            raise UsageError("--remove-node and --add-node ask our own planner; leave the DeschedulerPolicy out")
+        from rescheduler.cli.descheduler_plan import foretold
+
+        return foretold(options, files)
     policy = policy_from(options)
     with shown_progress() as progress:
         from rescheduler.composition import planning

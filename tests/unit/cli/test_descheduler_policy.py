@@ -1,0 +1,119 @@
+"""Commands with a DeschedulerPolicy: plan foretells it, check reads it, others say what they want."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.adapters.api_objects import container, node_object, pod_object
+from tests.unit.cli.desk import Desk
+from tests.unit.policy.policies import HEAD
+
+POLICY = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+maxNoOfPodsToEvictTotal: 5
+profiles:
+- name: p
+  nodeFit: true
+  pluginConfig:
+  - name: LowNodeUtilization
+    args: {thresholds: {cpu: 30}, targetThresholds: {cpu: 50}}
+  plugins:
+    balance: {enabled: [LowNodeUtilization]}
+"""
+
+
+def web(number: int) -> dict[str, Any]:
+    """A replica on a node that carries much."""
+    found = pod_object(f"web-{number}", "a", containers=[container(cpu="1")])
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "rs-web", "controller": True}
+    found["metadata"]["ownerReferences"] = [owner]
+    return found
+
+
+@pytest.fixture
+def desk(desk: Desk) -> Desk:
+    """A node with most of the pods, two empty ones, and a file of descheduler's."""
+    desk.record(*(node_object(name) for name in "abc"), *(web(number) for number in range(3)))
+    desk.file("d.yaml", POLICY)
+    return desk
+
+
+def command(desk: Desk, *words: str) -> tuple[int, str, str]:
+    """A command with the file, on the recording."""
+    return desk.shell(*words, "-f", str(desk.folder / "cluster.json"), "--policy", str(desk.folder / "d.yaml"))
+
+
+def test_plan_foretells_victims_and_their_landing(desk: Desk) -> None:
+    """JSON holds order, profile and landing; what upstream reads over is a warning."""
+    answer = command(desk, "plan", "-o", "json")
+    assert answer.code == 0
+    plan = json.loads(answer.out)
+    assert (plan["kind"], [item["name"] for item in plan["objectives"]]) == ("Plan", ["LowNodeUtilization"])
+    tried = [*plan["moves"], *plan["refusals"]]
+    assert sorted(item["order"] for item in tried) == list(range(1, len(tried) + 1))
+    assert tried
+    for move in plan["moves"]:
+        assert move["landing"] in ("OtherNode", "SameNode", "Pending", "NoReplacement")
+        assert move["objective"] == move["reason"] == "LowNodeUtilization"
+    assert "profiles[0].nodeFit: is no field here, and is read over" in answer.err
+
+
+def test_the_table_tells_what_comes_of_it(desk: Desk) -> None:
+    """Headline, one line a plugin, each victim."""
+    answer = command(desk, "plan")
+    assert answer.code == 0
+    assert answer.out.startswith("descheduler would ask for ")
+    assert "LowNodeUtilization: " in answer.out
+
+
+def test_a_policy_beside_it_sets_our_own_rules_and_no_objectives(desk: Desk) -> None:
+    """Its limits bind; objectives of its own are wrong use."""
+    own = desk.file("own.yaml", f"{HEAD}limits: {{maxEvictions: 0}}\n")
+    plan = json.loads(command(desk, "plan", "-o", "json", "--policy", own).out)
+    assert plan["moves"] == []
+    assert plan["refusals"]
+    own = desk.file("own.yaml", f"{HEAD}objectives: [{{name: MakeRoom}}]\n")
+    answer = command(desk, "plan", "--policy", own)
+    assert answer.code == 2
+    assert "objectives beside a DeschedulerPolicy" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["plan", "--objective", "MakeRoom"], "--objective: a DeschedulerPolicy brings its own plugins"),
+        (["plan", "--remove-node", "a"], "leave the DeschedulerPolicy out"),
+        (["plan", "-o", "html"], "has no such form"),
+        (["simulate"], "a DeschedulerPolicy, which plan and check read"),
+        (["explain", "pod", "default/web-0"], "a DeschedulerPolicy, which plan and check read"),
+    ],
+)
+def test_what_cannot_be_asked_is_wrong_use(desk: Desk, words: list[str], said: str) -> None:
+    """Exit 2, with what to write instead."""
+    answer = command(desk, *words)
+    assert (answer.code, said in answer.err) == (2, True), answer.err
+
+
+def test_two_of_them_are_refused(desk: Desk) -> None:
+    """Which one's cycle would it be?"""
+    other = desk.file("other.yaml", POLICY)
+    answer = command(desk, "plan", "--policy", other)
+    assert answer.code == 2
+    assert "a second DeschedulerPolicy beside" in answer.err
+
+
+def test_check_says_what_it_does_and_what_has_no_effect(desk: Desk) -> None:
+    """Exit 0 with warnings, 2 where upstream would not start."""
+    answer = desk.shell("check", str(desk.folder / "d.yaml"))
+    assert answer.code == 0
+    assert "evicts at most 5 in all in one cycle" in answer.out
+    assert "profile p, balance: LowNodeUtilization (thresholds: {cpu: 30}" in answer.out
+    assert "is no field here, and is read over" in answer.err
+    desk.file("d.yaml", POLICY.replace("cpu: 30", "cpu: 70"))
+    answer = desk.shell("check", str(desk.folder / "d.yaml"))
+    assert answer.code == 2
+    assert "is above targetThresholds.cpu" in answer.err
