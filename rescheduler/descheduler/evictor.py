@@ -25,7 +25,6 @@ from rescheduler.policy.fields.policy_model import PolicyModel
 
 LARGEST_PRIORITY: Final = 2_000_000_000
 ON_BY_DEFAULT = ("PodsWithLocalStorage", "DaemonSetPods", "SystemCriticalPods", "FailedBarePods")
-EXTRA = ("PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims")
 
 
 class PriorityThreshold(PolicyModel):
