@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rescheduler.adapters.files.stop_file import stop_file
-from rescheduler.descheduler.foretelling import Gate, foretold_plan
+from rescheduler.descheduler.foretelling import OwnRules, foretold_plan
 from rescheduler.descheduler.policy_file import (
     DeschedulerPolicy,
     is_descheduler_text,
@@ -50,7 +50,7 @@ def plan(
 ) -> ForetoldPlan:
     """Walk one cycle; writes nothing."""
     stop = stop_file(policy.stop.file) or earlier.stop
-    return foretold_plan(cluster, written, schedulers, Gate(policy, selection, earlier.ledger, stop))
+    return foretold_plan(cluster, written, schedulers, OwnRules(policy, selection, earlier.ledger, stop))
 
 
 def _text(file: str) -> str:

@@ -82,14 +82,14 @@ class Selector(PolicyModel):
         return read_selector(self)
 
 
-class Namespaces(PolicyModel):
+class NamespaceChoice(PolicyModel):
     """Namespaces to keep to, or to keep out of."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _is_one(self) -> Namespaces:
+    def _is_one(self) -> NamespaceChoice:
         if self.include and self.exclude:
             raise refused("both include and exclude; write one of them")
         return self
@@ -99,12 +99,12 @@ class Namespaces(PolicyModel):
         return namespace in self.include if self.include else namespace not in self.exclude
 
 
-class PluginArguments(PolicyModel):
+class DeschedulerArguments(PolicyModel):
     """What every plugin's arguments have in common."""
 
 
-class PodArguments(PluginArguments):
+class PodArguments(DeschedulerArguments):
     """Arguments of a plugin that looks at pods of some namespaces and labels."""
 
-    namespaces: Namespaces = Namespaces()
+    namespaces: NamespaceChoice = NamespaceChoice()
     label_selector: Selector | None = None

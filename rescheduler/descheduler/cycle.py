@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from rescheduler.descheduler.arguments import PluginArguments, PodArguments
+from rescheduler.descheduler.arguments import DeschedulerArguments, PodArguments
 from rescheduler.descheduler.evictor import DefaultEvictor, DefaultEvictorArguments
 from rescheduler.descheduler.fitting import Fitting
 from rescheduler.descheduler.server import EvictionServer
@@ -21,7 +21,7 @@ from rescheduler.model.objects.pod_detail import NO_DETAIL, PodDetail
 from rescheduler.model.objects.resources import CPU, MEMORY
 
 
-class Limits(NamedTuple):
+class CycleLimits(NamedTuple):
     """How many pods may be evicted in one cycle; None: any number."""
 
     per_node: int | None = None
@@ -29,7 +29,7 @@ class Limits(NamedTuple):
     total: int | None = None
 
 
-class Answer(Enum):
+class Reply(Enum):
     """What became of an eviction that a plugin asked for."""
 
     EVICTED = "evicted"
@@ -64,7 +64,7 @@ class Cycle:
     Counters of the limits are shared by all profiles.
     """
 
-    def __init__(self, cluster: Cluster, nodes: LabelSelector | None, limits: Limits) -> None:
+    def __init__(self, cluster: Cluster, nodes: LabelSelector | None, limits: CycleLimits) -> None:
         """``nodes``: those that plugins see; None: every ready one."""
         self.cluster = cluster
         self.now = cluster.taken_at
@@ -96,33 +96,33 @@ class Cycle:
         """States and conditions of a pod."""
         return self.cluster.pod_details.get(pod.key, NO_DETAIL)
 
-    def evict(self, pod: Pod, step: Step, reason: str) -> Answer:
+    def evict(self, pod: Pod, step: PluginTurn, reason: str) -> Reply:
         """Ask for an eviction: limits first, then the API server."""
         limits = self._limits
         if _is_reached(limits.total, self._total):
-            return Answer.TOTAL_LIMIT
+            return Reply.TOTAL_LIMIT
         if _is_reached(limits.per_node, self._by_node[pod.node_name or ""]):
-            return Answer.NODE_LIMIT
+            return Reply.NODE_LIMIT
         if _is_reached(limits.per_namespace, self._by_namespace[pod.namespace]):
-            return Answer.NAMESPACE_LIMIT
+            return Reply.NAMESPACE_LIMIT
         refusal = self._server.refusal(pod, is_terminating=pod.is_terminating or pod.key in self.evicted)
         if pod.key not in {item.pod.key for item in self.chosen} if refusal else pod.key not in self.evicted:
             self.chosen.append(Chosen(pod, step.plugin, step.profile, reason, refusal))
         if refusal is not None:
-            return Answer.REFUSED
+            return Reply.REFUSED
         self.evicted.add(pod.key)
         self._total += 1
         self._by_node[pod.node_name or ""] += 1
         self._by_namespace[pod.namespace] += 1
         step.evictions += 1
-        return Answer.EVICTED
+        return Reply.EVICTED
 
 
 def _is_reached(limit: int | None, count: int) -> bool:
     return limit is not None and count + 1 > limit
 
 
-class Step:
+class PluginTurn:
     """One plugin's turn: what it may see and do."""
 
     def __init__(self, cycle: Cycle, plugin: str, profile: str, evictor: DefaultEvictor, fitting: Fitting) -> None:
@@ -139,7 +139,7 @@ class Step:
         """The nodes of the cycle, by name."""
         return self.cycle.nodes
 
-    def evict(self, pod: Pod, reason: str) -> Answer:
+    def evict(self, pod: Pod, reason: str) -> Reply:
         """Ask for an eviction."""
         return self.cycle.evict(pod, self, reason)
 
@@ -166,9 +166,9 @@ class Step:
         """Evict pods of one node, with a reason each, until its limit is reached; False: the total limit is."""
         for pod, reason in pods:
             answer = self.evict(pod, reason)
-            if answer is Answer.TOTAL_LIMIT:
+            if answer is Reply.TOTAL_LIMIT:
                 return False
-            if answer is Answer.NODE_LIMIT:
+            if answer is Reply.NODE_LIMIT:
                 return True
         return True
 
@@ -198,7 +198,7 @@ def quality(pod: Pod) -> int:
     return 2 if is_limited and is_whole else 1
 
 
-RunPlugin = Callable[[Step, PluginArguments], str]
+RunPlugin = Callable[[PluginTurn, DeschedulerArguments], str]
 """One run of a plugin; what it has to say of having done nothing, "" where it did something."""
 
 
@@ -206,11 +206,11 @@ class EnabledPlugin(NamedTuple):
     """A plugin at its turn in a profile."""
 
     name: str
-    arguments: PluginArguments
+    arguments: DeschedulerArguments
     run: RunPlugin
 
 
-class Profile(NamedTuple):
+class DeschedulerProfile(NamedTuple):
     """One profile: who may go, and the plugins in the order in which they run. ``threshold``: as a number."""
 
     name: str
@@ -229,7 +229,7 @@ class CycleResult(NamedTuple):
 
 
 def run_cycle(
-    cluster: Cluster, profiles: Sequence[Profile], nodes: LabelSelector | None, limits: Limits
+    cluster: Cluster, profiles: Sequence[DeschedulerProfile], nodes: LabelSelector | None, limits: CycleLimits
 ) -> CycleResult:
     """Deschedule points of all profiles in order, then their balance points; nothing with fewer than two nodes."""
     cycle = Cycle(cluster, nodes, limits)
@@ -241,19 +241,19 @@ def run_cycle(
     tools = {id(profile): _tools(cycle, profile) for profile in profiles}
     runs = []
     for profile, plugin in _turns(profiles):
-        step = Step(cycle, plugin.name, profile.name, *tools[id(profile)])
+        step = PluginTurn(cycle, plugin.name, profile.name, *tools[id(profile)])
         message = plugin.run(step, plugin.arguments)
         runs.append(PluginRun(plugin.name, profile.name, step.evictions, message))
     return CycleResult(tuple(cycle.chosen), tuple(runs))
 
 
-def _turns(profiles: Sequence[Profile]) -> Iterable[tuple[Profile, EnabledPlugin]]:
+def _turns(profiles: Sequence[DeschedulerProfile]) -> Iterable[tuple[DeschedulerProfile, EnabledPlugin]]:
     for profile in profiles:
         yield from ((profile, plugin) for plugin in profile.deschedule)
     for profile in profiles:
         yield from ((profile, plugin) for plugin in profile.balance)
 
 
-def _tools(cycle: Cycle, profile: Profile) -> tuple[DefaultEvictor, Fitting]:
+def _tools(cycle: Cycle, profile: DeschedulerProfile) -> tuple[DefaultEvictor, Fitting]:
     fitting = Fitting(cycle.ready, cycle.listed, profile.targets)
     return DefaultEvictor(cycle.cluster, profile.evictor, profile.threshold, fitting, cycle.evicted), fitting

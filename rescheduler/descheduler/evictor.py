@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, model_validator
 
 from rescheduler.descheduler.arguments import (
+    DeschedulerArguments,
     GoDuration,
-    PluginArguments,
     Selector,
     Unsigned,
     refused,
@@ -77,7 +77,7 @@ class PodProtections(PolicyModel):
         return self
 
 
-class DefaultEvictorArguments(PluginArguments):
+class DefaultEvictorArguments(DeschedulerArguments):
     """Who may be evicted, whatever plugin asks."""
 
     node_selector: str = ""

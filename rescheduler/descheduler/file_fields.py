@@ -19,7 +19,7 @@ class LenientModel(BaseModel):
 Count = Annotated[int, Field(ge=0, le=LARGEST_UNSIGNED)]
 
 
-class PluginSet(LenientModel):
+class PointPlugins(LenientModel):
     """Plugins of one extension point; ``disabled`` is read and not used."""
 
     enabled: tuple[str, ...] = ()
@@ -29,12 +29,12 @@ class PluginSet(LenientModel):
 class PluginSets(LenientModel):
     """By extension point."""
 
-    presort: PluginSet = PluginSet()
-    sort: PluginSet = PluginSet()
-    deschedule: PluginSet = PluginSet()
-    balance: PluginSet = PluginSet()
-    filter: PluginSet = PluginSet()
-    preevictionfilter: PluginSet = Field(default=PluginSet(), alias="preevictionfilter")
+    presort: PointPlugins = PointPlugins()
+    sort: PointPlugins = PointPlugins()
+    deschedule: PointPlugins = PointPlugins()
+    balance: PointPlugins = PointPlugins()
+    filter: PointPlugins = PointPlugins()
+    preevictionfilter: PointPlugins = Field(default=PointPlugins(), alias="preevictionfilter")
 
 
 class PluginConfig(LenientModel):
@@ -72,7 +72,7 @@ class PrometheusServer(LenientModel):
     auth_token: AuthToken | None = None
 
 
-class MetricsProvider(LenientModel):
+class UsageProvider(LenientModel):
     """A source of measured usage."""
 
     source: str = ""
@@ -98,4 +98,4 @@ class PolicyFields(LenientModel):
     eviction_failure_event_notification: bool = False
     grace_period_seconds: Annotated[int, Field(ge=-(2**63), le=2**63 - 1)] | None = None
     metrics_collector: MetricsCollector | None = None
-    metrics_providers: tuple[MetricsProvider, ...] = ()
+    metrics_providers: tuple[UsageProvider, ...] = ()

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 
 from msgspec import structs
 
-from rescheduler.descheduler.cycle import Chosen, CycleResult, EnabledPlugin, Limits, PluginRun, Profile, run_cycle
+from rescheduler.descheduler.cycle import (
+    Chosen,
+    CycleLimits,
+    CycleResult,
+    DeschedulerProfile,
+    EnabledPlugin,
+    PluginRun,
+    run_cycle,
+)
 from rescheduler.descheduler.evictor import DefaultEvictorArguments
 from rescheduler.descheduler.landing import Landed, foretell
 from rescheduler.descheduler.plugins import PLUGINS
@@ -30,7 +38,7 @@ SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critica
 
 
 @dataclass(frozen=True)
-class Gate:
+class OwnRules:
     """Our own rules beside the file: ``policy`` (its defaults where none stands beside), and what the call selects."""
 
     policy: Policy = field(default_factory=Policy)
@@ -39,14 +47,14 @@ class Gate:
     stop: str | None = None
 
 
-def foretold_plan(cluster: Cluster, written: DeschedulerPolicy, schedulers: Schedulers, gate: Gate) -> ForetoldPlan:
+def foretold_plan(cluster: Cluster, written: DeschedulerPolicy, schedulers: Schedulers, gate: OwnRules) -> ForetoldPlan:
     """Walk one cycle; our gate does not change the walk. Raises ReschedulerError for a priority class that is absent.
 
     ``cluster`` must hold ``pod_details``.
     """
     cluster = schedulers.configured(cluster)
     fields = written.fields
-    limits = Limits(
+    limits = CycleLimits(
         fields.max_no_of_pods_to_evict_per_node,
         fields.max_no_of_pods_to_evict_per_namespace,
         fields.max_no_of_pods_to_evict_total,
@@ -70,9 +78,9 @@ def foretold_plan(cluster: Cluster, written: DeschedulerPolicy, schedulers: Sche
     )
 
 
-def _profile(written: EnabledProfile, cluster: Cluster) -> Profile:
+def _profile(written: EnabledProfile, cluster: Cluster) -> DeschedulerProfile:
     evictor = written.evictor
-    return Profile(
+    return DeschedulerProfile(
         name=written.name,
         evictor=evictor,
         threshold=_threshold(evictor, cluster),
@@ -110,7 +118,7 @@ def _objective(run: PluginRun) -> ObjectiveResult:
 
 
 def _divided(
-    cluster: Cluster, cycle: CycleResult, landed: Mapping[str, Landed], gate: Gate, schedulers: frozenset[str]
+    cluster: Cluster, cycle: CycleResult, landed: Mapping[str, Landed], gate: OwnRules, schedulers: frozenset[str]
 ) -> tuple[list[ForetoldMove], list[ForetoldRefusal]]:
     """Whom our gate would let go, in waves in the order of the walk, and whom it or the API server would not."""
     eligibility = decide_eligibility(
@@ -180,7 +188,7 @@ class _Allowances:
             return found.rule, found.message
         for name, most, spent in self._limits(pod):
             if most is not None and spent >= most:
-                return "Limits", f"{name}: {most} are reached"
+                return "CycleLimits", f"{name}: {most} are reached"
         for group in self._groups[index]:
             if group.allowed_per_wave <= 0:
                 return group.rule, f"{group.name} allows none now"

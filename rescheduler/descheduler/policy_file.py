@@ -9,16 +9,16 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from rescheduler.descheduler.arguments import PluginArguments
+from rescheduler.descheduler.arguments import DeschedulerArguments
 from rescheduler.descheduler.evictor import DefaultEvictorArguments
 from rescheduler.descheduler.file_fields import (
-    MetricsProvider,
     PluginConfig,
-    PluginSet,
     PluginSets,
+    PointPlugins,
     PolicyFields,
     ProfileFields,
     PrometheusServer,
+    UsageProvider,
 )
 from rescheduler.descheduler.plugins import PLUGINS
 from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
@@ -43,8 +43,8 @@ class EnabledProfile(NamedTuple):
 
     name: str
     evictor: DefaultEvictorArguments
-    deschedule: tuple[tuple[str, PluginArguments], ...]
-    balance: tuple[tuple[str, PluginArguments], ...]
+    deschedule: tuple[tuple[str, DeschedulerArguments], ...]
+    balance: tuple[tuple[str, DeschedulerArguments], ...]
 
 
 class DeschedulerPolicy(NamedTuple):
@@ -213,9 +213,9 @@ class _Policy:
         running = {point: tuple(self._running(profile, path, point, arguments)) for point in RUNNING_POINTS}
         return EnabledProfile(profile.name, evictor, running["deschedule"], running["balance"])
 
-    def _arguments(self, profile: ProfileFields, path: Path) -> dict[str, PluginArguments]:
+    def _arguments(self, profile: ProfileFields, path: Path) -> dict[str, DeschedulerArguments]:
         """By plugin; of two entries of one name the first counts, and both are looked at."""
-        found: dict[str, PluginArguments] = {}
+        found: dict[str, DeschedulerArguments] = {}
         for number, config in enumerate(profile.plugin_config):
             where: Path = (*path, "pluginConfig", number)
             form = DefaultEvictorArguments if config.name == DEFAULT_EVICTOR else _form_of(config.name)
@@ -233,8 +233,8 @@ class _Policy:
         return found
 
     def _running(
-        self, profile: ProfileFields, path: Path, point: str, arguments: Mapping[str, PluginArguments]
-    ) -> Iterator[tuple[str, PluginArguments]]:
+        self, profile: ProfileFields, path: Path, point: str, arguments: Mapping[str, DeschedulerArguments]
+    ) -> Iterator[tuple[str, DeschedulerArguments]]:
         configured = {config.name for config in profile.plugin_config}
         seen = set()
         for number, name in enumerate(getattr(profile.plugins, point).enabled):
@@ -323,7 +323,7 @@ class _Policy:
 _NO_SOURCE: Final = "metricsUtilization names no source"
 
 
-def _form_of(name: str) -> type[PluginArguments] | None:
+def _form_of(name: str) -> type[DeschedulerArguments] | None:
     kind = PLUGINS.get(name)
     return None if kind is None else kind.arguments
 
@@ -355,9 +355,9 @@ def _levels(data: Mapping[str, Any]) -> Iterator[tuple[Path, frozenset[str]]]:
         if "plugins" in profile:
             yield ("profiles", number, "plugins"), _aliases(PluginSets)
         for point in _aliases(PluginSets).intersection(profile.get("plugins", ())):
-            yield ("profiles", number, "plugins", point), _aliases(PluginSet)
+            yield ("profiles", number, "plugins", point), _aliases(PointPlugins)
     for number, provider in enumerate(data.get("metricsProviders", ())):
-        yield ("metricsProviders", number), _aliases(MetricsProvider)
+        yield ("metricsProviders", number), _aliases(UsageProvider)
         if "prometheus" in provider:
             yield ("metricsProviders", number, "prometheus"), _aliases(PrometheusServer)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rescheduler.descheduler.arguments import PluginArguments
+from rescheduler.descheduler.arguments import DeschedulerArguments
 from rescheduler.descheduler.evictor import DefaultEvictorArguments
 from rescheduler.descheduler.policy_file import DeschedulerPolicy, EnabledProfile
 from rescheduler.model.columns.selectors import describe
@@ -42,7 +42,7 @@ def _protected(evictor: DefaultEvictorArguments) -> str:
     return f"{protections}, and pods that nobody makes again{_told(evictor)}"
 
 
-def _told(arguments: PluginArguments) -> str:
+def _told(arguments: DeschedulerArguments) -> str:
     """Every argument that is set, as written."""
     written = arguments.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return f" ({', '.join(f'{name}: {_plain(value)}' for name, value in written.items())})" if written else ""

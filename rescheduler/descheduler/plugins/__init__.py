@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from rescheduler.descheduler.arguments import PluginArguments
+from rescheduler.descheduler.arguments import DeschedulerArguments
 from rescheduler.descheduler.plugins.duplicates import RemoveDuplicatesArguments, remove_duplicates
 from rescheduler.descheduler.plugins.inter_pod_anti_affinity import InterPodAntiAffinityArguments, remove_repelled_pods
 from rescheduler.descheduler.plugins.node_rules import (
@@ -37,7 +37,7 @@ class PluginKind(NamedTuple):
     """A plugin: where it may stand (``deschedule`` or ``balance``), its arguments, and its function."""
 
     point: str
-    arguments: type[PluginArguments]
+    arguments: type[DeschedulerArguments]
     run: Any
 
 

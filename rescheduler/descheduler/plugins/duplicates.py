@@ -6,19 +6,19 @@ from collections import defaultdict
 from typing import TypeAlias
 
 from rescheduler.descheduler.arguments import (
-    Namespaces,
-    PluginArguments,
+    DeschedulerArguments,
+    NamespaceChoice,
 )
-from rescheduler.descheduler.cycle import Answer, Step
+from rescheduler.descheduler.cycle import PluginTurn, Reply
 from rescheduler.descheduler.fitting import tolerates_hard
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 
 
-class RemoveDuplicatesArguments(PluginArguments):
+class RemoveDuplicatesArguments(DeschedulerArguments):
     """Evict replicas of which a node has more than its share."""
 
-    namespaces: Namespaces = Namespaces()
+    namespaces: NamespaceChoice = NamespaceChoice()
     exclude_owner_kinds: tuple[str, ...] = ()
 
 
@@ -26,7 +26,7 @@ Key: TypeAlias = tuple[str, str, str, tuple[str, ...]]
 """Namespace, kind and name of an owner, and the images of all containers."""
 
 
-def remove_duplicates(step: Step, arguments: RemoveDuplicatesArguments) -> str:
+def remove_duplicates(step: PluginTurn, arguments: RemoveDuplicatesArguments) -> str:
     """Key by key: on each node as many stay as each of the nodes that could take them would have."""
     total: dict[Key, int] = defaultdict(int)
     duplicates: dict[Key, dict[str, list[Pod]]] = defaultdict(lambda: defaultdict(list))
@@ -48,12 +48,12 @@ def remove_duplicates(step: Step, arguments: RemoveDuplicatesArguments) -> str:
     return ""
 
 
-def _keys(step: Step, pod: Pod) -> list[Key]:
+def _keys(step: PluginTurn, pod: Pod) -> list[Key]:
     images = tuple(sorted(step.detail(pod).images))
     return [(pod.namespace, owner.kind, owner.name, images) for owner in pod.owners]
 
 
-def _evict_above_share(step: Step, key: Key, total: int, by_node: dict[str, list[Pod]]) -> bool:
+def _evict_above_share(step: PluginTurn, key: Key, total: int, by_node: dict[str, list[Pod]]) -> bool:
     """False: the limit of the cycle is reached."""
     pods = [pod for found in by_node.values() for pod in found]
     targets = [node for node in step.nodes if any(_may_go_to(step, pod, node) for pod in pods)]
@@ -66,12 +66,12 @@ def _evict_above_share(step: Step, key: Key, total: int, by_node: dict[str, list
             if pod.key in step.cycle.evicted:  # as a pod of another owner of its
                 continue
             answer = step.evict(pod, f"{key[1]} {key[0]}/{key[2]} has more than {share} pods on {name}")
-            if answer is Answer.TOTAL_LIMIT:
+            if answer is Reply.TOTAL_LIMIT:
                 return False
-            if answer is Answer.NODE_LIMIT:
+            if answer is Reply.NODE_LIMIT:
                 break
     return True
 
 
-def _may_go_to(step: Step, pod: Pod, node: Node) -> bool:
+def _may_go_to(step: PluginTurn, pod: Pod, node: Node) -> bool:
     return step.fitting.matches(pod, node) and tolerates_hard(pod.spec.tolerations, node.taints)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rescheduler.descheduler.arguments import (
     PodArguments,
 )
-from rescheduler.descheduler.cycle import Answer, Step
+from rescheduler.descheduler.cycle import PluginTurn, Reply
 from rescheduler.descheduler.fitting import term_selects
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.pod import Pod
@@ -15,7 +15,7 @@ class InterPodAntiAffinityArguments(PodArguments):
     """Evict pods that stand beside pods that they must keep away from."""
 
 
-def remove_repelled_pods(step: Step, arguments: InterPodAntiAffinityArguments) -> str:
+def remove_repelled_pods(step: PluginTurn, arguments: InterPodAntiAffinityArguments) -> str:
     """Node by node the lowest pods first; a victim is in nobody's way any more, here alone."""
     selector = None if arguments.label_selector is None else arguments.label_selector.read()
     standing = {
@@ -32,16 +32,16 @@ def remove_repelled_pods(step: Step, arguments: InterPodAntiAffinityArguments) -
             if other is None or not step.evictor.allows(pod):
                 continue
             answer = step.evict(pod, f"its anti-affinity keeps it away from {other.key}")
-            if answer is Answer.EVICTED:
+            if answer is Reply.EVICTED:
                 standing[node.name].remove(pod)
-            elif answer is Answer.TOTAL_LIMIT:
+            elif answer is Reply.TOTAL_LIMIT:
                 return ""
-            elif answer is Answer.NODE_LIMIT:
+            elif answer is Reply.NODE_LIMIT:
                 break
     return ""
 
 
-def _neighbour(step: Step, pod: Pod, standing: dict[str, list[Pod]]) -> Pod | None:
+def _neighbour(step: PluginTurn, pod: Pod, standing: dict[str, list[Pod]]) -> Pod | None:
     """A pod within the domain of a term that selects it."""
     labels = {node.name: node.labels for node in step.nodes}
     own = labels[pod.node_name or ""]

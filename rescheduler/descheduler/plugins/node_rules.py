@@ -11,7 +11,7 @@ from rescheduler.descheduler.arguments import (
     PodArguments,
     refused,
 )
-from rescheduler.descheduler.cycle import Step
+from rescheduler.descheduler.cycle import PluginTurn
 from rescheduler.descheduler.fitting import SOFT, tolerates_all
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node import Node
@@ -49,7 +49,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def remove_untolerating_pods(step: Step, arguments: NodeTaintsArguments) -> str:
+def remove_untolerating_pods(step: PluginTurn, arguments: NodeTaintsArguments) -> str:
     """Pods that do not tolerate a NoSchedule taint of their node; never NoExecute, which others see to."""
     effects = ("NoSchedule", SOFT) if arguments.include_prefer_no_schedule else ("NoSchedule",)
     for node in step.nodes:
@@ -72,7 +72,7 @@ def _is_looked_at(taint: Taint, arguments: NodeTaintsArguments) -> bool:
     return not names.intersection(arguments.excluded_taints)
 
 
-def remove_misplaced_pods(step: Step, arguments: NodeAffinityArguments) -> str:
+def remove_misplaced_pods(step: PluginTurn, arguments: NodeAffinityArguments) -> str:
     """Pods on nodes that their node affinity does not let them on, or likes less than another; type by type."""
     unknown = [kind for kind in arguments.node_affinity_type if kind not in (REQUIRED, PREFERRED)]
     for kind in arguments.node_affinity_type:
@@ -83,7 +83,7 @@ def remove_misplaced_pods(step: Step, arguments: NodeAffinityArguments) -> str:
     return f"nodeAffinityType {unknown[0]!r} is none" if unknown else ""
 
 
-def _not_let_on(step: Step, node: Node, arguments: NodeAffinityArguments) -> Iterator[tuple[Pod, str]]:
+def _not_let_on(step: PluginTurn, node: Node, arguments: NodeAffinityArguments) -> Iterator[tuple[Pod, str]]:
     for pod in step.wanted(node, arguments):
         rules = pod.spec.node_affinity
         if rules is None or rules.required is None or step.fitting.matches(pod, node):
@@ -92,7 +92,7 @@ def _not_let_on(step: Step, node: Node, arguments: NodeAffinityArguments) -> Ite
             yield pod, f"its node affinity does not let it on {node.name}"
 
 
-def _not_liked_best(step: Step, node: Node, arguments: NodeAffinityArguments) -> Iterator[tuple[Pod, str]]:
+def _not_liked_best(step: PluginTurn, node: Node, arguments: NodeAffinityArguments) -> Iterator[tuple[Pod, str]]:
     for pod in step.wanted(node, arguments):
         rules = pod.spec.node_affinity
         if rules is None or not rules.preferred:

@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, model_validator
 
 from rescheduler.descheduler.arguments import (
-    Namespaces,
-    PluginArguments,
+    DeschedulerArguments,
+    NamespaceChoice,
     Unsigned,
     refused,
 )
-from rescheduler.descheduler.cycle import Answer, Step
+from rescheduler.descheduler.cycle import PluginTurn, Reply
 from rescheduler.descheduler.fitting import tolerates_all, used_by
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
@@ -66,10 +66,10 @@ class EvictionLimits(PolicyModel):
     node: Unsigned | None = None
 
 
-class _UtilizationArguments(PluginArguments):
+class _UtilizationArguments(DeschedulerArguments):
     thresholds: Percentages = Field(default_factory=dict)
     number_of_nodes: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] = 0
-    evictable_namespaces: Namespaces | None = None
+    evictable_namespaces: NamespaceChoice | None = None
 
     @model_validator(mode="after")
     def _are_complete(self) -> Any:
@@ -113,7 +113,7 @@ class HighNodeUtilizationArguments(_UtilizationArguments):
     eviction_modes: tuple[Literal["OnlyThresholdingResources"], ...] = ()
 
 
-class NodeUse(NamedTuple):
+class TrackedUse(NamedTuple):
     """A node with its size and what is used of it, in millicores or units; ``shares`` in percent of its size."""
 
     node: Node
@@ -126,7 +126,7 @@ class NodeUse(NamedTuple):
         return any(self.shares.get(name, 0.0) > bound for name, bound in bounds.items())
 
 
-def relieve_high_nodes(step: Step, arguments: LowNodeUtilizationArguments) -> str:
+def relieve_high_nodes(step: PluginTurn, arguments: LowNodeUtilizationArguments) -> str:
     """LowNodeUtilization: from nodes above ``targetThresholds``, while those below ``thresholds`` have room."""
     if arguments.metrics_utilization is not None:
         return _without_samples(arguments)
@@ -154,7 +154,7 @@ def relieve_high_nodes(step: Step, arguments: LowNodeUtilizationArguments) -> st
     return ""
 
 
-def vacate_low_nodes(step: Step, arguments: HighNodeUtilizationArguments) -> str:
+def vacate_low_nodes(step: PluginTurn, arguments: HighNodeUtilizationArguments) -> str:
     """HighNodeUtilization: everything from nodes at or below ``thresholds``, while the others have room."""
     uses = [_use_of(step, node) for node in step.nodes]
     under = [use for use in uses if not use.is_above(arguments.thresholds)]
@@ -182,7 +182,7 @@ def _without_samples(arguments: LowNodeUtilizationArguments) -> str:
 
 
 def _why_nothing(
-    under: Sequence[NodeUse], others: Sequence[NodeUse], every: Sequence[NodeUse], least: int, what: str
+    under: Sequence[TrackedUse], others: Sequence[TrackedUse], every: Sequence[TrackedUse], least: int, what: str
 ) -> str:
     if not under:
         return "no node is below thresholds"
@@ -193,14 +193,14 @@ def _why_nothing(
     return "" if others else f"no node is there {what}"
 
 
-def _use_of(step: Step, node: Node) -> NodeUse:
+def _use_of(step: PluginTurn, node: Node) -> TrackedUse:
     size = dict(node.allocatable or node.capacity)
     used = used_by(step.pods_on(node))
     shares = {name: 100.0 * used[name] / amount for name, amount in size.items() if amount}
-    return NodeUse(node, size, used, shares)
+    return TrackedUse(node, size, used, shares)
 
 
-def _means(uses: Sequence[NodeUse], names: Iterable[str]) -> dict[str, float]:
+def _means(uses: Sequence[TrackedUse], names: Iterable[str]) -> dict[str, float]:
     """Mean share over the nodes that have a resource."""
     found = {}
     for name in names:
@@ -214,7 +214,7 @@ def _clamped(share: float) -> float:
     return min(100.0, max(0.0, share))
 
 
-def _caps(use: NodeUse, bounds: Mapping[str, float], tracked: Iterable[str]) -> dict[str, int]:
+def _caps(use: TrackedUse, bounds: Mapping[str, float], tracked: Iterable[str]) -> dict[str, int]:
     """Up to where a node may be filled, by resource."""
     found = {}
     for name in tracked:
@@ -223,7 +223,7 @@ def _caps(use: NodeUse, bounds: Mapping[str, float], tracked: Iterable[str]) -> 
     return found
 
 
-def _weight(tracked: Iterable[str], use: NodeUse) -> int:
+def _weight(tracked: Iterable[str], use: TrackedUse) -> int:
     """Sum of millicores, bytes, pods and the rest: memory decides."""
     return sum(use.used[name] for name in tracked)
 
@@ -233,12 +233,12 @@ class _Flow:
 
     def __init__(
         self,
-        step: Step,
-        targets: Sequence[NodeUse],
-        bounds: Callable[[NodeUse], Mapping[str, float]],
+        step: PluginTurn,
+        targets: Sequence[TrackedUse],
+        bounds: Callable[[TrackedUse], Mapping[str, float]],
         keys: Iterable[str],
         limit: int | None,
-        namespaces: Namespaces | None,
+        namespaces: NamespaceChoice | None,
     ) -> None:
         """``bounds``: how far each target may be filled, in percent; ``limit``: evictions from one node."""
         self.tracked = tuple(sorted({*keys, CPU, MEMORY, PODS}))
@@ -251,7 +251,7 @@ class _Flow:
             for name, cap in _caps(use, bounds(use), self.tracked).items():
                 self._room[name] += cap - use.used[name]
 
-    def evict_from(self, use: NodeUse, pods: Sequence[Pod], why: str, caps: Mapping[str, int] | None = None) -> bool:
+    def evict_from(self, use: TrackedUse, pods: Sequence[Pod], why: str, caps: Mapping[str, int] | None = None) -> bool:
         """Until it is at or below its caps (None: to the last pod); False: the limit of the cycle is reached."""
         evicted = 0
         for pod in self._step.lowest_first(pods):
@@ -260,18 +260,18 @@ class _Flow:
             if not self._may_go(pod):
                 continue
             answer = self._step.evict(pod, f"{use.node.name} {why}")
-            if answer is Answer.TOTAL_LIMIT:
+            if answer is Reply.TOTAL_LIMIT:
                 return False
-            if answer is Answer.NODE_LIMIT:
+            if answer is Reply.NODE_LIMIT:
                 break
-            if answer is Answer.EVICTED:
+            if answer is Reply.EVICTED:
                 evicted += 1
                 amounts = used_by([pod])
                 use.used.subtract(amounts)
                 self._room.subtract(amounts)
         return True
 
-    def _goes_on(self, use: NodeUse, caps: Mapping[str, int] | None) -> bool:
+    def _goes_on(self, use: TrackedUse, caps: Mapping[str, int] | None) -> bool:
         is_needed = caps is None or any(use.used[name] > cap for name, cap in caps.items())
         return is_needed and all(self._room[name] > 0 for name in self.tracked)
 

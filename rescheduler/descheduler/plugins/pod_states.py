@@ -13,7 +13,7 @@ from rescheduler.descheduler.arguments import (
     Unsigned,
     refused,
 )
-from rescheduler.descheduler.cycle import Answer, Step
+from rescheduler.descheduler.cycle import PluginTurn, Reply
 from rescheduler.model.objects.pod import APP, INIT, Pod
 from rescheduler.model.objects.pod_detail import EPHEMERAL, ContainerDetail, PodDetail
 from rescheduler.policy.fields.policy_model import PolicyModel
@@ -92,7 +92,7 @@ class PodLifeTimeArguments(PodArguments):
         return self
 
 
-def remove_restarting_pods(step: Step, arguments: TooManyRestartsArguments) -> str:
+def remove_restarting_pods(step: PluginTurn, arguments: TooManyRestartsArguments) -> str:
     """Node by node, most restarts first; pods of all phases."""
     kinds = (APP, INIT) if arguments.including_init_containers else (APP,)
     for node in step.nodes:
@@ -112,13 +112,13 @@ def _restarts(detail: PodDetail, kinds: tuple[str, ...]) -> int:
     return sum(item.restart_count for item in _of_kinds(detail, kinds))
 
 
-def _is_in_state(step: Step, pod: Pod, arguments: TooManyRestartsArguments) -> bool:
+def _is_in_state(step: PluginTurn, pod: Pod, arguments: TooManyRestartsArguments) -> bool:
     kinds = (APP, INIT) if arguments.including_init_containers else (APP,)
     waiting = {item.waiting for item in _of_kinds(step.detail(pod), kinds)}
     return pod.phase in arguments.states or bool(waiting.intersection(arguments.states))
 
 
-def remove_failed_pods(step: Step, arguments: FailedPodsArguments) -> str:
+def remove_failed_pods(step: PluginTurn, arguments: FailedPodsArguments) -> str:
     """Pods in phase Failed; reasons and exit codes must both hit where they are named."""
     for node in step.nodes:
         failed = [
@@ -131,7 +131,7 @@ def remove_failed_pods(step: Step, arguments: FailedPodsArguments) -> str:
     return ""
 
 
-def _is_failed_as_named(step: Step, pod: Pod, arguments: FailedPodsArguments) -> bool:
+def _is_failed_as_named(step: PluginTurn, pod: Pod, arguments: FailedPodsArguments) -> bool:
     detail = step.detail(pod)
     least, age = arguments.min_pod_lifetime_seconds, _age(step, pod)
     if least is not None and (age is None or age < least):
@@ -145,7 +145,7 @@ def _is_failed_as_named(step: Step, pod: Pod, arguments: FailedPodsArguments) ->
     return not arguments.exit_codes or bool(_exit_codes(containers).intersection(arguments.exit_codes))
 
 
-def remove_old_pods(step: Step, arguments: PodLifeTimeArguments) -> str:
+def remove_old_pods(step: PluginTurn, arguments: PodLifeTimeArguments) -> str:
     """Pods of all phases and nodes, oldest first."""
     found = [
         pod
@@ -155,12 +155,12 @@ def remove_old_pods(step: Step, arguments: PodLifeTimeArguments) -> str:
     ]
     found.sort(key=lambda pod: -math.inf if pod.created_at is None else pod.created_at)
     for pod in found:
-        if step.evict(pod, f"is {_age(step, pod)}s old") is Answer.TOTAL_LIMIT:
+        if step.evict(pod, f"is {_age(step, pod)}s old") is Reply.TOTAL_LIMIT:
             break
     return ""
 
 
-def _is_past_its_time(step: Step, pod: Pod, arguments: PodLifeTimeArguments) -> bool:
+def _is_past_its_time(step: PluginTurn, pod: Pod, arguments: PodLifeTimeArguments) -> bool:
     detail, age, most = step.detail(pod), _age(step, pod), arguments.max_pod_life_time_seconds
     if most is not None and (age is None or age < 0 or age <= most):
         return False
@@ -179,7 +179,7 @@ def _is_past_its_time(step: Step, pod: Pod, arguments: PodLifeTimeArguments) -> 
     return not arguments.exit_codes or bool(codes.intersection(arguments.exit_codes))
 
 
-def _holds(step: Step, detail: PodDetail, wanted: ConditionFilter) -> bool:
+def _holds(step: PluginTurn, detail: PodDetail, wanted: ConditionFilter) -> bool:
     """Whether a condition equals the fields that are set and has been so for long enough."""
     for found in detail.conditions:
         is_equal = all(
@@ -193,7 +193,7 @@ def _holds(step: Step, detail: PodDetail, wanted: ConditionFilter) -> bool:
     return False
 
 
-def _age(step: Step, pod: Pod) -> int | None:
+def _age(step: PluginTurn, pod: Pod) -> int | None:
     """Whole seconds since the pod was made."""
     return None if pod.created_at is None else math.floor(step.cycle.now - pod.created_at)
 

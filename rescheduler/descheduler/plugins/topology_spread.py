@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from rescheduler.descheduler.arguments import (
     PodArguments,
 )
-from rescheduler.descheduler.cycle import Answer, Step
+from rescheduler.descheduler.cycle import PluginTurn, Reply
 from rescheduler.descheduler.fitting import tolerates_hard
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.constraints import (
@@ -51,7 +51,7 @@ class _Domain(NamedTuple):
     pods: list[Pod]
 
 
-def balance_topology_spread(step: Step, arguments: TopologySpreadArguments) -> str:
+def balance_topology_spread(step: PluginTurn, arguments: TopologySpreadArguments) -> str:
     """Victims of all constraints together are evicted once; ``minDomains`` is not looked at."""
     victims: dict[str, tuple[Pod, str]] = {}
     for pods in _evictable_by_namespace(step, arguments):
@@ -64,14 +64,14 @@ def balance_topology_spread(step: Step, arguments: TopologySpreadArguments) -> s
         if node in full or not step.evictor.allows(pod):
             continue
         answer = step.evict(pod, reason)
-        if answer is Answer.TOTAL_LIMIT:
+        if answer is Reply.TOTAL_LIMIT:
             break
-        if answer is Answer.NODE_LIMIT:
+        if answer is Reply.NODE_LIMIT:
             full.add(node)
     return ""
 
 
-def _evictable_by_namespace(step: Step, arguments: TopologySpreadArguments) -> list[list[Pod]]:
+def _evictable_by_namespace(step: PluginTurn, arguments: TopologySpreadArguments) -> list[list[Pod]]:
     selector = None if arguments.label_selector is None else arguments.label_selector.read()
     found: dict[str, list[Pod]] = defaultdict(list)
     for node in step.nodes:
@@ -113,7 +113,7 @@ def _constraint_of(pod: Pod, rule: TopologySpreadConstraint) -> _Constraint:
 
 
 def _victims_of(
-    step: Step, constraint: _Constraint, example: Pod, pods: Sequence[Pod], arguments: TopologySpreadArguments
+    step: PluginTurn, constraint: _Constraint, example: Pod, pods: Sequence[Pod], arguments: TopologySpreadArguments
 ) -> Iterator[Pod]:
     domains = _domains(step, constraint, example, pods)
     sizes = [len(domain.pods) for domain in domains]
@@ -146,14 +146,14 @@ def _victims_of(
         yield from (pod for pod in moved if fits[pod.key] or not arguments.topology_balance_node_fit)
 
 
-def _staying(step: Step, pod: Pod) -> tuple[bool, int]:
+def _staying(step: PluginTurn, pod: Pod) -> tuple[bool, int]:
     """Those that are bound to nodes first, then the lowest priority: against upstream's own comment the highest go."""
     is_bound = bool(pod.spec.node_selector) or pod.spec.node_affinity is not None
     priority = step.evictor.priority_of(pod)
     return not is_bound, -(2**31) - 1 if priority is None else priority
 
 
-def _domains(step: Step, constraint: _Constraint, example: Pod, pods: Sequence[Pod]) -> list[_Domain]:
+def _domains(step: PluginTurn, constraint: _Constraint, example: Pod, pods: Sequence[Pod]) -> list[_Domain]:
     """By the label of eligible nodes; pods on other nodes add theirs."""
     found: dict[str, _Domain] = {}
     labels = {node.name: node for node in step.nodes}
@@ -168,7 +168,7 @@ def _domains(step: Step, constraint: _Constraint, example: Pod, pods: Sequence[P
     return list(found.values())
 
 
-def _is_eligible(step: Step, constraint: _Constraint, example: Pod, node: Node) -> bool:
+def _is_eligible(step: PluginTurn, constraint: _Constraint, example: Pod, node: Node) -> bool:
     if constraint.honors_node_affinity and not step.fitting.matches(example, node):
         return False
     return constraint.tolerations is None or tolerates_hard(constraint.tolerations, node.taints)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rescheduler.descheduler.cycle import Limits, quality
+from rescheduler.descheduler.cycle import CycleLimits, quality
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import ContainerResources
 from tests.builders import budget, cluster, node, pod, taint
@@ -34,15 +34,15 @@ def test_with_one_ready_node_nothing_is_done() -> None:
 def test_limits_bind_in_all_by_node_and_by_namespace() -> None:
     """Each by itself; a namespace's limit ends nothing, the walk goes on with others."""
     assert len(victims(tainted(4), TAINTS)) == 4
-    assert len(victims(tainted(4), TAINTS, limits=Limits(total=3))) == 3
-    assert len(victims(tainted(4), TAINTS, limits=Limits(per_node=2))) == 2
+    assert len(victims(tainted(4), TAINTS, limits=CycleLimits(total=3))) == 3
+    assert len(victims(tainted(4), TAINTS, limits=CycleLimits(per_node=2))) == 2
     several = cluster(
         node("a", taints=[DEDICATED]),
         node("b"),
         *(pod(f"web-{number}", node="a") for number in range(3)),
         pod("other-1", node="a", namespace="zebra"),
     )
-    assert victims(several, TAINTS, limits=Limits(per_namespace=1)) == ["web-0", "other-1"]
+    assert victims(several, TAINTS, limits=CycleLimits(per_namespace=1)) == ["web-0", "other-1"]
 
 
 def test_a_budget_is_spent_within_a_cycle_and_a_refusal_says_so() -> None:
@@ -140,9 +140,8 @@ def test_no_limit_and_no_budget_is_ever_exceeded(
     ]
     nodes = [node(name, taints=[DEDICATED] if name != "c" else ()) for name in names]
     world = cluster(*nodes, *pods, *(budget(f"app{app}", allowed) for app in range(3)))
-    gone = [
-        chosen.pod for chosen in walk(world, TAINTS, limits=Limits(per_node, None, total)).chosen if not chosen.refusal
-    ]
+    result = walk(world, TAINTS, limits=CycleLimits(per_node, None, total))
+    gone = [chosen.pod for chosen in result.chosen if not chosen.refusal]
     assert len({item.key for item in gone}) == len(gone)
     assert total is None or len(gone) <= total
     for name in names:

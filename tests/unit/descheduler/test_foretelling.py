@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from rescheduler.descheduler.foretelling import Gate, foretold_plan
+from rescheduler.descheduler.foretelling import OwnRules, foretold_plan
 from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.objects.cluster import Cluster
@@ -32,7 +32,7 @@ def written(arguments: str = "{}") -> DeschedulerPolicy:
 
 def foretold(world: Cluster, policy: Policy | None = None, arguments: str = "{}") -> ForetoldPlan:
     """What it would do to a cluster."""
-    return foretold_plan(world, written(arguments), DEFAULTS, Gate(policy or Policy()))
+    return foretold_plan(world, written(arguments), DEFAULTS, OwnRules(policy or Policy()))
 
 
 def standing(count: int, **fields: object) -> list[object]:
@@ -63,7 +63,7 @@ def test_a_replacement_may_come_back_to_its_own_node() -> None:
         pod("web-1", node="b", owner="web"),
         workload("web", 2),
     )
-    plan = foretold_plan(world, read_descheduler_policy(text, "d.yaml"), DEFAULTS, Gate())
+    plan = foretold_plan(world, read_descheduler_policy(text, "d.yaml"), DEFAULTS, OwnRules())
     assert [(move.landing, move.to_node) for move in plan.moves] == [(Landing.SAME_NODE, "a")]
     assert "comes back to its own node" in plan.moves[0].message
 
@@ -79,7 +79,7 @@ def test_a_member_of_a_stateful_set_is_gone_before_it_comes_back() -> None:
     )
     text = TAINTS.replace("{name: RemovePodsViolatingNodeTaints}", "{name: RemovePodsViolatingNodeTaints, args: "
                           "{includePreferNoSchedule: true}}", 1).replace("ARGS", "{}")  # fmt: skip
-    plan = foretold_plan(world, read_descheduler_policy(text, "d.yaml"), DEFAULTS, Gate())
+    plan = foretold_plan(world, read_descheduler_policy(text, "d.yaml"), DEFAULTS, OwnRules())
     assert [(move.landing, move.to_node) for move in plan.moves] == [(Landing.SAME_NODE, "a")]
 
 
@@ -87,7 +87,7 @@ def test_nobody_makes_a_failed_pod_again_and_it_may_always_go() -> None:
     """Finished pods disturb nobody, whatever our own rules say of running ones."""
     text = TAINTS.replace("RemovePodsViolatingNodeTaints", "RemoveFailedPods").replace("ARGS", "{}")
     world = cluster(node("a"), node("b"), pod("web-0", node="a", owner="web", phase="Failed"), workload("web", 1))
-    plan = foretold_plan(world, read_descheduler_policy(text, "d.yaml"), DEFAULTS, Gate())
+    plan = foretold_plan(world, read_descheduler_policy(text, "d.yaml"), DEFAULTS, OwnRules())
     assert [(move.landing, move.to_node) for move in plan.moves] == [(Landing.NO_REPLACEMENT, None)]
     assert plan.refusals == ()
 
@@ -117,7 +117,7 @@ def test_a_workloads_floor_makes_waves_and_limits_bind_the_plan() -> None:
     world = cluster(*standing(3), node("b", cpu="8"))
     plan = foretold(world, policy_of("limits: {maxEvictions: 2}"))
     assert [(move.order, move.wave) for move in plan.moves] == [(1, 1), (2, 2)]
-    assert [(refusal.order, refusal.rule) for refusal in plan.refusals] == [(3, "Limits")]
+    assert [(refusal.order, refusal.rule) for refusal in plan.refusals] == [(3, "CycleLimits")]
     assert "limits.maxEvictions" in plan.refusals[0].message
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from rescheduler.adapters.files.recording.reading import read_recording
-from rescheduler.descheduler.cycle import Limits
+from rescheduler.descheduler.cycle import CycleLimits
 from tests.paths import ROOT
 from tests.unit.descheduler.walking import walk
 
@@ -23,6 +23,7 @@ needs_cases = pytest.mark.skipif(
 )
 NOW = "2026-11-21T08:08:52Z"
 """When the scenarios were recorded, on which their ages rest."""
+BOUNDS: Final = ("PerNode", "PerNamespace", "Total")
 CANNOT_BE_WRITTEN: Final = {
     "its pods are terminating, which a zero time says there and nothing in a file": (
         "1_pod_in_termination;_nothing_should_be_moved",
@@ -96,7 +97,9 @@ def test_every_scenario_that_a_file_can_express_has_upstreams_victims(tmp_path: 
             case["plugin"],
             arguments,
             evictor=case["world"]["defaultEvictor"],
-            limits=Limits(*(limits.get(f"maxNoOfPodsToEvict{name}") for name in ("PerNode", "PerNamespace", "Total"))),
+            limits=CycleLimits(
+                *(limits.get(f"maxNoOfPodsToEvict{name}") for name in ("PerNode", "PerNamespace", "Total"))
+            ),
         )
         keys = sorted(chosen.pod.key for chosen in result.chosen)
         is_same = keys == sorted(case.get("evicted", [])) if case["names_stable"] else len(keys) in case["count"]

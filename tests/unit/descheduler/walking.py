@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rescheduler.descheduler.cycle import CycleResult, EnabledPlugin, Limits, Profile, run_cycle
+from rescheduler.descheduler.cycle import CycleLimits, CycleResult, DeschedulerProfile, EnabledPlugin, run_cycle
 from rescheduler.descheduler.evictor import DefaultEvictorArguments
 from rescheduler.descheduler.plugins import PLUGINS
 from rescheduler.model.objects.cluster import Cluster
@@ -16,13 +16,13 @@ def walk(
     plugin: str,
     arguments: dict[str, Any] | None = None,
     evictor: dict[str, Any] | None = None,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
+    limits: CycleLimits = CycleLimits(),  # noqa: B008 - frozen
     threshold: int | None = None,
 ) -> CycleResult:
     """One cycle with one plugin in one profile."""
     kind = PLUGINS[plugin]
     enabled = (EnabledPlugin(plugin, kind.arguments.model_validate_json(json.dumps(arguments or {})), kind.run),)
-    profile = Profile(
+    profile = DeschedulerProfile(
         name="p",
         evictor=DefaultEvictorArguments.model_validate_json(json.dumps(evictor or {})),
         threshold=threshold,
