@@ -13,7 +13,7 @@ from tests.cluster.waiting import wait_until
 # What makes pods comes before the pods, and nodes after them.
 # fmt: off
 SWEPT = (
-    "cronjobs", "jobs", "deployments", "statefulsets", "daemonsets", "replicationcontrollers", "replicasets",
+    "cronjobs", "jobs", "deployments", "statefulsets", "daemonsets", "replicationcontrollers", "replicasets", "podtemplates",
     "horizontalpodautoscalers", "poddisruptionbudgets", "pods", "controllerrevisions", "resourcequotas",
     "limitranges", "services", "endpoints", "configmaps", "secrets", "persistentvolumeclaims", "persistentvolumes",
     "storageclasses", "csinodes", "resourceclaims", "resourceclaimtemplates", "resourceslices", "deviceclasses",

@@ -286,7 +286,7 @@ def _records(loot: Loot) -> Iterator[tuple[str, Attempt]]:
                                        lease("node-0", "kube-node-lease"))  # fmt: skip
     events = "/apis/events.k8s.io/v1/namespaces/default/events"
     yield "an Event of another", Attempt(GUARD, "POST", events, event("cluster-autoscaler"))
-    templates = resource_path("v1/podtemplates", HOLDS)
+    templates = resource_path("podtemplates", HOLDS)
     yield "delete a PodTemplate of others", Attempt(GUARD, "DELETE", f"{templates}/theirs")
     body = {**named("v1", "PodTemplate", "mine", HOLDS), "template": job("mine")["spec"]["template"]}
     body["metadata"]["labels"] = {**OURS, "rescheduler.dev/capacity": "r"}
