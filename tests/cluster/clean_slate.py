@@ -13,8 +13,8 @@ from tests.cluster.waiting import wait_until
 # What makes pods comes before the pods, and nodes after them.
 # fmt: off
 SWEPT = (
-    "cronjobs", "jobs", "deployments", "statefulsets", "daemonsets", "replicationcontrollers", "replicasets", "podtemplates",
-    "horizontalpodautoscalers", "poddisruptionbudgets", "pods", "controllerrevisions", "resourcequotas",
+    "cronjobs", "jobs", "deployments", "statefulsets", "daemonsets", "replicationcontrollers", "replicasets",
+    "horizontalpodautoscalers", "poddisruptionbudgets", "pods", "podtemplates", "controllerrevisions", "resourcequotas",
     "limitranges", "services", "endpoints", "configmaps", "secrets", "persistentvolumeclaims", "persistentvolumes",
     "storageclasses", "csinodes", "resourceclaims", "resourceclaimtemplates", "resourceslices", "deviceclasses",
     "nodes", "leases", "priorityclasses", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",

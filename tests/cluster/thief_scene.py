@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from rescheduler.adapters.kubernetes.guidance.placeholders import placeholder
 from rescheduler.extension_points import HoldRequest
-from tests.cluster.api import MERGE_PATCH, Manifest
+from tests.cluster.api import MERGE_PATCH, Api, ApiError, Manifest
 from tests.cluster.cluster import Cluster
 from tests.cluster.resources import resource_path
 from tests.cluster.shapes import deployment, pod
@@ -42,6 +42,21 @@ class Attempt(NamedTuple):
     path: str
     body: Any = None
     content_type: str = "application/json"
+
+
+def refused_by(api: Api, attempt: Attempt) -> str:
+    """Who refuses it, if anybody does; sent as a dry run, so that nothing is lost where nobody does."""
+    separator = "&" if "?" in attempt.path else "?"
+    path = attempt.path if attempt.method == "GET" else f"{attempt.path}{separator}dryRun=All"
+    # A deletion with a body is a dry run by its body alone.
+    body = {"dryRun": ["All"], **(attempt.body or {})} if attempt.method == "DELETE" else attempt.body
+    try:
+        api.request(attempt.method, path, body, content_type=attempt.content_type)
+    except ApiError as error:
+        if "ValidatingAdmissionPolicy" in str(error):
+            return GUARD
+        return RIGHTS if error.code == 403 else f"{SERVER}: {error}"
+    return "nobody"
 
 
 class Loot:
@@ -137,6 +152,31 @@ def attempts(loot: Loot) -> Iterator[tuple[str, Attempt]]:
     yield from _beyond(loot)
 
 
+def springboards() -> Iterator[tuple[str, Attempt]]:
+    """The forms that the attempts to make something differ from by one thing each, which nobody refuses."""
+    capacity = {**OURS, "rescheduler.dev/capacity": "r"}
+    asking = job("mine", labels=capacity, pod={"priorityClassName": "rescheduler-placeholder"},
+                 without=("schedulingGates",))  # fmt: skip
+    part = config_map("rescheduler-ledger-1")
+    part["metadata"]["labels"] = dict(OURS)
+    path = resource_path("jobs", HOLDS)
+    yield "a placeholder", Attempt("nobody", "POST", path, job("mine"))
+    yield "a placeholder that asks for a node", Attempt("nobody", "POST", path, asking)
+    yield "a part of the ledger", Attempt("nobody", "POST", resource_path("configmaps", HOLDS), part)
+    yield "the ledger as it stands", _put(resource_path("configmaps", HOLDS, "rescheduler-ledger"), {}, "nobody")
+    yield "a PodTemplate", Attempt("nobody", "POST", resource_path("podtemplates", HOLDS), pod_template(capacity))
+    events = "/apis/events.k8s.io/v1/namespaces/default/events"
+    yield "an Event of ours", Attempt("nobody", "POST", events, event("rescheduler.dev/rescheduler"))
+
+
+def pod_template(labels: Mapping[str, str]) -> Manifest:
+    """One by which an autoscaler is asked for room."""
+    template = job("mine", without=("schedulingGates",))["spec"]["template"]
+    return {**named("v1", "PodTemplate", "mine", HOLDS), "template": template} | {
+        "metadata": {"name": "mine", "namespace": HOLDS, "labels": dict(labels)}
+    }
+
+
 def _patch(path: str, body: Any, by: str = GUARD, content_type: str = MERGE_PATCH) -> Attempt:
     return Attempt(by, "PATCH", path, body, content_type)
 
@@ -229,6 +269,7 @@ def _jobs() -> Iterator[tuple[str, Attempt]]:
         "for a year": job("mine", activeDeadlineSeconds=31_536_000),
         "that stays": job("mine", without=("ttlSecondsAfterFinished",)),
         "tried again": job("mine", backoffLimit=6),
+        "that chooses its pods": job("mine", manualSelector=True, selector={"matchLabels": {HOLD: "mine"}}),
         "suspended": job("mine", suspend=True),
         "indexed": job("mine", completionMode="Indexed"),
         "of another controller": job("mine", managedBy="example.com/mine"),
@@ -265,7 +306,7 @@ def _records(loot: Loot) -> Iterator[tuple[str, Attempt]]:
     maps, ledger = (resource_path("configmaps", HOLDS, name) for name in ("", "rescheduler-ledger"))
     yield "another ConfigMap", Attempt(GUARD, "POST", maps, config_map("mine"))
     owned = config_map("rescheduler-ledger-1")
-    owned["metadata"]["finalizers"] = ["example.com/mine"]
+    owned["metadata"] |= {"labels": dict(OURS), "finalizers": ["example.com/mine"]}
     yield "a part of the ledger that cannot be removed", Attempt(GUARD, "POST", maps, owned)
     for name, value in (("stop", None), ("stop", "x"), ("approved", "7"), ("breaker-closed", "2030-01-01T00:00:00Z")):
         yield f"{name}={value} on the ledger", _put(ledger, {f"rescheduler.dev/{name}": value})
@@ -288,19 +329,18 @@ def _records(loot: Loot) -> Iterator[tuple[str, Attempt]]:
     yield "an Event of another", Attempt(GUARD, "POST", events, event("cluster-autoscaler"))
     templates = resource_path("podtemplates", HOLDS)
     yield "delete a PodTemplate of others", Attempt(GUARD, "DELETE", f"{templates}/theirs")
-    body = {**named("v1", "PodTemplate", "mine", HOLDS), "template": job("mine")["spec"]["template"]}
-    body["metadata"]["labels"] = {**OURS, "rescheduler.dev/capacity": "r"}
+    body = pod_template({**OURS, "rescheduler.dev/capacity": "r"})
     body["template"]["spec"]["containers"][0]["image"] = "example.invalid/mine"
     yield "a PodTemplate with another image", Attempt(GUARD, "POST", templates, body)
 
 
-def _put(path: str, notes: Mapping[str, str | None]) -> Attempt:
+def _put(path: str, notes: Mapping[str, str | None], by: str = GUARD) -> Attempt:
     """The ledger with other annotations: one that is None is left out."""
     body = {**config_map("rescheduler-ledger"), "data": {"format": "1"}}
     kept = {"rescheduler.dev/stop": "maintenance", **notes}
     body["metadata"]["labels"] = dict(OURS)
     body["metadata"]["annotations"] = {key: value for key, value in kept.items() if value is not None}
-    return Attempt(GUARD, "PUT", path, body)
+    return Attempt(by, "PUT", path, body)
 
 
 def _nodes() -> Iterator[tuple[str, Attempt]]:
