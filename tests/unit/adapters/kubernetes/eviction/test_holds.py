@@ -297,6 +297,21 @@ def test_a_missing_right_is_named(missing: str) -> None:
     assert "rbac.yaml" in reason
 
 
+def test_rights_in_the_namespaces_whose_pods_move_are_enough() -> None:
+    """Nominations of workloads' pods there, those of placeholders where they are made; one place less is named."""
+    server = reviewing_server()
+    given = {"shop", "web", "holds"}
+
+    def review(request: Any) -> Any:
+        return {"status": {"allowed": request.body["spec"]["resourceAttributes"]["namespace"] in given}}
+
+    server.answer("POST", REVIEWS, review)
+    assert why_no_holds(server, "holds", ("shop", "web")) is None  # type: ignore[arg-type]
+    assert "patch pods/status" in (why_no_holds(server, "holds") or "")  # type: ignore[arg-type]
+    given.remove("web")
+    assert "patch pods/status" in (why_no_holds(server, "holds", ("shop", "web")) or "")  # type: ignore[arg-type]
+
+
 def test_an_old_cluster_cannot_hold() -> None:
     """Scheduling gates came with 1.27; vendors write minor versions with a plus."""
     assert "1.27" in (why_no_holds(reviewing_server(minor="26+"), "holds") or "")  # type: ignore[arg-type]
