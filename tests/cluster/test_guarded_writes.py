@@ -268,3 +268,16 @@ def test_leftovers_are_removed_under_the_guards(account: Account) -> None:
     account.target.taint(["node-1"], "q", -60)
     cleaned = remove_stale(account.connection, HOLDS, time.time)
     assert (len(cleaned.removed), cleaned.failures) == (1, ())
+
+
+def test_the_guards_are_written_without_a_fault(cluster: Cluster) -> None:
+    """The cluster's own check of types has no warning about any expression of any guard."""
+    cluster.control_plane.apply_files(*(DEPLOY / name for name in FILES))
+    names = ("pod-guard", "job-guard", "room-guard", "record-guard", "node-guard", "eviction-guard")
+
+    def checks() -> dict[str, Manifest]:
+        found = {name: cluster.api.get("validatingadmissionpolicies", f"rescheduler-{name}") for name in names}
+        return {name: item.get("status", {}).get("typeChecking") for name, item in found.items()}
+
+    wait_until(lambda: None not in checks().values(), lambda: f"checks of types: {checks()}")
+    assert [check["expressionWarnings"] for check in checks().values() if "expressionWarnings" in check] == []

@@ -16,6 +16,7 @@ from tests.cluster.kwok import GONE_AFTER
 from tests.cluster.scenes import fragmented, spread
 from tests.cluster.shapes import deployment
 from tests.cluster.test_empty_nodes import hand_made
+from tests.cluster.thief_scene import job
 from tests.cluster.tool import Tool
 from tests.paths import DEPLOY
 
@@ -154,11 +155,9 @@ def bound_for(cluster: Cluster, mode: str) -> None:
 
 def orphan(cluster: Cluster) -> None:
     """A placeholder pod whose Job is gone, which only `clean` removes."""
-    labels = {"app.kubernetes.io/managed-by": "rescheduler", "rescheduler.dev/hold": "old"}
-    container = {"name": "c", "image": "registry.k8s.io/pause:3.10"}
-    spec = {"schedulingGates": [{"name": "rescheduler.dev/hold"}], "containers": [container]}
-    metadata = {"name": "old", "namespace": HOLDS, "labels": labels}
-    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    template = job("old")["spec"]["template"]
+    metadata = {**template["metadata"], "name": "old", "namespace": HOLDS}
+    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
 
 
 @pytest.mark.parametrize("mode", ROLES)
