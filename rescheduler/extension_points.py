@@ -20,7 +20,7 @@ from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
 from rescheduler.model.daemon.notices import Notice
 from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import HostPort, LabelSelector
+from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import Resources
@@ -186,7 +186,6 @@ class HoldRequest(NamedTuple):
     scheduler_name: str
     deadline_seconds: int
     plan_id: str
-    host_ports: tuple[HostPort, ...] = ()
 
 
 class ExecutionTarget(Protocol):

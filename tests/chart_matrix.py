@@ -53,7 +53,7 @@ OPTIONS: Mapping[str, Sequence[Values]] = {
         "extraEnv": [{"name": "NO_COLOR", "value": "1"}], "extraVolumes": [{"name": "more", "emptyDir": {}}],
         "extraVolumeMounts": [{"name": "more", "mountPath": "/more"}],
     }),
-    "guards": ({}, {"evictionGuard": {"create": False}, "guide": {"create": False}, "nodeGuard": {"create": False}}),
+    "guards": ({}, {name: {"create": False} for name in ("evictionGuard", "writeGuard", "guide", "nodeGuard")}),
     "autoscaler": ({}, {"autoscaler": {"scaleUp": "ProvisioningRequest", "scaleDown": "Annotate"}},
                    {"autoscaler": {"scaleUp": "CapacityBuffer", "scaleDown": "Taint"}},
                    {"autoscaler": {"scaleUp": "Placeholders"}}),

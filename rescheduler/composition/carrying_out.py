@@ -110,8 +110,9 @@ def _carried_out(
         warnings += freed_of_earlier_runs(connection, cluster, policy)
     with guarded(options, policy, run_id, connection) as guard:
         target = KubernetesTarget(
-            connection, LiveReader(connection), clock=clock, hold_namespace=policy.hold.namespace, guard=guard.start
-        )
+            connection, LiveReader(connection), clock=clock, hold_namespace=policy.hold.namespace,
+            scope=policy.scope.namespaces.include or (), guard=guard.start,
+        )  # fmt: skip
         result = executor(target, clock, ledgers_of(connection, policy, clock, told.append)).carry_out(proposed)
     return with_changes(result, warnings=(*warnings, *dict.fromkeys(told), *result.warnings))
 

@@ -60,6 +60,7 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
         LiveReader(connection, clock=ground.clock),
         clock=ground.clock,
         hold_namespace=policy.hold.namespace,
+        scope=policy.scope.namespaces.include or (),
         guard=runs.start_guardian,
     )
     return RoundContext(

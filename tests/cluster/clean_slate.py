@@ -14,7 +14,7 @@ from tests.cluster.waiting import wait_until
 # fmt: off
 SWEPT = (
     "cronjobs", "jobs", "deployments", "statefulsets", "daemonsets", "replicationcontrollers", "replicasets",
-    "horizontalpodautoscalers", "poddisruptionbudgets", "pods", "controllerrevisions", "resourcequotas",
+    "horizontalpodautoscalers", "poddisruptionbudgets", "pods", "podtemplates", "controllerrevisions", "resourcequotas",
     "limitranges", "services", "endpoints", "configmaps", "secrets", "persistentvolumeclaims", "persistentvolumes",
     "storageclasses", "csinodes", "resourceclaims", "resourceclaimtemplates", "resourceslices", "deviceclasses",
     "nodes", "leases", "priorityclasses", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",

@@ -5,7 +5,7 @@ from __future__ import annotations
 _GROUPS = {
     "v1": (
         "configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods "
-        "replicationcontrollers resourcequotas secrets serviceaccounts services"
+        "podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services"
     ),
     "admissionregistration.k8s.io/v1": (
         "mutatingadmissionpolicies mutatingadmissionpolicybindings mutatingwebhookconfigurations "

@@ -27,7 +27,7 @@ ROOMY: dict[str, Any] = {"disruption": {"workloads": {"max_unavailable": 99}, "s
 
 def with_rights(cluster: Cluster) -> Path:
     """The account of the daemon, with what deploy/ grants it."""
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml", DEPLOY / "autoscaler.yaml")
+    cluster.control_plane.apply_files(*(DEPLOY / name for name in ("rbac.yaml", "autoscaler.yaml", "guards.yaml")))
     return cluster.control_plane.service_account_kubeconfig("rescheduler", "rescheduler-system")
 
 
@@ -249,7 +249,7 @@ leaderElection: {{enabled: false}}
 
 def test_the_daemon_plays_both_hand_overs(cluster: Cluster, tool: Tool) -> None:
     """It asks for room, a node comes and the pod gets it; it empties nodes and offers them, and they go."""
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml", DEPLOY / "autoscaler.yaml")
+    cluster.control_plane.apply_files(*(DEPLOY / name for name in ("rbac.yaml", "autoscaler.yaml", "guards.yaml")))
     name = full(cluster)
     policy = running(
         tool, "{scaleUp: Placeholders, scaleDown: Annotate, afterScaleUp: 0s}",

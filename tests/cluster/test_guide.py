@@ -64,7 +64,7 @@ def test_two_full_nodes_exchange_their_pods(cluster: Cluster, tool: Tool, tmp_pa
 def test_the_roles_that_we_ship_are_enough(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
     """Those of observe, execute, hold and guide: no warning, and nothing was forbidden."""
     install(cluster)
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml", DEPLOY / "guide-binding.yaml")
+    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml", DEPLOY / "guide-binding.yaml", DEPLOY / "guards.yaml")
     full_pair(cluster)
     plan = exchange(cluster)
     tool.kubeconfig = cluster.control_plane.service_account_kubeconfig("rescheduler", "rescheduler-system")

@@ -57,14 +57,3 @@ def test_renewing_restores_what_a_restarted_scheduler_forgot(cluster: Cluster, k
         return not got_in
 
     wait_until(is_kept_again, "the room to be kept again", timeout_seconds=10)
-
-
-def test_a_placeholder_with_a_port_of_the_node_keeps_the_port(cluster: Cluster, keeper: HoldKeeper) -> None:
-    """A pod that wants the same port finds no place, although there is CPU."""
-    from rescheduler.model.objects.constraints import HostPort
-
-    keeper.hold([REQUEST._replace(requests=(("cpu", 100),), host_ports=(HostPort(8080),))])
-    manifest = pod("web", cpu="100m")
-    manifest["spec"]["containers"][0]["ports"] = [{"containerPort": 8080, "hostPort": 8080}]
-    cluster.create(manifest)
-    wait_until(lambda: condition(cluster.api.get("pods", "web", "default"), "PodScheduled") == "False", "a refusal")

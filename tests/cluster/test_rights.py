@@ -16,10 +16,12 @@ from tests.cluster.kwok import GONE_AFTER
 from tests.cluster.scenes import fragmented, spread
 from tests.cluster.shapes import deployment
 from tests.cluster.test_empty_nodes import hand_made
+from tests.cluster.thief_scene import job
 from tests.cluster.tool import Tool
 from tests.paths import DEPLOY
 
 RBAC = DEPLOY / "rbac.yaml"
+GUARDS = ("guards.yaml", "eviction-guard.yaml")
 SYSTEM = "rescheduler-system"
 HOLDS = "rescheduler-holds"
 WRITING = {"create", "update", "patch", "delete", "deletecollection"}
@@ -29,7 +31,7 @@ ROLES = {
     "Predict": ALWAYS,
     "Hold": KEEPING,
     "Taint": (*KEEPING, "rescheduler-taint"),
-    "Guide": (*KEEPING, "rescheduler-guide"),
+    "Guide": (*KEEPING, "rescheduler-guide", "rescheduler-guide-policy"),
 }
 """The roles of each mode, as docs/rights.md lists them."""
 MORE_FILES = {"Taint": ("taint.yaml",), "Guide": ("guide.yaml", "guide-binding.yaml")}
@@ -37,8 +39,8 @@ MORE_FILES = {"Taint": ("taint.yaml",), "Guide": ("guide.yaml", "guide-binding.y
 
 @pytest.fixture
 def installed(cluster: Cluster) -> Cluster:
-    """A cluster in which deploy/rbac.yaml was applied."""
-    cluster.control_plane.apply_files(RBAC)
+    """A cluster in which deploy/rbac.yaml was applied, and the guards of deploy/."""
+    cluster.control_plane.apply_files(RBAC, *(DEPLOY / name for name in GUARDS))
     return cluster
 
 
@@ -141,7 +143,8 @@ def granted(roles: Collection[str]) -> set[tuple[str, str]]:
 
 def bound_for(cluster: Cluster, mode: str) -> None:
     """Give our executing account exactly the roles of a mode."""
-    cluster.control_plane.apply_files(*(DEPLOY / name for name in ("rbac.yaml", *MORE_FILES.get(mode, ()))))
+    files = ("rbac.yaml", *GUARDS, *MORE_FILES.get(mode, ()))
+    cluster.control_plane.apply_files(*(DEPLOY / name for name in files))
     for kind, namespace in (("clusterrolebindings", None), ("rolebindings", HOLDS)):
         for binding in cluster.api.list(kind, namespace):
             accounts = [subject.get("name") for subject in binding.get("subjects", [])]
@@ -152,11 +155,9 @@ def bound_for(cluster: Cluster, mode: str) -> None:
 
 def orphan(cluster: Cluster) -> None:
     """A placeholder pod whose Job is gone, which only `clean` removes."""
-    labels = {"app.kubernetes.io/managed-by": "rescheduler", "rescheduler.dev/hold": "old"}
-    container = {"name": "c", "image": "registry.k8s.io/pause:3.10"}
-    spec = {"schedulingGates": [{"name": "rescheduler.dev/hold"}], "containers": [container]}
-    metadata = {"name": "old", "namespace": HOLDS, "labels": labels}
-    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    template = job("old")["spec"]["template"]
+    metadata = {**template["metadata"], "name": "old", "namespace": HOLDS}
+    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
 
 
 @pytest.mark.parametrize("mode", ROLES)

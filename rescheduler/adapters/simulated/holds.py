@@ -86,7 +86,6 @@ class SimulatedHoldKeeper:
                 priority_class_name=request.priority_class_name,
                 scheduler_name=request.scheduler_name,
                 tolerations=(Toleration(operator="Exists"),),
-                host_ports=request.host_ports,
                 termination_grace_seconds=0,
             ),
             labels={MANAGED_BY: OURS, PLAN: request.plan_id, HOLD: request.name},

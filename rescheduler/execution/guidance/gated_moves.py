@@ -92,10 +92,8 @@ class GatedMoves:
         self._holds.set([self._hole(move, cluster.pod_by_key[move.pod.key]) for move in missing])
 
     def _hole(self, move: Move, pod: Pod) -> HeldRoom:
-        return self._maker.hold(
-            move.to_node, pod.spec.requests, pod.spec.scheduler_name, pod=move.pod, host_ports=pod.spec.host_ports,
-            is_made_by_plan=True,
-        )  # fmt: skip
+        spec = pod.spec
+        return self._maker.hold(move.to_node, spec.requests, spec.scheduler_name, pod=move.pod, is_made_by_plan=True)
 
     def _in_the_way(self, move: Move, leaving: Sequence[Pod], cluster: Cluster) -> list[HeldRoom]:
         """Placeholders for others on a pod's node that leave no room for it once these pods have left."""

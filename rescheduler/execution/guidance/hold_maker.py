@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from rescheduler.extension_points import HoldRequest
 from rescheduler.model.objects.annotations import HOLD_GATE, MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import HostPort
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS, Resources, resources
 from rescheduler.model.plan.plan import Move, Plan, PodReference
@@ -65,7 +64,6 @@ class HoldMaker:
         scheduler_name: str,
         *,
         pod: PodReference | None = None,
-        host_ports: tuple[HostPort, ...] = (),
         is_made_by_plan: bool = False,
     ) -> HeldRoom:
         """A placeholder of this size on a node."""
@@ -77,7 +75,6 @@ class HoldMaker:
             scheduler_name=scheduler_name,
             deadline_seconds=self._deadline_seconds,
             plan_id=self._plan_id,
-            host_ports=host_ports,
         )
         return HeldRoom(pod, request, is_made_by_plan)
 
@@ -116,7 +113,6 @@ def needed_holds(plan: Plan, cluster: Cluster, maker: HoldMaker, destinations: S
             requests[reference],
             pods[reference.key].spec.scheduler_name,
             pod=reference,
-            host_ports=pods[reference.key].spec.host_ports,
             is_made_by_plan=first_departure.get(node, wave) < wave,
         )
         for reference, node, wave in kept

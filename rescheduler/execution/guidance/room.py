@@ -183,7 +183,6 @@ class RoomKeeper:
                     spec.requests,
                     spec.scheduler_name,
                     pod=move.pod,
-                    host_ports=spec.host_ports,
                     is_made_by_plan=first.get(move.to_node, move.wave) < move.wave,
                 )
                 found.append(hold)

@@ -15,6 +15,8 @@ DEPLOY = CHART.parents[1]
 READING = {"get", "list", "watch"}
 LOOKING = {"observe", "ledger-reader"}
 KEEPING = {"observe", "execute", "ledger", "nominate", "events", "hold"}
+WRITE_GUARDS = {f"rescheduler-{name}-guard" for name in ("pod", "job", "room", "record")}
+GUARDS = {*WRITE_GUARDS, "rescheduler-eviction-guard"}
 HEARING = {"autoscaler-observe", "autoscaler-status"}
 
 
@@ -70,7 +72,7 @@ def test_no_role_in_any_form_grants_what_is_never_needed(values: Values) -> None
         ({"mode": "Execute", "guidance": "Predict", "replicas": 2}, {*LOOKING, "execute", "lease"}),
         ({"mode": "Execute"}, {*KEEPING, "lease"}),
         ({"mode": "Approve"}, {*KEEPING, "lease"}),
-        ({"mode": "Execute", "guidance": "Guide"}, {*KEEPING, "lease", "guide"}),
+        ({"mode": "Execute", "guidance": "Guide"}, {*KEEPING, "lease", "guide", "guide-policy"}),
         ({"mode": "Execute", "guidance": "Taint"}, {*KEEPING, "lease", "taint"}),
         ({"mode": "Execute", "leaderElection": {"enabled": False}}, KEEPING),
         ({"mode": "Execute", "kind": "CronJob"}, {*KEEPING, "lease"}),
@@ -126,12 +128,52 @@ def test_renamed_objects_are_renamed_in_the_rules() -> None:
     assert found["mover-hold"]["metadata"]["namespace"] == "rooms"
 
 
-def test_evictions_may_be_bound_to_namespaces() -> None:
-    """One RoleBinding in each, none for the cluster, and the policy's scope is the same list."""
-    found = render({"mode": "Execute", "executeNamespaces": ["shop", "web"]})
-    bound = [item for item in of_kind(found, "RoleBinding") if item["roleRef"]["name"] == "rescheduler-execute"]
-    assert [item["metadata"]["namespace"] for item in bound] == ["shop", "web"]
-    assert "rescheduler-execute" not in [item["metadata"]["name"] for item in of_kind(found, "ClusterRoleBinding")]
+@pytest.mark.parametrize("guidance", FORMS["guidance"])
+def test_rights_to_pods_may_be_bound_to_namespaces(guidance: str) -> None:
+    """A RoleBinding in each of executeNamespaces for whatever writes to pods, and none for the cluster."""
+    found = render({"mode": "Execute", "guidance": guidance, "executeNamespaces": ["shop", "web"]})
+    wide = {item["roleRef"]["name"] for item in of_kind(found, "ClusterRoleBinding")}
+    rules = {role["metadata"]["name"]: role["rules"] for role in of_kind(found, "ClusterRole")}
+    written = {verb for name in wide & rules.keys() for rule in rules[name] for verb in rule["verbs"]
+               if any(resource.startswith(("pods", "events")) for resource in rule["resources"])}  # fmt: skip
+    assert written <= READING
+    bound: dict[str, list[str]] = {}
+    for item in of_kind(found, "RoleBinding"):
+        if item["roleRef"]["kind"] == "ClusterRole":
+            bound.setdefault(item["roleRef"]["name"], []).append(item["metadata"]["namespace"])
+    wanted = {"rescheduler-execute": ["shop", "web"]}
+    if guidance != "Predict":
+        wanted |= {"rescheduler-nominate": ["shop", "web"], "rescheduler-events": ["shop", "web", "rescheduler-system"]}
+    if guidance == "Guide":
+        wanted["rescheduler-guide"] = ["shop", "web"]
+    assert bound == wanted
+
+
+def test_guards_are_about_the_names_of_the_release() -> None:
+    """Account, hold namespace, ledger and Lease; nothing of the manifests' own names is left."""
+    values = {"mode": "Execute", "ledgerName": "book", "fullnameOverride": "mover", "holds": {"namespace": "rooms"}}
+    found = of_kind(render(values, namespace="tools"), "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    assert {item["metadata"]["name"] for item in found} == {name.replace("rescheduler", "mover") for name in GUARDS}
+    told: dict[str, str] = {}
+    for item in of_kind(found, "ValidatingAdmissionPolicy"):
+        [condition] = item["spec"]["matchConditions"]
+        assert condition["expression"] == 'request.userInfo.username == "system:serviceaccount:tools:mover"'
+        told |= {variable["name"]: variable["expression"] for variable in item["spec"].get("variables", ())}
+        assert "rescheduler-" not in str(item["spec"]).replace("rescheduler-guide", "").replace(
+            "rescheduler-placeholder", ""
+        )
+    assert (told["holds"], told["ledger"], told["lease"]) == ('"rooms"', '"book"', '"tools/mover"')
+
+
+def test_into_the_hold_namespace_comes_no_pod_with_any_privilege() -> None:
+    """By its label, wherever the chart makes it; and so it is in the manifests."""
+    for name in ("rescheduler-holds", "rooms"):
+        [found] = of_kind(render({"mode": "Execute", "holds": {"namespace": name}}), "Namespace")
+        assert found["metadata"]["name"] == name
+        assert found["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    manifests = yaml.safe_load_all((DEPLOY / "rbac.yaml").read_text())
+    [ours] = [item for item in manifests if item["kind"] == "Namespace" and "holds" in item["metadata"]["name"]]
+    assert ours["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
 
 
 def test_rights_for_what_a_policy_reads_follow_the_policy() -> None:
@@ -155,14 +197,21 @@ def test_rights_for_what_a_policy_reads_follow_the_policy() -> None:
     ("values", "wanted"),
     [
         ({}, set()),
-        ({"mode": "Execute"}, {"rescheduler-eviction-guard"}),
-        ({"mode": "Execute", "guidance": "Guide"}, {"rescheduler-eviction-guard", "rescheduler-guide"}),
-        ({"mode": "Execute", "guidance": "Taint"}, {"rescheduler-eviction-guard", "rescheduler-node-guard"}),
+        ({"mode": "Approve"}, GUARDS),
+        ({"mode": "Execute"}, GUARDS),
+        ({"mode": "Execute", "guidance": "Predict"}, GUARDS),
+        ({"mode": "Execute", "guidance": "Guide"}, {*GUARDS, "rescheduler-guide"}),
+        ({"mode": "Execute", "guidance": "Taint"}, {*GUARDS, "rescheduler-node-guard"}),
+        ({"mode": "Execute", "autoscaler": {"scaleDown": "Taint"}}, {*GUARDS, "rescheduler-node-guard"}),
         (
-            {"mode": "Execute", "autoscaler": {"scaleDown": "Taint"}},
-            {"rescheduler-eviction-guard", "rescheduler-node-guard"},
+            {
+                "mode": "Execute",
+                "guidance": "Taint",
+                "evictionGuard": {"create": False},
+                "writeGuard": {"create": False},
+            },
+            {"rescheduler-node-guard"},
         ),
-        ({"mode": "Execute", "guidance": "Taint", "evictionGuard": {"create": False}}, {"rescheduler-node-guard"}),
     ],
 )
 def test_guards_come_with_what_they_guard(values: Values, wanted: set[str]) -> None:

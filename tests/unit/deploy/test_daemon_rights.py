@@ -143,3 +143,48 @@ def test_secrets_are_never_harmless() -> None:
     server = RbacServer([*manifests("rbac.yaml"), role, bound], "rescheduler-observer")
     excess = daemon_rights(server, policy("mode: DryRun")).excess  # type: ignore[arg-type]
     assert excess[0] == "get/list secrets"
+
+
+SECRET = {"kind": "Role", "metadata": {"name": "prometheus", "namespace": "rescheduler-system"}, "rules": [
+    {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["prometheus"], "verbs": ["get"]},
+]}  # fmt: skip
+READS_SECRET = {"kind": "RoleBinding", "metadata": {"name": "prometheus", "namespace": "rescheduler-system"},
+                "roleRef": {"kind": "Role", "name": "prometheus"},
+                "subjects": [{"name": "rescheduler-observer"}]}  # fmt: skip
+NAMES_SECRET = (
+    "usage: {providers: [{name: Prometheus, args: {address: 'https://p:9090', "
+    "bearerToken: {secret: rescheduler-system/prometheus/token}}}]}"
+)
+
+
+def test_a_secret_that_the_policy_names_is_needed_by_its_name() -> None:
+    """Missing without the user's own Role, nothing more to say with it; a right to all Secrets is told of."""
+    bare = manifests("rbac.yaml")
+    missing, excess = daemon_rights(RbacServer(bare, "rescheduler-observer"), policy(NAMES_SECRET))  # type: ignore[arg-type]
+    assert [(need.right.text, need.right.object_name, need.namespace) for need in missing] == [
+        ("get secrets", "prometheus", "rescheduler-system")
+    ]
+    assert excess == ()
+    server = RbacServer([*bare, SECRET, READS_SECRET], "rescheduler-observer")
+    asked = policy(f"{NAMES_SECRET}\nleaderElection: {{namespace: rescheduler-system}}")
+    assert daemon_rights(server, asked) == ((), ())  # type: ignore[arg-type]
+    wide = {**SECRET, "rules": [{**SECRET["rules"][0], "resourceNames": []}]}  # type: ignore[index, dict-item]
+    server = RbacServer([*bare, wide, READS_SECRET], "rescheduler-observer")
+    assert daemon_rights(server, asked).excess == ("get secrets in rescheduler-system",)  # type: ignore[arg-type]
+
+
+def test_rights_in_single_namespaces_are_enough_for_a_policy_of_these() -> None:
+    """With the bindings of the manifests replaced by RoleBindings in the namespaces of scope.namespaces.include."""
+    moved = ("rescheduler-execute", "rescheduler-nominate", "rescheduler-events", "rescheduler-guide")
+    found = manifests("rbac.yaml", "overlays/execute/lease.yaml", "guide-binding.yaml")
+    wide = [item for item in found if item["kind"] == "ClusterRoleBinding" and item["metadata"]["name"] in moved]
+    local = [{**item, "kind": "RoleBinding", "metadata": {**item["metadata"], "namespace": "shop"}} for item in wide]
+    told = [{**item, "metadata": {**item["metadata"], "namespace": "rescheduler-system"}}
+            for item in local if item["metadata"]["name"] == "rescheduler-events"]  # fmt: skip
+    server = RbacServer([*(item for item in found if item not in wide), *local, *told], "rescheduler")
+    asked = policy(f"{EXECUTE}\nguidance: Guide\nscope: {{namespaces: {{include: [shop]}}}}")
+    assert daemon_rights(server, asked) == ((), ())  # type: ignore[arg-type]
+    beyond = policy(f"{EXECUTE}\nguidance: Guide\nscope: {{namespaces: {{include: [shop, web]}}}}")
+    missing = {(need.right.text, need.namespace) for need in daemon_rights(server, beyond).missing}  # type: ignore[arg-type]
+    assert missing == {(f"{verb} {what}", "web") for verb, what in (
+        ("create", "pods/eviction"), ("patch", "pods/status"), ("create", "events"), ("patch", "pods"))}  # fmt: skip

@@ -67,7 +67,17 @@ def test_every_role_that_writes_is_a_part() -> None:
         for role in roles_in(file)
         if any(right.verb not in READING for right in rights_of(role))
     }
-    assert writing == {part.role for part in WRITING} - {"rescheduler-ledger-reader"}
+    assert writing == {part.role for part in WRITING} - {"rescheduler-ledger-reader", "rescheduler-guide-policy"}
+
+
+def test_no_role_reads_secrets() -> None:
+    """In any file that is shipped; a Role for the Secrets that a policy names is the user's to bind."""
+    for file in DEPLOY.rglob("*.yaml"):
+        if "templates" not in file.parts:
+            for role in yaml.safe_load_all(file.read_text()):
+                for rule in role.get("rules") or () if role and role.get("kind") in ("Role", "ClusterRole") else ():
+                    assert not {"secrets", "*"} & set(rule["resources"]), file
+                    assert not {"*", "impersonate", "bind", "escalate"} & set(rule["verbs"]), file
 
 
 def test_what_is_watched_may_be_read() -> None:

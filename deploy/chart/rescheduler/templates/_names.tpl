@@ -39,7 +39,7 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* metadata of an object of this release: dict root, name, and namespace where it has one. */}}
+{{/* metadata of an object of this release: dict root, name, and namespace and further labels where it has some. */}}
 {{- define "rescheduler.metadata" -}}
 metadata:
   name: {{ .name }}
@@ -48,6 +48,9 @@ metadata:
   {{- end }}
   labels:
     {{- include "rescheduler.labels" .root | nindent 4 }}
+    {{- with .labels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   {{- include "rescheduler.annotations" .root | nindent 2 }}
 {{- end -}}
 

@@ -45,6 +45,28 @@ roleRef:
 {{ include "rescheduler.subjects" .root }}
 {{- end -}}
 
+{{/* A ClusterRole bound where pods may be moved: for the whole cluster, or in each of executeNamespaces (and in those of
+     `more`) alone: dict root, file, part. */}}
+{{- define "rescheduler.grantedWherePodsMove" -}}
+{{ include "rescheduler.clusterRole" . }}
+{{- $name := printf "%s-%s" (include "rescheduler.fullname" .root) .part }}
+{{- if .root.Values.executeNamespaces }}
+{{- range uniq (concat .root.Values.executeNamespaces (default list .more)) }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+{{ include "rescheduler.metadata" (dict "root" $.root "name" $name "namespace" .) }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ $name }}
+{{ include "rescheduler.subjects" $.root }}
+{{- end }}
+{{- else }}
+{{ include "rescheduler.clusterRoleBinding" . }}
+{{- end }}
+{{- end -}}
+
 {{- define "rescheduler.granted" -}}
 {{ include "rescheduler.clusterRole" . }}
 {{ include "rescheduler.clusterRoleBinding" . }}

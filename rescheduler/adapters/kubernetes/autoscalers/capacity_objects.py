@@ -25,8 +25,8 @@ _NATIVE: Final = (CPU, MEMORY, EPHEMERAL_STORAGE)
 def template(request_name: str, shape: PodSet, *, is_placeholder: bool) -> dict[str, Any]:
     """The template of pods with a shape's needs.
 
-    Resources, node selector, required node affinity, tolerations and host ports are those of the pod that waits; its
-    volumes, spread and affinity to other pods are not, since they mean its own namespace.
+    Resources, node selector, required node affinity, tolerations and (but for placeholders) host ports are those of the
+    pod that waits; its volumes, spread and affinity to other pods are not, since they mean its own namespace.
     """
     return {
         "metadata": {
@@ -48,7 +48,7 @@ def _spec(spec: PodSpec, *, is_placeholder: bool) -> dict[str, Any]:
             "readOnlyRootFilesystem": True,
         },
     }
-    if spec.host_ports:
+    if spec.host_ports and not is_placeholder:  # a restricted namespace lets no pod in that has some
         container["ports"] = [
             {"containerPort": item.port, "hostPort": item.port, "protocol": item.protocol, "hostIP": item.host_ip}
             for item in spec.host_ports

@@ -67,7 +67,8 @@ def refusal(server: str, name: str, method: str, path: str, status: int, body: b
         )
     if status == 403:
         return ForbiddenError(
-            f"{server} forbids us to {_verb(method, path)} {described(path)} (403 Forbidden{said}); {_remedy(path)}"
+            f"{server} forbids us to {_verb(method, path)} {described(path)} (403 Forbidden{said}); "
+            f"{_remedy(path, said)}"
         )
     if status == 404:
         return NotServedError(f"{server} does not serve {described(path)} (404 Not Found{said})")
@@ -82,8 +83,10 @@ def refusal(server: str, name: str, method: str, path: str, status: int, body: b
     return ClusterError(f"{server} answered {method} {path} with status {status}{said}")
 
 
-def _remedy(path: str) -> str:
+def _remedy(path: str, said: str) -> str:
     """Where the right to a request stands. What only some policies need is not in the roles that everybody binds."""
+    if "ValidatingAdmissionPolicy" in said:
+        return "docs/rights.md tells what the guards of deploy/ let through, and where names are written in them"
     resource = described(path).partition(" ")[0]
     if resource == "configmaps":
         return "deploy/scheduler-configuration.yaml grants it: write this namespace and name there, and apply it"

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError, refusal
-from rescheduler.model.objects.annotations import MANAGED_BY, OURS
+from rescheduler.model.objects.annotations import MANAGED_BY, OURS, POD_SECURITY, RESTRICTED
 
 
 def pod_path(namespace: str, name: str = "", subresource: str = "") -> str:
@@ -62,7 +62,8 @@ def ensure_namespace(connection: Connection, name: str) -> None:
     try:
         connection.get(namespace_path(name))
     except NotServedError:
-        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {MANAGED_BY: OURS}}}
+        metadata = {"name": name, "labels": {MANAGED_BY: OURS, POD_SECURITY: RESTRICTED}}
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
         answer = connection.send("POST", namespace_path(), body)
         if answer.status >= 300 and answer.status != 409:
             raise refusal(connection.server, "", "POST", namespace_path(), answer.status, answer.body) from None

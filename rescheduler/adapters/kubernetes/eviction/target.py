@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
 from rescheduler.adapters.kubernetes.eviction import events, evictor
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods
 from rescheduler.adapters.kubernetes.guidance import gates, nominations
@@ -23,7 +24,8 @@ from rescheduler.model.plan.plan import PodReference
 class KubernetesTarget(ExecutionTarget):
     """Everything that is written to a cluster goes through here; ``docs/what-we-write.md`` lists it.
 
-    ``hold_namespace``: where placeholders are made. ``guard`` sees to it that somebody takes away what does not go by
+    ``hold_namespace``: where placeholders are made. ``scope``: the only namespaces whose pods may be moved, none for
+    all; rights may be given in these alone. ``guard`` sees to it that somebody takes away what does not go by
     itself if this process is killed; it returns the reason why that cannot be done.
     """
 
@@ -34,6 +36,7 @@ class KubernetesTarget(ExecutionTarget):
         *,
         clock: Clock,
         hold_namespace: str,
+        scope: Sequence[str] = (),
         guard: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._connection = connection
@@ -41,6 +44,7 @@ class KubernetesTarget(ExecutionTarget):
         self._reader = reader
         self._clock = clock
         self._namespace = hold_namespace
+        self._scope = scope
         self._holds = HoldKeeper(connection, hold_namespace, clock)
         self._rule = GateRule(connection, hold_namespace, clock)
         self._taints = NodeTaints(connection, clock)
@@ -79,15 +83,21 @@ class KubernetesTarget(ExecutionTarget):
 
     def can_hold(self) -> str | None:
         """None if placeholders work here, else the reason why not. Raises ClusterError."""
-        return why_no_holds(self._connection, self._namespace)
+        return why_no_holds(self._connection, self._namespace, self._scope)
 
     def nominate(self, pod: PodReference, node: str) -> bool:
-        """Lead a pending pod to a node; False if it is bound, gone or another by now. Raises ClusterError."""
-        return nominations.nominate(self._connection, pod.namespace, pod.name, pod.uid, node)
+        """Lead a pending pod to a node; False if it is bound, gone or another by now, or out of scope and not ours to
+        write to. Raises ClusterError."""
+        try:
+            return nominations.nominate(self._connection, pod.namespace, pod.name, pod.uid, node)
+        except ForbiddenError:
+            if not self._scope or pod.namespace in self._scope:
+                raise
+            return False  # the scheduler has to find the room by itself
 
     def can_gate(self) -> str | None:
         """None if new pods can be held at a scheduling gate here, else the reason why not. Raises ClusterError."""
-        return guide_support.why_no_gates(self._connection, self._namespace) or self._guard()
+        return guide_support.why_no_gates(self._connection, self._namespace, self._scope) or self._guard()
 
     def gate_replacements(self, owners: Sequence[str], plan_id: str, deadline_seconds: int) -> None:
         """Hold new pods of these owners at our gate; none: nobody's any more. Raises ClusterError."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -23,13 +23,16 @@ FIRST_MINOR: Final = 27
 """Scheduling gates are on by default since Kubernetes 1.27."""
 
 
-def why_no_holds(connection: Connection, namespace: str) -> str | None:
-    """The reason why placeholders cannot be used, None if they can. Raises ClusterError if that cannot be found out."""
+def why_no_holds(connection: Connection, namespace: str, scope: Iterable[str] = ()) -> str | None:
+    """The reason why placeholders cannot be used, None if they can. Raises ClusterError if that cannot be found out.
+
+    ``scope``: the only namespaces whose pods may be moved, none for all.
+    """
     version = msgspec.json.decode(connection.get("/version"))
     minor = re.match(r"\d+", str(version.get("minor", "")))
     if version.get("major") == "1" and minor and int(minor.group()) < FIRST_MINOR:
         return f"Kubernetes {version.get('gitVersion')} has no scheduling gates; 1.{FIRST_MINOR} or newer is needed"
-    lacking = [right.text for right in missing(connection, NEEDED_FOR_HOLDS, namespace)]
+    lacking = [right.text for right in missing(connection, NEEDED_FOR_HOLDS, namespace, scope)]
     if lacking:
         return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/rbac.yaml grants it"
     if not _exists(connection, namespace) and not may(connection, Right("create", "namespaces", is_local=False), ""):
@@ -54,10 +57,10 @@ PART_OF: Final = "app.kubernetes.io/part-of"
 INSTALLING: Final = "kubectl apply -f deploy/guide.yaml installs it"
 
 
-def why_no_gates(connection: Connection, namespace: str) -> str | None:
+def why_no_gates(connection: Connection, namespace: str, scope: Iterable[str] = ()) -> str | None:
     """The reason why new pods cannot be gated, None if they can. Raises ClusterError if that cannot be found out.
 
-    ``namespace``: where the rule's ConfigMap would be.
+    ``namespace``: where the rule's ConfigMap would be; ``scope``: the only ones whose pods may be moved, none for all.
     """
     served = _served(connection)
     if POLICIES not in served or BINDINGS not in served:
@@ -72,7 +75,7 @@ def why_no_gates(connection: Connection, namespace: str) -> str | None:
     wrong = _wrong_policy(policy) or _wrong_binding(binding, namespace)
     if wrong is not None:
         return f"{wrong}; {INSTALLING}"
-    lacking = [right.text for right in missing(connection, NEEDED_FOR_GATES, namespace)]
+    lacking = [right.text for right in missing(connection, NEEDED_FOR_GATES, namespace, scope)]
     if lacking:
         return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/rbac.yaml grants it"
     return None

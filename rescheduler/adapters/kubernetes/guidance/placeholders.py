@@ -58,11 +58,6 @@ def _pod_spec(request: HoldRequest) -> dict[str, Any]:
         "resources": _resources(request),
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
-    if request.host_ports:
-        container["ports"] = [
-            {"containerPort": item.port, "hostPort": item.port, "protocol": item.protocol, "hostIP": item.host_ip}
-            for item in request.host_ports
-        ]
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "schedulingGates": [{"name": HOLD_GATE}],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from rescheduler.adapters.kubernetes.autoscalers.autoscaler_notices import EVENTS, NODE_CLAIMS, STATUS
 from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import COLLECTIONS, PLACEHOLDERS, TEMPLATES
@@ -13,6 +13,7 @@ from rescheduler.adapters.kubernetes.rights.parts import (
     CHANGE_NODES,
     CLEAN_PODS,
     EVICT,
+    GUIDE_POLICY,
     LEASE,
     MAKE_EVENTS,
     NEEDED_FOR_GATES,
@@ -24,6 +25,9 @@ from rescheduler.adapters.kubernetes.rights.parts import (
 from rescheduler.adapters.kubernetes.rights.rights import NeededRight, Right
 from rescheduler.policy.fields.autoscaler import ScaleDown, ScaleUp
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, elects_leader
+
+EVENTS_OF_NODES: Final = "default"
+"""The namespace of Events about what has no namespace."""
 
 # What a daemon needs to be allowed to hear an autoscaler, to ask it for room, and to offer it nodes.
 
@@ -88,6 +92,7 @@ def _reading(policy: Policy) -> Iterator[NeededRight]:
             yield NeededRight(right, "", "see the cluster", is_vital=kind.name not in DISPENSABLE)
     ledger = READ_LEDGER._replace(object_name=policy.ledger.name)
     yield NeededRight(ledger, policy.hold.namespace, "know of earlier evictions")
+    yield from _secrets(policy)
     for source in policy.schedulers:
         if source.config_map is not None:
             namespace, _, name = source.config_map.partition("/")
@@ -95,10 +100,32 @@ def _reading(policy: Policy) -> Iterator[NeededRight]:
             yield NeededRight(right, namespace, "know how a scheduler is configured")
 
 
+def _secrets(policy: Policy) -> Iterator[NeededRight]:
+    """The Secrets that providers name (NAMESPACE/NAME/KEY), each by its own name; no role that is shipped has them."""
+    named = [text for provider in policy.usage.providers for text in _named_secrets(provider.args)]
+    for text in dict.fromkeys(named):
+        namespace, name, _ = text.split("/", 2)
+        yield NeededRight(Right("get", "secrets", object_name=name), namespace, "read a credential", is_vital=False)
+
+
+def _named_secrets(found: Any) -> Iterator[str]:
+    """Values of ``secret`` wherever credentials may stand in a provider's arguments."""
+    for key, value in found.items() if isinstance(found, Mapping) else ():
+        if key == "secret" and isinstance(value, str) and value.count("/") >= 2:
+            yield value
+        else:
+            yield from _named_secrets(value)
+
+
 def _evicting(policy: Policy) -> Iterator[NeededRight]:
+    yield from _where_pods_move(policy, EVICT._replace(is_local=False), "evict pods")
+
+
+def _where_pods_move(policy: Policy, right: Right, purpose: str) -> Iterator[NeededRight]:
+    """A right to pods of workloads: in all namespaces, or in those alone whose pods may be moved."""
     namespaces = policy.scope.namespaces.include
     for namespace in namespaces or ("",):
-        yield NeededRight(EVICT._replace(is_local=namespaces is not None), namespace, "evict pods")
+        yield NeededRight(right._replace(is_local=namespaces is not None), namespace, purpose)
 
 
 def _leading(policy: Policy) -> Iterator[NeededRight]:
@@ -115,17 +142,41 @@ def _keeping(policy: Policy) -> Iterator[NeededRight]:
         named = right._replace(object_name=policy.ledger.name) if right.object_name else right
         yield NeededRight(named, holds, "write down what is evicted")
     for right in NEEDED_FOR_HOLDS:
-        yield NeededRight(right, "" if not right.is_local else holds, "keep room")
+        yield from _given(policy, right, "keep room")
     for right in CLEAN_PODS:
         yield NeededRight(right, holds, "clean up placeholders without a Job", is_vital=False)
     for right in MAKE_EVENTS.rights:
-        yield NeededRight(right, "", "tell of it by Events", is_vital=False)
+        for need in _telling(policy, right):
+            yield need._replace(is_vital=False)
     if policy.guidance is Guidance.GUIDE:
         for right in NEEDED_FOR_GATES:
-            yield NeededRight(right, "" if not right.is_local else holds, "lead replacements to their nodes")
+            yield from _given(policy, right, "lead replacements to their nodes")
+        for right in GUIDE_POLICY.rights:
+            yield NeededRight(right, "", "see whether the gate is installed")
     if policy.guidance is Guidance.TAINT:
         for right in CHANGE_NODES:
             yield NeededRight(right, "", "close nodes by a taint")
+
+
+def _telling(policy: Policy, right: Right) -> Iterator[NeededRight]:
+    """Events stand beside what they are about: pods and owners, the Lease, and nodes, which are of no namespace."""
+    purpose = "tell of it by Events"
+    yield from _where_pods_move(policy, right, purpose)
+    if policy.scope.namespaces.include is None:
+        return
+    here = right._replace(is_local=True)
+    if elects_leader(policy):
+        yield NeededRight(here, policy.leader_election.namespace, purpose)
+    if policy.autoscaler.scale_down is not ScaleDown.LEAVE:
+        yield NeededRight(here, EVENTS_OF_NODES, purpose)
+
+
+def _given(policy: Policy, right: Right, purpose: str) -> Iterator[NeededRight]:
+    """A local right in the hold namespace, any other where pods move."""
+    if right.is_local:
+        yield NeededRight(right, policy.hold.namespace, purpose)
+    else:
+        yield from _where_pods_move(policy, right, purpose)
 
 
 def _group(kind: ObjectKind) -> str:

@@ -33,7 +33,11 @@ NOMINATE: Final = RightsPart("rescheduler-nominate", rights_to("patch", "pods", 
 MAKE_EVENTS: Final = RightsPart("rescheduler-events", rights_to("create", "events", "events.k8s.io", is_local=False))
 CLEAN_PODS: Final = rights_to("get delete", "pods")
 """Only ``clean`` does, for placeholders without a Job."""
-_PLACEHOLDERS: Final = (*rights_to("create get list patch delete", "jobs", "batch"), *rights_to("list", "pods"))
+_PLACEHOLDERS: Final = (
+    *rights_to("create get list patch delete", "jobs", "batch"),
+    *rights_to("list", "pods"),
+    *rights_to("patch", "pods", subresource="status"),
+)
 HOLD: Final = RightsPart("rescheduler-hold", (*_PLACEHOLDERS, *CLEAN_PODS))
 NEEDED_FOR_HOLDS: Final = (*_PLACEHOLDERS, *NOMINATE.rights)
 NEEDED_FOR_GATES: Final = (
@@ -47,7 +51,9 @@ _SEE_RULE: Final = tuple(
     Right("get", kind, "admissionregistration.k8s.io", is_local=False, object_name="rescheduler-guide")
     for kind in ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings")
 )
-GUIDE: Final = RightsPart("rescheduler-guide", (*NEEDED_FOR_GATES, *_SEE_RULE))
+GUIDE: Final = RightsPart("rescheduler-guide", NEEDED_FOR_GATES)
+GUIDE_POLICY: Final = RightsPart("rescheduler-guide-policy", _SEE_RULE)
+"""A part of its own, since it can only be bound for the whole cluster; GUIDE may be bound in single namespaces."""
 CHANGE_NODES: Final = rights_to("get patch", "nodes", is_local=False)
 TAINT: Final = RightsPart("rescheduler-taint", CHANGE_NODES)
 MARK_NODES: Final = RightsPart("rescheduler-mark-nodes", CHANGE_NODES, "autoscaler.yaml")
@@ -67,6 +73,6 @@ REVIEWS: Final = RightsPart(
 )
 """A role of the cluster's own, which is only bound."""
 PARTS: Final = (
-    EXECUTE, LEDGER, LEDGER_READER, NOMINATE, MAKE_EVENTS, HOLD, GUIDE, TAINT, MARK_NODES, LEASE, REVIEWS,
+    EXECUTE, LEDGER, LEDGER_READER, NOMINATE, MAKE_EVENTS, HOLD, GUIDE, GUIDE_POLICY, TAINT, MARK_NODES, LEASE, REVIEWS,
 )  # fmt: skip
 """All that write, but those that ask an autoscaler for room (``autoscalers/capacity_objects.py``)."""

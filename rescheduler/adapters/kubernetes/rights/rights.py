@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -37,9 +37,20 @@ class Right(NamedTuple):
         return f"{self.verb} {self.name}"
 
 
-def missing(connection: Connection, needed: Iterable[Right], namespace: str) -> list[Right]:
-    """Those of these rights that we do not have; local ones in this namespace. Raises ClusterError."""
-    return [right for right in needed if not may(connection, right, namespace)]
+def missing(connection: Connection, needed: Iterable[Right], namespace: str, scope: Iterable[str] = ()) -> list[Right]:
+    """Those of these rights that we do not have; local ones in this namespace. Raises ClusterError.
+
+    ``scope``: the only namespaces whose pods may be moved, none for all; a right may be given in each of them alone.
+    """
+    places = sorted(scope)
+    return [right for right in needed if not _has(connection, right, namespace, places)]
+
+
+def _has(connection: Connection, right: Right, namespace: str, scope: Sequence[str]) -> bool:
+    if may(connection, right, namespace):
+        return True
+    here = right._replace(is_local=True)
+    return not right.is_local and bool(scope) and all(may(connection, here, place) for place in scope)
 
 
 def may(connection: Connection, right: Right, namespace: str) -> bool:

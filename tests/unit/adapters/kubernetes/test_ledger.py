@@ -106,11 +106,14 @@ def test_one_that_was_removed_is_not_written_as_if_it_stood(book: ConfigMapLedge
 
 
 def test_the_namespace_is_made_where_it_is_missing(book: ConfigMapLedger, objects: Objects) -> None:
-    """With our label, as for placeholders."""
+    """With our labels, as for placeholders."""
     objects.namespace = None
     assert book.write(FULL, "") is not None
     assert objects.namespace is not None
-    assert objects.namespace["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "rescheduler"}
+    assert objects.namespace["metadata"]["labels"] == {
+        "app.kubernetes.io/managed-by": "rescheduler",
+        "pod-security.kubernetes.io/enforce": "restricted",
+    }
 
 
 def test_it_is_marked_as_ours_with_owner_and_expiry_and_keeps_the_marks_of_others(

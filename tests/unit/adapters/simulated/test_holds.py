@@ -8,7 +8,6 @@ from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.extension_points import ClusterError, HoldRequest
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import HostPort
 from rescheduler.model.objects.resources import Resources
 from rescheduler.model.objects.workload import PriorityClass
 from tests.builders import cluster, node, pod
@@ -131,15 +130,6 @@ def test_two_holds_on_one_hole_both_count() -> None:
     world = SimulatedCluster(cluster(node("n1", "4")))
     world.hold([request("a"), request("b")])
     assert arrive(world, 0) is None
-
-
-def test_a_hold_keeps_host_ports_too() -> None:
-    """A pod that wants the held port is kept out where there is room for it."""
-    world = SimulatedCluster(cluster(node("n1", "8")))
-    world.hold([request()._replace(host_ports=(HostPort(8080),))])
-    world.put(pod("new", "1", owner=None, ports=(8080,)), pod("other", "1", owner=None, ports=(9090,)))
-    world.clock.sleep(1)
-    assert [item.node_name for item in world.read_pods("default", None)] == [None, "n1"]
 
 
 def test_a_hold_on_an_unknown_node_holds_nothing() -> None:

@@ -14,7 +14,6 @@ from rescheduler.execution.guidance.hold_maker import (
 )
 from rescheduler.model.objects.annotations import HOLD_GATE
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import HostPort
 from rescheduler.model.objects.resources import resources
 from rescheduler.model.plan.plan import Plan
 from tests.builders import cluster, node, pod, workload
@@ -68,7 +67,6 @@ def test_a_hole_larger_than_its_pod_is_closed_to_the_pods_that_left_it() -> None
     take(room, request.requests)
     assert not fits(room, start.pod_by_key["default/web-0"].spec.requests)
     assert dict(request.requests)["cpu"] == 8000 - 3000 + 1
-    assert request.host_ports == (HostPort(80),)
 
 
 def test_the_highest_priority_involved_keeps_the_hole() -> None:

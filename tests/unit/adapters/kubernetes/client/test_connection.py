@@ -12,6 +12,7 @@ from rescheduler.adapters.kubernetes.client.answers import continue_token, list_
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.client.credentials import load_endpoint
 from rescheduler.adapters.kubernetes.client.failures import (
+    ForbiddenError,
     NotServedError,
     OutcomeUnknownError,
     PagesExpiredError,
@@ -123,6 +124,16 @@ def test_a_forbidden_kind_is_named_with_the_remedy(tmp_path: Path) -> None:
     assert "list poddisruptionbudgets in API group policy" in text
     assert 'User "x" cannot list' in text
     assert "deploy/rbac.yaml" in text
+
+
+def test_a_guard_that_refuses_is_not_taken_for_a_missing_right(tmp_path: Path) -> None:
+    """No role helps against an admission policy: its own words are told, and where to read about it."""
+    words = "jobs.batch a is forbidden: ValidatingAdmissionPolicy 'rescheduler-job-guard' denied request: no other Job"
+    with serving(always(status(403, words))) as server, pytest.raises(ForbiddenError) as caught:
+        connect(server.kubeconfig(tmp_path), read_only=True).get("/apis/batch/v1/namespaces/holds/jobs/a")
+    assert "denied request: no other Job" in str(caught.value)
+    assert "docs/rights.md" in str(caught.value)
+    assert "rbac.yaml" not in str(caught.value)
 
 
 def test_a_missing_kind_is_told_apart(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from rescheduler.adapters.kubernetes.guidance.hold_jobs import PATIENCE_SECONDS
 from rescheduler.adapters.kubernetes.guidance.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.guidance.placeholders import placeholder
 from rescheduler.extension_points import ClusterError, HoldRequest
-from rescheduler.model.objects.constraints import HostPort
 from rescheduler.model.objects.resources import resources
 from tests.builders import NOW
 from tests.clocks import FakeClock
@@ -25,7 +24,7 @@ JOBS = "/apis/batch/v1/namespaces/holds/jobs"
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 REQUEST = HoldRequest(
     "hold-p-0", "n1", resources([("cpu", 2500), ("memory", 2**30), ("example.com/gpu", 2)]), "high",
-    "default-scheduler", 60, "p", (HostPort(80, "UDP"),),
+    "default-scheduler", 60, "p",
 )  # fmt: skip
 
 
@@ -66,13 +65,13 @@ def test_a_placeholder_dies_by_itself_and_never_runs() -> None:
 
 
 def test_a_placeholder_asks_for_exactly_the_hole() -> None:
-    """Requests in Kubernetes' own units, equal limits for what cannot be overcommitted, and the node's ports."""
+    """Requests in Kubernetes' own units, equal limits for what cannot be overcommitted, and no port of the node."""
     container = placeholder([REQUEST], "hold-p-0", "holds", 0.0)["spec"]["template"]["spec"]["containers"][0]
     assert container["resources"] == {
         "requests": {"cpu": "2500m", "memory": "1073741824", "example.com/gpu": "2"},
         "limits": {"example.com/gpu": "2"},
     }
-    assert [(port["hostPort"], port["protocol"]) for port in container["ports"]] == [(80, "UDP")]
+    assert "ports" not in container
 
 
 def test_everything_carries_our_label_and_the_plan() -> None:
@@ -103,13 +102,16 @@ def test_holding_waits_for_the_pod_and_nominates_it() -> None:
     assert patch.body["status"] == {"nominatedNodeName": "n1"}
 
 
-def test_a_missing_namespace_is_made_with_our_label() -> None:
-    """A first try works without an installation."""
+def test_a_missing_namespace_is_made_with_our_labels() -> None:
+    """A first try works without an installation; and no pod with any privilege is let in there."""
     server = ready_server()
     server.answer("GET", NAMESPACE, status(404))
     server.answer("POST", "/api/v1/namespaces", {})
     keeper(server).hold([REQUEST])
-    assert server.asked("POST")[0].body["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "rescheduler"}
+    assert server.asked("POST")[0].body["metadata"]["labels"] == {
+        "app.kubernetes.io/managed-by": "rescheduler",
+        "pod-security.kubernetes.io/enforce": "restricted",
+    }
 
 
 def test_a_server_that_drops_gates_gets_its_job_removed_again() -> None:
@@ -293,6 +295,21 @@ def test_a_missing_right_is_named(missing: str) -> None:
     assert reason is not None
     assert missing.split()[0] in reason
     assert "rbac.yaml" in reason
+
+
+def test_rights_in_the_namespaces_whose_pods_move_are_enough() -> None:
+    """Nominations of workloads' pods there, those of placeholders where they are made; one place less is named."""
+    server = reviewing_server()
+    given = {"shop", "web", "holds"}
+
+    def review(request: Any) -> Any:
+        return {"status": {"allowed": request.body["spec"]["resourceAttributes"]["namespace"] in given}}
+
+    server.answer("POST", REVIEWS, review)
+    assert why_no_holds(server, "holds", ("shop", "web")) is None  # type: ignore[arg-type]
+    assert "patch pods/status" in (why_no_holds(server, "holds") or "")  # type: ignore[arg-type]
+    given.remove("web")
+    assert "patch pods/status" in (why_no_holds(server, "holds", ("shop", "web")) or "")  # type: ignore[arg-type]
 
 
 def test_an_old_cluster_cannot_hold() -> None:

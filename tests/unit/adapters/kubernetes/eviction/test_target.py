@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods, selector_text
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.guidance.nominations import nominate
@@ -36,6 +37,20 @@ def manifest(name: str = "web-0", **metadata: Any) -> dict[str, Any]:
 def target(server: FakeServer) -> KubernetesTarget:
     """The cluster behind a scripted server; snapshots are not read here."""
     return KubernetesTarget(server, None, clock=FakeClock(), hold_namespace="holds")  # type: ignore[arg-type]
+
+
+def test_a_pending_pod_out_of_scope_need_not_be_led() -> None:
+    """Where the right to nominate is bound in some namespaces only; within them its lack is an error, as everywhere."""
+    server = FakeServer()
+    for namespace in ("shop", "web"):
+        path = f"/api/v1/namespaces/{namespace}/pods/big/status"
+        server.answer("PATCH", path, status(403, "pods is forbidden: User cannot patch"))
+    scoped = KubernetesTarget(server, None, clock=FakeClock(), hold_namespace="holds", scope=("shop",))  # type: ignore[arg-type]
+    assert not scoped.nominate(PodReference("web", "big", "u"), "n1")
+    with pytest.raises(ForbiddenError):
+        scoped.nominate(PodReference("shop", "big", "u"), "n1")
+    with pytest.raises(ForbiddenError):
+        target(server).nominate(PodReference("web", "big", "u"), "n1")
 
 
 def test_a_live_pod_is_read_with_its_version_and_state() -> None:
