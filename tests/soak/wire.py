@@ -55,7 +55,6 @@ class Wire:
         self.trace = trace
         self.is_dead = False
         self.plan = 0
-        self.gate_at: float | None = None
         self.numbers = iter(range(1, 1_000_000_000))
         self.wall: Callable[[], float] = world.clock.now
         self.clock_offset: float | None = None
@@ -133,7 +132,6 @@ class Wire:
         request.t = self.clock.monotonic()
         request.number = next(self.numbers)
         request.plan = self.plan
-        request.gate_at = self.gate_at
         self.trace.tell(request)
 
     def audited(self, entries: Sequence[LedgerEntry]) -> None:

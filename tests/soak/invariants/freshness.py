@@ -23,7 +23,7 @@ class Freshness(Checker):
     sentence = (
         "At send: snapshot <= 10 s old; a live GET <= 2 s old equals the plan in UID, node, Ready and has no deletion "
         "mark; the target node in the snapshot is Ready and schedulable; the eviction carries uid and resourceVersion "
-        "of that GET; verdict to socket write <= 1 s."
+        "of that GET; the gate's verdict about this very pod to socket write <= 1 s."
     )
     interests = (Request,)
 
@@ -35,7 +35,7 @@ class Freshness(Checker):
         if send.in_gap:
             return ()
         self.bites()
-        whys = [*self._snapshot(send), *self._live(send), *_verdict(send)]
+        whys = [*self._snapshot(send), *self._live(send), *self._verdict(send)]
         return [found for why in whys for found in self.violated(send.t, f"{send.key} was sent {why}")]
 
     def _snapshot(self, send: Send) -> Iterator[str]:
@@ -77,10 +77,12 @@ class Freshness(Checker):
         shown = None if snapshot is None else snapshot.shown.pod_by_key.get(send.key)
         return shown is None or shown.is_ready
 
-
-def _verdict(send: Send) -> Iterator[str]:
-    gate_at = send.request.gate_at
-    if gate_at is None:
-        yield "though the gate was never asked"
-    elif send.t - gate_at > VERDICT_SECONDS + ROUNDING_SECONDS:
-        yield f"{send.t - gate_at:.1f} s after the gate's verdict"
+    def _verdict(self, send: Send) -> Iterator[str]:
+        """The gate's own answer about this very pod: one about another says nothing of it."""
+        verdict = self.history.verdicts.get((send.request.process, send.request.uid))
+        if verdict is None:
+            yield "though the gate was never asked about it"
+        elif not verdict.is_permit:
+            yield "though the gate refused it"
+        elif send.t - verdict.t > VERDICT_SECONDS + ROUNDING_SECONDS:
+            yield f"{send.t - verdict.t:.1f} s after the gate's verdict about it"

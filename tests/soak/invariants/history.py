@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move
 from rescheduler.policy.fields.policy import Policy
 from tests.soak.invariants.debts import Send
@@ -49,6 +51,14 @@ class Snapshot:
         self.shown = shown
 
 
+class Verdict(NamedTuple):
+    """What the gate said of one pod, and the state that it was shown."""
+
+    t: float
+    is_permit: bool
+    shown: Cluster
+
+
 class History:
     """The first observer of a run; it judges nothing."""
 
@@ -66,8 +76,8 @@ class History:
         """The newest read of one pod, by process and pod key."""
         self.waves: dict[str, tuple[Move, ...]] = {}
         """What the gate was asked about together, by process; asked about one of them again they still are a wave."""
-        self.asked_at: dict[str, float] = {}
-        """When the gate was asked last, by process."""
+        self.verdicts: dict[tuple[str, str], Verdict] = {}
+        """The newest answer of the gate about a pod, by process and the pod's uid: nobody else's counts for it."""
         self.moves: dict[tuple[str, str], Move] = {}
         """The newest permitted or refused move of a pod, by process and uid."""
         self.processes: dict[str, str] = {}
@@ -225,7 +235,9 @@ class History:
             if event.detail != "rejected":
                 self.policies[event.process] = event.policy
         elif isinstance(event, GateEvent):
-            self.asked_at[event.process] = event.t
+            for move, verdict in zip(event.moves, event.verdicts, strict=True):
+                found = Verdict(event.t, isinstance(verdict, Permit), event.shown)
+                self.verdicts[event.process, move.pod.uid] = found
             if not set(event.moves) <= set(self.waves.get(event.process, ())):
                 self.waves[event.process] = event.moves
             self.moves.update({(event.process, move.pod.uid): move for move in event.moves})

@@ -128,7 +128,7 @@ class Story(WorldStory):
         given = {"uid": found.uid if found else "", "resource_version": found.resource_version if found else ""}
         request = self.ask(
             "create", "pods/eviction", process, namespace="default", name=name,
-            **{**given, "gate_at": self.history.asked_at.get(process), **fields},
+            **{**given, **fields},
         )  # fmt: skip
         if effect == "now":
             self.take_effect(request)
