@@ -12,6 +12,7 @@ from rescheduler.adapters.kubernetes.client.connection import Response
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
 from rescheduler.adapters.kubernetes.eviction.evictor import classify
 from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
+from rescheduler.adapters.vicinity import NarrowReads, read_vicinity
 from rescheduler.extension_points import (
     ClusterError,
     EvictionAnswer,
@@ -20,17 +21,20 @@ from rescheduler.extension_points import (
 )
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.objects.workload import DisruptionBudget, Workload
+from rescheduler.model.plan.plan import Move, PodReference
+from rescheduler.model.plan.vicinity import Vicinity
 from tests.soak.faults import Fault
-from tests.soak.trace import Request
+from tests.soak.trace import LookEvent, Request
 from tests.soak.wire import Struck, Wire
 
 T = TypeVar("T")
 BUDGET_BODY = json.dumps({"message": "Cannot evict pod", "details": {"causes": [{"reason": "DisruptionBudget"}]}})
 
 
-class ProcessTarget(ExecutionTarget):
+class ProcessTarget(ExecutionTarget, NarrowReads):
     """One process's connection to the cluster."""
 
     def __init__(self, wire: Wire) -> None:
@@ -91,6 +95,33 @@ class ProcessTarget(ExecutionTarget):
         """Pods of a namespace."""
         request = Request(0.0, 0, self._wire.name, "list", "pods", namespace, body=selector)
         return self._read("list pods", request, lambda: self._wire.world.read_pods(namespace, selector), {})
+
+    def pods_on(self, node: str) -> Sequence[Pod]:
+        """Pods of a node."""
+        return self._look("list", "pods", lambda: self._wire.world.pods_on(node), body=node)
+
+    def budgets_in(self, namespace: str) -> Sequence[DisruptionBudget]:
+        """PodDisruptionBudgets of a namespace."""
+        kind = "poddisruptionbudgets"
+        return self._look("list", kind, lambda: self._wire.world.budgets_in(namespace), namespace=namespace)
+
+    def read_node(self, name: str) -> Node | None:
+        """One node."""
+        return self._look("get", "nodes", lambda: self._wire.world.read_node(name), name=name)
+
+    def read_workload(self, known: Workload) -> Workload | None:
+        """One owner."""
+        return self._look("get", "workloads", lambda: self._wire.world.read_workload(known), name=known.key)
+
+    def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
+        """All of these that one move depends on; any of them may fail."""
+        asked_at = self._wire.clock.monotonic()
+        found = read_vicinity(self, move, cluster)
+        self._wire.trace.tell(LookEvent(self._wire.clock.monotonic(), self._wire.name, asked_at, move, found))
+        return found
+
+    def _look(self, verb: str, resource: str, act: Callable[[], T], **fields: Any) -> T:
+        return self._call("look", verb, resource, act, **fields)
 
     def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         """An eviction; faults answer as the API server, or the network, would."""

@@ -66,6 +66,8 @@ class OwnVerdict:
         self._pod, judged = None, None
         for _ in range(LOOKS):
             around = self._fresh.look_around(move)
+            if self._fresh.look_age_seconds > OLDEST_LOOK_SECONDS:
+                continue
             if move.pod.key not in self._fresh.now.pod_by_key:
                 return f"{move.pod.key} is gone"
             if around != judged or not self._is_young:
