@@ -63,6 +63,18 @@ def _looking_away(_: Any) -> Any:
     return look_around
 
 
+def _looking_past_it(original: Any) -> Any:
+    def look_around(self: FreshCluster, move: Any) -> Vicinity:
+        real = self._target
+        real.read_pod = lambda namespace, name: self._found.pod_by_key.get(f"{namespace}/{name}")  # type: ignore[method-assign]
+        try:
+            return original(self, move)  # type: ignore[no-any-return]
+        finally:
+            del real.read_pod
+
+    return look_around
+
+
 def _young_when_read(original: Any) -> Any:
     def read(self: FreshCluster) -> Any:
         found = original(self)
@@ -146,7 +158,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "no live read", "the pod is taken from the snapshot in place of a live read", ("I7",),
-        changed(Evictor, "evict", _reading_nothing),
+        together(changed(Evictor, "evict", _reading_nothing), changed(FreshCluster, "look_around", _looking_past_it)),
     ),
     SeededBug(
         "another's verdict", "the gate's leave for one pod lets the next one go too", ("I7",),
@@ -158,7 +170,8 @@ BUGS: Final = (
     ),
     SeededBug(
         "young when read", "the age of a snapshot counts from the end of its reading", ("I7",),
-        changed(FreshCluster, "read", _young_when_read), settings={"episodes": 4.0, "fault_rate": 0.05},
+        changed(FreshCluster, "read", _young_when_read), policy="workloads: {maxUnavailable: 90%}",
+        settings={"nodes": 12, "forced": (("read", "slow"),) * 200},
     ),
     SeededBug(
         "504 is a refusal", "a lost answer (504, timeout, reset) is taken for a refusal", ("I1",),
