@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from rescheduler.adapters.kubernetes.client.connection import Response
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
-from rescheduler.adapters.kubernetes.eviction.evictor import classify
+from rescheduler.adapters.kubernetes.eviction import evictor
 from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
 from rescheduler.adapters.vicinity import NarrowReads, read_vicinity
 from rescheduler.extension_points import (
@@ -26,12 +24,22 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
 from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.model.plan.vicinity import Vicinity
-from tests.soak.faults import Fault
+from tests.soak.http_wire import BUDGET, HttpCall, HttpRequest, connection_of, status
 from tests.soak.trace import LookEvent, Request
-from tests.soak.wire import Struck, Wire
+from tests.soak.wire import HttpAnswer, Struck, Wire
 
 T = TypeVar("T")
-BUDGET_BODY = json.dumps({"message": "Cannot evict pod", "details": {"causes": [{"reason": "DisruptionBudget"}]}})
+
+
+def written(answer: EvictionAnswer) -> HttpAnswer:
+    """The answer of an API server that has decided so."""
+    if answer.kind == "Accepted":
+        return HttpAnswer(201, b'{"kind":"Status","status":"Success"}', meaning="Accepted")
+    codes = {"Gone": 404, "Conflict": 409, "TwoBudgets": 500, "BudgetExhausted": 429, "BudgetNotObserved": 429}
+    wait = "" if answer.retry_after_seconds is None else f"{answer.retry_after_seconds:.0f}"
+    causes = [BUDGET] if answer.kind.startswith("Budget") else []
+    code = codes.get(answer.kind, 403)
+    return status(code, answer.message, meaning=answer.kind, causes=causes, retry_after=wait)
 
 
 class ProcessTarget(ExecutionTarget, NarrowReads):
@@ -40,7 +48,7 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._taints = SimulatedNodeTaints(wire.world.store, wire.world.settings)
-        wire.judge = self._answer
+        self._connection = connection_of(wire, self._routed)
 
     def _call(self, site: str, verb: str, resource: str, act: Callable[[], T], **fields: Any) -> T:
         """Any call but an eviction: what goes wrong is a ClusterError, for a write maybe one of unknown outcome."""
@@ -124,34 +132,22 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
         return self._call("look", verb, resource, act, **fields)
 
     def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
-        """An eviction; faults answer as the API server, or the network, would."""
-        name = self._wire.name
-        request = Request(
-            0.0, 0, name, "create", "pods/eviction", pod.namespace, pod.name, pod.uid, resource_version, dry_run
-        )
-        try:
-            return self._wire.call(
-                "dry run" if dry_run else "evict", request,
-                lambda: self._wire.world.evict_now(pod, resource_version, dry_run=dry_run),
-            )  # fmt: skip
-        except Struck as struck:
-            return struck.answer or EvictionAnswer("Failed", struck.fault.kind)
+        """An eviction by the product's own adapter; the API server, or the network, answers in bytes."""
+        return evictor.evict(self._connection, pod, resource_version, dry_run=dry_run)
 
-    def _answer(self, fault: Fault) -> EvictionAnswer:
-        random = self._wire.random
-        if fault.kind == "unreachable":
-            return EvictionAnswer("TooManyRequests", "it was never sent")
-        if fault.kind == "429 of a budget":
-            return classify(Response(429, random.choice([{}, {"retry-after": "10"}]), BUDGET_BODY.encode()))
-        if fault.kind == "429 of overload":
-            return classify(Response(429, {"retry-after": "1"}, b"Too many requests, please try again later."))
-        if fault.kind == "webhook":
-            return classify(Response(random.choice((400, 403, 418, 451, 500)), {}, b'{"message":"webhook says no"}'))
-        if fault.kind == "refused":
-            return classify(Response(fault.status, {}, b"<html>no</html>"))
-        if "5xx" in fault.kind or fault.kind == "garbled":
-            return classify(Response(random.choice((500, 502, 503, 504)), {}, b'{"mess'))
-        return EvictionAnswer("Failed", fault.kind)
+    def _routed(self, asked: HttpRequest) -> HttpCall:
+        """The call that a POST of an eviction is."""
+        namespace, name = asked.path.split("/")[4], asked.path.split("/")[6]
+        preconditions = asked.body["deleteOptions"]["preconditions"]
+        uid, version = preconditions.get("uid", ""), preconditions.get("resourceVersion", "")
+        dry_run = asked.params.get("dryRun") == "All"
+        request = Request(0.0, 0, self._wire.name, "create", "pods/eviction", namespace, name, uid, version, dry_run)
+
+        def act() -> HttpAnswer:
+            reference = PodReference(namespace, name, uid)
+            return written(self._wire.world.evict_now(reference, version, dry_run=dry_run))
+
+        return HttpCall("dry run" if dry_run else "evict", request, act)
 
     def hold(self, requests: Sequence[HoldRequest]) -> None:
         """Placeholders; a fault may strike half-way."""
