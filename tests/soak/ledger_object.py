@@ -72,7 +72,7 @@ class LedgerObject:
             return status(405, "not by this server")
         elif self._found is None:
             return status(404, "not found")
-        elif metadata.get("resourceVersion") != self.version:
+        elif metadata.get("resourceVersion", self.version) != self.version:  # without one an update asks nothing
             return status(409, "the object has been modified; please apply your changes to the latest version")
         self.writes += 1
         self._put(asked.body)
