@@ -26,7 +26,7 @@ FEWEST_REQUESTS: Final = 10
 """Fewer requests in a minute say nothing about the API server."""
 UNSENT: Final = frozenset({"unreachable", "429 of overload", "429 of a budget", "refused", "webhook"})
 """Nothing happened, and the client knows."""
-BYTES: Final = frozenset({"pods/eviction", "ledger"})
+BYTES: Final = frozenset({"pods/eviction", "ledger", "leases"})
 """What crosses as HTTP, under the product's own adapters."""
 LOST_BEFORE: Final = frozenset({"5xx before", "timeout before", "reset before"})
 LOST_AFTER: Final = frozenset({"5xx after", "timeout after", "reset after"})
