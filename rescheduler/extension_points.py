@@ -26,6 +26,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import Resources
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PlanResult, PodReference, Refusal
+from rescheduler.model.plan.vicinity import Vicinity
 from rescheduler.model.usage.samples import MetricsSample, NodeSamples
 
 
@@ -202,6 +203,12 @@ class ExecutionTarget(Protocol):
 
     def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
         """The pods of one namespace that a selector matches (None: all), as they stand now."""
+
+    def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
+        """What one move depends on as it stands now, by narrow live reads; ``cluster``: the newest snapshot.
+
+        Raises ClusterError where any of it cannot be read.
+        """
 
     def hold(self, requests: Sequence[HoldRequest]) -> None:
         """Make placeholders and nominate them; returns when all stand. Raises ClusterError (some may stand then)."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
-READS: Final = ("read", "get pod", "list pods", "can hold", "can gate", "can taint", "leftovers", "ledger read")
+READS: Final = ("read", "get pod", "list pods", "look", "can hold", "can gate", "can taint", "leftovers", "ledger read")
 WRITES: Final = (
     "evict", "hold", "renew", "release", "nominate", "gate", "ungate", "taint", "untaint", "event", "ledger write",
 )  # fmt: skip
@@ -46,7 +46,7 @@ APPLIES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 PAIRS: Final = tuple((site, fault) for site in SITES for fault, sites in APPLIES.items() if site in sites)
 """The whole table: each of these at least once in a campaign."""
-COMMON: Final = frozenset({"read", "ledger read", "get pod", "list pods", AUDIT})
+COMMON: Final = frozenset({"read", "ledger read", "get pod", "list pods", "look", AUDIT})
 """Sites that every run comes by often; forced faults strike there at any time, elsewhere at once."""
 
 EPISODES: Final[Mapping[str, tuple[str, tuple[str, ...], float, float]]] = {

@@ -33,7 +33,7 @@ def watched_gates(trace: Trace, wires: Callable[[], Sequence[Wire]]) -> Iterator
         running = greenlet.getcurrent()
         for wire in wires():
             if wire.greenlet is running:
-                now = wire.gate_at = wire.clock.monotonic()
+                now = wire.clock.monotonic()
                 trace.tell(GateEvent(now, wire.name, tuple(moves), tuple(verdicts), cluster, ledger))
         return verdicts
 

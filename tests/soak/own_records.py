@@ -4,61 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
-from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.extension_points import (
-    AuditLog,
-    ClusterError,
-    LedgerDeniedError,
-    LedgerReading,
-    LedgerStore,
-    StoreError,
-)
+from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger
+from rescheduler.extension_points import AuditLog, LedgerReading, LedgerStore, StoreError
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
+from tests.soak.http_wire import HttpCall, HttpRequest, connection_of, status
+from tests.soak.ledger_object import KEEP_SECONDS, NAME, NAMESPACE, LedgerObject
 from tests.soak.trace import LedgerWrite, Request
-from tests.soak.wire import Struck, Wire
+from tests.soak.wire import HttpAnswer, Wire
 
 
 class ProcessLedger(LedgerStore):
-    """One process's way to the ledger."""
+    """One process's way to the ledger: the product's own adapter, over the wire."""
 
-    def __init__(self, wire: Wire, ledger: SimulatedLedger) -> None:
+    def __init__(self, wire: Wire, ledger: LedgerObject) -> None:
         self._wire = wire
-        self._ledger = ledger
+        self._object = ledger
+        self._writing: tuple[Ledger, str] | None = None
+        connection = connection_of(wire, self._routed)
+        self._inner = ConfigMapLedger(connection, NAMESPACE, NAME, keep_seconds=KEEP_SECONDS)
 
     def read(self) -> LedgerReading:
         """As it stands."""
-        request = Request(0.0, 0, self._wire.name, "get", "ledger")
-        try:
-            reading = self._wire.call("ledger read", request, self._ledger.read)
-        except Struck as struck:
-            raise _ledger_error(struck) from None
-        return reading
+        return self._inner.read()
 
     def write(self, ledger: Ledger, version: str) -> str | None:
         """Compare and swap."""
+        self._writing = ledger, version
+        return self._inner.write(ledger, version)
+
+    def _routed(self, asked: HttpRequest) -> HttpCall:
+        """The call that a request is."""
+        if asked.method == "GET":
+            request = Request(0.0, 0, self._wire.name, "get", "ledger")
+            return HttpCall("ledger read", request, lambda: self._object.answer(asked))
+        assert self._writing is not None
+        ledger, version = self._writing
+        request = Request(0.0, 0, self._wire.name, "update", "ledger", body=ledger, resource_version=version)
+        return HttpCall("ledger write", request, lambda: self._swap(asked, request, ledger, version))
+
+    def _swap(self, asked: HttpRequest, request: Request, ledger: Ledger, version: str) -> HttpAnswer:
+        if request.fault == "conflict":
+            return status(409, "the object has been modified", meaning="conflict")
         wire = self._wire
-        request = Request(0.0, 0, wire.name, "update", "ledger", body=ledger, resource_version=version)
-
-        def swap() -> str | None:
-            if request.fault == "conflict":
-                return None
-            written = self._ledger.write(ledger, version)
-            if written is not None:  # whether or not the answer comes through: the next reading tells
-                wire.plan = ledger.plan
-            now = wire.clock.monotonic()
-            wire.trace.tell(LedgerWrite(now, wire.name, version, written or "", written is not None, ledger))
-            return written
-
-        try:
-            written = wire.call("ledger write", request, swap)
-        except Struck as struck:
-            if struck.is_known:
-                raise _ledger_error(struck) from None
-            raise OutcomeUnknownError(struck.fault.kind) from None
-        if written is None:
-            request.answer = "conflict"
-        return written
+        answer = self._object.answer(asked)
+        is_written = answer.status < 300
+        if is_written:  # whether or not the answer comes through: the next reading tells
+            wire.plan = ledger.plan
+        new = self._object.version if is_written else ""
+        wire.trace.tell(LedgerWrite(wire.clock.monotonic(), wire.name, version, new, is_written, ledger))
+        return answer if is_written else answer._replace(meaning="conflict")
 
 
 class ProcessAudit(AuditLog):
@@ -84,9 +78,3 @@ class ProcessAudit(AuditLog):
         wire.audited(entries)
         if kind in ("kill in", "kill after"):
             wire.die()
-
-
-def _ledger_error(struck: Struck) -> ClusterError:
-    text = f"{struck.fault.kind} ({struck.fault.status})"
-    is_denied = struck.fault.kind == "refused" and struck.fault.status == 403
-    return LedgerDeniedError(text) if is_denied else ClusterError(text)

@@ -10,7 +10,6 @@ from random import Random
 
 from greenlet import getcurrent
 
-from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.rounds import MakePlan, RoundRunner
 from rescheduler.daemon.world import RoundContext as Surroundings
@@ -22,6 +21,7 @@ from rescheduler.policy.fields.policy import Policy
 from tests.soak.adversary import Adversary
 from tests.soak.clock import PlanningClock, ProcessClock, Thread
 from tests.soak.faults import Faults
+from tests.soak.ledger_object import LedgerObject
 from tests.soak.own_records import ProcessAudit, ProcessLedger
 from tests.soak.run_settings import RunSettings
 from tests.soak.target import ProcessTarget
@@ -38,7 +38,7 @@ class Process:
     """One machine that runs the daemon: its disk and its clock outlive the processes on it."""
 
     def __init__(
-        self, name: str, run: RunSettings, policy: Policy, world: World, ledger: SimulatedLedger, past: Past,
+        self, name: str, run: RunSettings, policy: Policy, world: World, ledger: LedgerObject, past: Past,
         faults: Faults, trace: Trace,
     ) -> None:  # fmt: skip
         self.name = name

@@ -16,7 +16,7 @@ class Request:
     ``name`` "" where a call concerns many (``body`` has them). ``body``: what was sent, as the caller passed it.
     ``plan``: number of the plan that the process was carrying out (0 none). ``fault``: what we did to it ("" nothing).
     ``pause``: seconds that the process stood still between its last decision and this very send; where it is above 0,
-    this is the gap that no client can close (safety.md, I27/I30 paragraph). ``gate_at``: when the gate was asked last.
+    this is the gap that no client can close (safety.md, I27/I30 paragraph).
     ``effect``: None not decided yet, "now", "later", "never" (refused or lost on the way; reads: always "never");
     ``effect_at``: when it took place. ``answer``: what we were told: the kind of an EvictionAnswer, "ok", "conflict",
     or the name of the exception; None where nothing was told (killed, or still waiting).
@@ -36,7 +36,6 @@ class Request:
     plan: int = 0
     fault: str = ""
     pause: float = 0.0
-    gate_at: float | None = None
     effect: str | None = None
     effect_at: float | None = None
     answer: str | None = None

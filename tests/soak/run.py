@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.policy.fields.policy import Policy
 from tests.soak.clock import WorldClock
 from tests.soak.faults import Faults
 from tests.soak.gate_watch import proofs, watched_gates
+from tests.soak.ledger_object import LedgerObject
 from tests.soak.policies import policy_of
 from tests.soak.processes import Process
 from tests.soak.run_settings import RunSettings
@@ -124,7 +124,7 @@ class Run:
         scenery = scenery or draw_scenery(Random(f"scenery/{seed}"), settings.nodes, settings.zones)
         self.world = World(scenery, self.clock, Random(f"conditions/{seed}"), seed)
         self.world.conditions.share_ill = settings.share_ill
-        self.ledger = SimulatedLedger(self.clock, call_seconds=0.0)
+        self.ledger = LedgerObject(self.clock)
         self.truth = Truth(self.world.store, self.ledger, settings)
         self.recorder = Recorder(self.outcome, echo)
         self.trace = Trace(self.truth, [self.recorder, *observers])

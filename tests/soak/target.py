@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from rescheduler.adapters.kubernetes.client.connection import Response
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
-from rescheduler.adapters.kubernetes.eviction.evictor import classify
+from rescheduler.adapters.kubernetes.eviction import evictor
 from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
+from rescheduler.adapters.vicinity import NarrowReads, read_vicinity
 from rescheduler.extension_points import (
     ClusterError,
     EvictionAnswer,
@@ -20,23 +19,36 @@ from rescheduler.extension_points import (
 )
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference
-from tests.soak.faults import Fault
-from tests.soak.trace import Request
-from tests.soak.wire import Struck, Wire
+from rescheduler.model.objects.workload import DisruptionBudget, Workload
+from rescheduler.model.plan.plan import Move, PodReference
+from rescheduler.model.plan.vicinity import Vicinity
+from tests.soak.http_wire import BUDGET, HttpCall, HttpRequest, connection_of, status
+from tests.soak.trace import LookEvent, Request
+from tests.soak.wire import HttpAnswer, Struck, Wire
 
 T = TypeVar("T")
-BUDGET_BODY = json.dumps({"message": "Cannot evict pod", "details": {"causes": [{"reason": "DisruptionBudget"}]}})
 
 
-class ProcessTarget(ExecutionTarget):
+def written(answer: EvictionAnswer) -> HttpAnswer:
+    """The answer of an API server that has decided so."""
+    if answer.kind == "Accepted":
+        return HttpAnswer(201, b'{"kind":"Status","status":"Success"}', meaning="Accepted")
+    codes = {"Gone": 404, "Conflict": 409, "TwoBudgets": 500, "BudgetExhausted": 429, "BudgetNotObserved": 429}
+    wait = "" if answer.retry_after_seconds is None else f"{answer.retry_after_seconds:.0f}"
+    causes = [BUDGET] if answer.kind.startswith("Budget") else []
+    code = codes.get(answer.kind, 403)
+    return status(code, answer.message, meaning=answer.kind, causes=causes, retry_after=wait)
+
+
+class ProcessTarget(ExecutionTarget, NarrowReads):
     """One process's connection to the cluster."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._taints = SimulatedNodeTaints(wire.world.store, wire.world.settings)
-        wire.judge = self._answer
+        self._connection = connection_of(wire, self._routed)
 
     def _call(self, site: str, verb: str, resource: str, act: Callable[[], T], **fields: Any) -> T:
         """Any call but an eviction: what goes wrong is a ClusterError, for a write maybe one of unknown outcome."""
@@ -92,35 +104,50 @@ class ProcessTarget(ExecutionTarget):
         request = Request(0.0, 0, self._wire.name, "list", "pods", namespace, body=selector)
         return self._read("list pods", request, lambda: self._wire.world.read_pods(namespace, selector), {})
 
-    def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
-        """An eviction; faults answer as the API server, or the network, would."""
-        name = self._wire.name
-        request = Request(
-            0.0, 0, name, "create", "pods/eviction", pod.namespace, pod.name, pod.uid, resource_version, dry_run
-        )
-        try:
-            return self._wire.call(
-                "dry run" if dry_run else "evict", request,
-                lambda: self._wire.world.evict_now(pod, resource_version, dry_run=dry_run),
-            )  # fmt: skip
-        except Struck as struck:
-            return struck.answer or EvictionAnswer("Failed", struck.fault.kind)
+    def pods_on(self, node: str) -> Sequence[Pod]:
+        """Pods of a node."""
+        return self._look("list", "pods", lambda: self._wire.world.pods_on(node), body=node)
 
-    def _answer(self, fault: Fault) -> EvictionAnswer:
-        random = self._wire.random
-        if fault.kind == "unreachable":
-            return EvictionAnswer("TooManyRequests", "it was never sent")
-        if fault.kind == "429 of a budget":
-            return classify(Response(429, random.choice([{}, {"retry-after": "10"}]), BUDGET_BODY.encode()))
-        if fault.kind == "429 of overload":
-            return classify(Response(429, {"retry-after": "1"}, b"Too many requests, please try again later."))
-        if fault.kind == "webhook":
-            return classify(Response(random.choice((400, 403, 418, 451, 500)), {}, b'{"message":"webhook says no"}'))
-        if fault.kind == "refused":
-            return classify(Response(fault.status, {}, b"<html>no</html>"))
-        if "5xx" in fault.kind or fault.kind == "garbled":
-            return classify(Response(random.choice((500, 502, 503, 504)), {}, b'{"mess'))
-        return EvictionAnswer("Failed", fault.kind)
+    def budgets_in(self, namespace: str) -> Sequence[DisruptionBudget]:
+        """PodDisruptionBudgets of a namespace."""
+        kind = "poddisruptionbudgets"
+        return self._look("list", kind, lambda: self._wire.world.budgets_in(namespace), namespace=namespace)
+
+    def read_node(self, name: str) -> Node | None:
+        """One node."""
+        return self._look("get", "nodes", lambda: self._wire.world.read_node(name), name=name)
+
+    def read_workload(self, known: Workload) -> Workload | None:
+        """One owner."""
+        return self._look("get", "workloads", lambda: self._wire.world.read_workload(known), name=known.key)
+
+    def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
+        """All of these that one move depends on; any of them may fail."""
+        asked_at = self._wire.clock.monotonic()
+        found = read_vicinity(self, move, cluster)
+        self._wire.trace.tell(LookEvent(self._wire.clock.monotonic(), self._wire.name, asked_at, move, found))
+        return found
+
+    def _look(self, verb: str, resource: str, act: Callable[[], T], **fields: Any) -> T:
+        return self._call("look", verb, resource, act, **fields)
+
+    def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        """An eviction by the product's own adapter; the API server, or the network, answers in bytes."""
+        return evictor.evict(self._connection, pod, resource_version, dry_run=dry_run)
+
+    def _routed(self, asked: HttpRequest) -> HttpCall:
+        """The call that a POST of an eviction is."""
+        namespace, name = asked.path.split("/")[4], asked.path.split("/")[6]
+        preconditions = asked.body["deleteOptions"]["preconditions"]
+        uid, version = preconditions.get("uid", ""), preconditions.get("resourceVersion", "")
+        dry_run = asked.params.get("dryRun") == "All"
+        request = Request(0.0, 0, self._wire.name, "create", "pods/eviction", namespace, name, uid, version, dry_run)
+
+        def act() -> HttpAnswer:
+            reference = PodReference(namespace, name, uid)
+            return written(self._wire.world.evict_now(reference, version, dry_run=dry_run))
+
+        return HttpCall("dry run" if dry_run else "evict", request, act)
 
     def hold(self, requests: Sequence[HoldRequest]) -> None:
         """Placeholders; a fault may strike half-way."""

@@ -10,6 +10,7 @@ from tests.soak.trace import (
     Event,
     GateEvent,
     LedgerWrite,
+    LookEvent,
     NodeChanged,
     PlanEvent,
     PodChanged,
@@ -50,18 +51,24 @@ def _words(event: Event) -> str:
     if isinstance(event, PlanEvent):
         moves = ", ".join(f"{move.pod.key}>{move.to_node}/{move.wave}" for move in event.plan.moves)
         return f"{event.process} plan of the {event.planner} planner: {moves or 'nothing'}"
-    if isinstance(event, GateEvent):
-        said = [
-            f"{move.pod.key} {verdict.rule if isinstance(verdict, Refusal) else 'may go'}"
-            for move, verdict in zip(event.moves, event.verdicts, strict=True)
-        ]
-        return f"{event.process} gate: {', '.join(said)}"
+    if isinstance(event, LookEvent | GateEvent):
+        return _judging(event)
     if isinstance(event, RoundEvent):
         return f"{event.process} round: {event.message or 'done'}"
     assert isinstance(event, LedgerWrite)
     states = " ".join(f"{entry.number}:{entry.pod.name}:{entry.state.value}" for entry in event.ledger.entries[-8:])
     step = f"{event.base}>{event.version}{'' if event.ok else ' CONFLICT'}"
     return f"{event.process} ledger {step} plan {event.ledger.plan} {states}"
+
+
+def _judging(event: LookEvent | GateEvent) -> str:
+    if isinstance(event, LookEvent):
+        return f"{event.process} looked around {event.move.pod.key} for {event.t - event.asked_at:.3f} s"
+    said = [
+        f"{move.pod.key} {verdict.rule if isinstance(verdict, Refusal) else 'may go'}"
+        for move, verdict in zip(event.moves, event.verdicts, strict=True)
+    ]
+    return f"{event.process} gate: {', '.join(said)}"
 
 
 def _request(request: Request) -> str:

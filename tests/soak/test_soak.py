@@ -20,7 +20,7 @@ from tests.soak.run_settings import drawn
 HOURS = 2.0
 # Small clusters, which are cheap: `python -m tests.soak` runs far more, and large ones.
 SMALL = [seed for seed in range(1, 41) if drawn(seed, HOURS, policy_text).nodes <= 8]
-SEEDS, OTHERS = SMALL[:6], SMALL[6:12]
+SEEDS, OTHERS = SMALL[:6], SMALL[6:16]
 KILL_POINTS = 16
 
 

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
-from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.extension_points import ClusterError, EvictionAnswer
 from rescheduler.model.plan.plan import PodReference
 from tests.soak.clock import Killed, Thread, WorldClock
 from tests.soak.faults import APPLIES, DEADLY, PAIRS, SITES, Fault, Faults
+from tests.soak.ledger_object import LedgerObject
 from tests.soak.own_records import ProcessLedger
 from tests.soak.scenery import BEGAN, Scenery
 from tests.soak.scenes import one_by_one
@@ -42,7 +42,7 @@ class _Stage:
     def __init__(self, site: str = "", fault: Fault | None = None) -> None:
         self.clock = WorldClock(BEGAN)
         self.world = World(Scenery(one_by_one(), [], {}), self.clock, Random(1), 1)
-        self.ledger = SimulatedLedger(self.clock, call_seconds=0.0)
+        self.ledger = LedgerObject(self.clock)
         trace = Trace(Truth(self.world.store, self.ledger, None))
         faults = _Each(site, fault or Fault(""))
         self.wire = Wire("p0", self.world, Past(self.world), faults, Random(2), trace)

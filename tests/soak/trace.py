@@ -19,6 +19,7 @@ from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, Plan, PlanResult, Refusal
+from rescheduler.model.plan.vicinity import Vicinity
 from rescheduler.policy.fields.policy import Policy
 from tests.soak.request import Request as Request
 from tests.soak.truth import Truth
@@ -106,6 +107,16 @@ class PlanEvent(NamedTuple):
     shown: Cluster
 
 
+class LookEvent(NamedTuple):
+    """A process has read anew what one move depends on; ``asked_at``: when the first of these reads began."""
+
+    t: float
+    process: str
+    asked_at: float
+    move: Move
+    shown: Vicinity
+
+
 class GateEvent(NamedTuple):
     """The gate was asked; ``shown`` is the snapshot that it was given."""
 
@@ -147,6 +158,7 @@ Event: TypeAlias = (
     | ProcessEvent
     | PolicyEvent
     | PlanEvent
+    | LookEvent
     | GateEvent
     | RoundEvent
     | LedgerWrite

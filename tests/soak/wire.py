@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Final, TypeVar
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeVar
 
 from rescheduler.disruption.health import Signals
-from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -26,21 +26,36 @@ FEWEST_REQUESTS: Final = 10
 """Fewer requests in a minute say nothing about the API server."""
 UNSENT: Final = frozenset({"unreachable", "429 of overload", "429 of a budget", "refused", "webhook"})
 """Nothing happened, and the client knows."""
+BYTES: Final = frozenset({"pods/eviction", "ledger", "leases"})
+"""What crosses as HTTP, under the product's own adapters."""
 LOST_BEFORE: Final = frozenset({"5xx before", "timeout before", "reset before"})
 LOST_AFTER: Final = frozenset({"5xx after", "timeout after", "reset after"})
+
+
+class HttpAnswer(NamedTuple):
+    """An answer as it comes over the line. ``breaks_off``: what reading its body ends with.
+
+    ``meaning``: what whoever understands it knows: the kind of an EvictionAnswer, or "ok"; no adapter is asked.
+    """
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = MappingProxyType({})
+    meaning: str = "ok"
+    breaks_off: Exception | None = None
 
 
 class Struck(Exception):  # noqa: N818 - no error of anybody: the answer that a fault makes
     """The call did not go well; ``is_known``: the caller is told that nothing has happened.
 
-    ``answer``: what the caller makes of it, where it reads answers (evictions).
+    ``told``: what comes over the line, where the call is made of bytes: an answer, or no answer and why.
     """
 
-    def __init__(self, fault: Fault, *, is_known: bool, answer: EvictionAnswer | None) -> None:
+    def __init__(self, fault: Fault, *, is_known: bool, told: HttpAnswer | Exception | None) -> None:
         super().__init__(fault.kind)
         self.fault = fault
         self.is_known = is_known
-        self.answer = answer
+        self.told = told
 
 
 class Wire:
@@ -55,11 +70,10 @@ class Wire:
         self.trace = trace
         self.is_dead = False
         self.plan = 0
-        self.gate_at: float | None = None
         self.numbers = iter(range(1, 1_000_000_000))
         self.wall: Callable[[], float] = world.clock.now
         self.clock_offset: float | None = None
-        self.judge: Callable[[Fault], EvictionAnswer] | None = None
+        self.told_by: Callable[[Random, Fault], HttpAnswer | Exception] | None = None
         self.on_death: Callable[[], None] = lambda: None
         self.greenlet: object = None
         self._seen: deque[tuple[float, bool, float]] = deque(maxlen=1000)
@@ -133,7 +147,6 @@ class Wire:
         request.t = self.clock.monotonic()
         request.number = next(self.numbers)
         request.plan = self.plan
-        request.gate_at = self.gate_at
         self.trace.tell(request)
 
     def audited(self, entries: Sequence[LedgerEntry]) -> None:
@@ -166,7 +179,7 @@ class Wire:
         except BaseException:
             request.effect = "never"
             raise
-        is_refused = isinstance(result, EvictionAnswer) and result.kind != "Accepted"
+        is_refused = isinstance(result, HttpAnswer) and result.status >= 300
         if not request.is_write or is_refused:
             request.effect = "never"
             return result
@@ -191,19 +204,29 @@ class Wire:
         if request.effect is None:
             request.effect = "never"
         self._wait(seconds)
-        answer = self.judge(fault) if self.judge is not None and request.resource == "pods/eviction" else None
-        request.answer = fault.kind if answer is None else answer.kind
+        is_bytes = self.told_by is not None and request.resource in BYTES
+        told = self.told_by(self.random, fault) if is_bytes and self.told_by is not None else None
+        request.answer = _meaning(told, fault, is_known=is_known)
         request.answered_at = self.clock.monotonic()
         self._seen.append((request.answered_at, True, request.answered_at - request.t))
         self.trace.tell(Answer(request.answered_at, request, None, request.t))
-        return Struck(fault, is_known=is_known, answer=answer)
+        return Struck(fault, is_known=is_known, told=told)
 
     def _answer(self, request: Request, result: object, as_of: float | None) -> None:
         self.clock_offset = self.clock.now() - self.wall()
-        request.answer = result.kind if isinstance(result, EvictionAnswer) else "ok"
+        request.answer = result.meaning if isinstance(result, HttpAnswer) else "ok"
         request.answered_at = self.clock.monotonic()
         self._seen.append((request.answered_at, False, request.answered_at - request.t))
         shown = result if request.verb in ("get", "list") else None
         self.trace.tell(
             Answer(request.answered_at, request, shown, request.t if as_of is None else as_of)  # type: ignore[arg-type]
         )
+
+
+def _meaning(told: HttpAnswer | Exception | None, fault: Fault, *, is_known: bool) -> str:
+    """What whoever hears of it can know: of a request that was never sent, that it may be sent later."""
+    if isinstance(told, HttpAnswer):
+        return told.meaning
+    if told is None:
+        return fault.kind
+    return "TooManyRequests" if is_known else "Failed"

@@ -20,17 +20,19 @@ from rescheduler.adapters.simulated.owners import OwnerControllers
 from rescheduler.adapters.simulated.scheduler import SimulatedScheduler
 from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
+from rescheduler.adapters.vicinity import NarrowReads, read_vicinity
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget, HoldRequest
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import Move, PodReference
+from rescheduler.model.plan.vicinity import Vicinity
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
 
-class SimulatedCluster(ExecutionTarget):
+class SimulatedCluster(ExecutionTarget, NarrowReads):
     """A target for plans, and a reader: owners, PodDisruptionBudgets, kubelets, and a scheduler of our own.
 
     It begins as ``cluster`` and lives on ``clock``, which stands still but for its ``sleep`` and for the little time
@@ -88,6 +90,26 @@ class SimulatedCluster(ExecutionTarget):
         pods = self._store.in_namespace(namespace)
         found = (pod for pod in pods if selector is None or selects(selector, pod.labels))
         return sorted(found, key=lambda pod: pod.name)
+
+    def pods_on(self, node: str) -> Sequence[Pod]:
+        """The pods that are bound to a node."""
+        return [pod for pod in self._store.snapshot().pods if pod.node_name == node]
+
+    def budgets_in(self, namespace: str) -> Sequence[DisruptionBudget]:
+        """The PodDisruptionBudgets of one namespace."""
+        return [budget for budget in self._store.budgets.values() if budget.namespace == namespace]
+
+    def read_node(self, name: str) -> Node | None:
+        """A node as it stands now, or None."""
+        return self._store.nodes.get(name)
+
+    def read_workload(self, known: Workload) -> Workload | None:
+        """An owner of this kind and name, or None."""
+        return next((found for found in self._store.workloads.values() if found.key == known.key), None)
+
+    def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
+        """What a move depends on, as it stands now."""
+        return read_vicinity(self, move, cluster)
 
     def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         """Ask for one eviction; see EvictionHandler for what is checked."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from rescheduler.execution.guidance.gated_moves import GatedMoves
 from rescheduler.execution.guidance.guiding import MOST_SHUT, Guide, by_destination, is_guided
-from rescheduler.execution.guidance.hold_maker import fits, free_room, take
+from rescheduler.execution.guidance.hold_maker import free_room, take
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of
 from rescheduler.execution.run.evicting import EvictionKind, Evictor
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.run.own_verdict import OwnVerdict
 from rescheduler.execution.run.placing import Nominator
 from rescheduler.execution.run.settling import Settler
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
@@ -48,26 +48,6 @@ def is_harmless(
     return all(amount >= 0 for amount in room.values())
 
 
-def has_room(move: Move, departures: Iterable[EvictedPod], cluster: Cluster) -> bool:
-    """Whether a pod that is still to leave finds room at its destination, beside those on their way there.
-
-    By requests alone; ``cluster``: read just now, and holding the pod. One that leaves before others arrive does.
-    """
-    if move.evict_first:
-        return True
-    room = free_room(cluster, move.to_node)
-    for other in departures:
-        if other.move.to_node == move.to_node and other.landed_on is None:
-            take(room, other.pod.spec.requests)
-    return fits(room, cluster.pod_by_key[move.pod.key].spec.requests)
-
-
-OLDEST_SNAPSHOT_SECONDS: Final = 9.0
-"""A snapshot is taken anew where it is older than this, so that none is older than ten seconds when it is used."""
-OLDEST_VERDICT_SECONDS: Final = 0.5
-"""The gate is asked again where its verdict is older than this, so that none is older than a second when it is used."""
-
-
 class WaveSender:
     """Sends evictions. ``sent`` are the pods that left or may have left, in order.
 
@@ -94,19 +74,21 @@ class WaveSender:
         self._target = target
         self._gate = gate
         self._fresh = fresh
-        self._waiter = waiter
         self._holds = holds
         self._settler = settler
         self._nominator = nominator
         self._outcomes = outcomes
         self._session = session
-        self._asked_at = float("-inf")
+        self._verdict = OwnVerdict(gate, fresh, waiter, session, self.sent)
 
     def permit(self, moves: Sequence[Move]) -> None:
-        """Ask the gate for a whole wave. Raises PlanStoppedError on one refusal, before any of the moves is sent."""
+        """Ask the gate for a whole wave. Raises PlanStoppedError on one refusal, before any of the moves is sent.
+
+        That may only forbid: what lets a pod go is its own verdict, right before it is sent.
+        """
+        self._fresh.require_fast()
         ledger = self._session.look() if moves else self._session.ledger
         verdicts = self._gate.permit(moves, self._fresh.now, self.sent, ledger)
-        self._asked_at = self._waiter.now
         refused = [
             (move, verdict) for move, verdict in zip(moves, verdicts, strict=True) if isinstance(verdict, Refusal)
         ]
@@ -209,7 +191,10 @@ class WaveSender:
             # The replacement has to find its room free: kept out by its own placeholder it would go elsewhere, or
             # throw others out. Only room that the plan made stays closed until the replacement is led into it.
             self._holds.release([move.pod])
-        eviction = self.evictor.evict(move, pod, lambda: self._objection(move, departures), lambda: self._refusal(move))
+        verdict = self._verdict
+        eviction = self.evictor.evict(
+            move, pod, lambda: verdict.objection(move, departures.all), lambda: verdict.ask(move)
+        )
         if eviction.kind is not EvictionKind.SENT:
             is_refused = eviction.kind is EvictionKind.REFUSED
             outcome = OutcomeKind.REFUSED if is_refused else OutcomeKind.UNKNOWN
@@ -223,25 +208,6 @@ class WaveSender:
                 move.pod, "Moved", f"from {move.from_node}, to {move.to_node} if the scheduler agrees: {move.reason}"
             )
         return departure
-
-    def _objection(self, move: Move, departures: Departures) -> str | None:
-        """What the gate says against one move now; a snapshot, or a verdict, that has grown old is taken anew."""
-        self._waiter.check_time()
-        if self._fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
-            if move.pod.key not in self._fresh.read().pod_by_key:
-                return f"{move.pod.key} is gone"
-            if not has_room(move, departures.all, self._fresh.now):
-                return f"{move.pod.key} finds no room on {move.to_node} any more; plan again"
-        elif self._waiter.now - self._asked_at <= OLDEST_VERDICT_SECONDS:
-            return None
-        self._session.look()
-        return self._refusal(move)
-
-    def _refusal(self, move: Move) -> str | None:
-        """What the gate says against one move on the newest snapshot, with the ledger as it was read last."""
-        verdict = self._gate.permit([move], self._fresh.now, self.sent, self._session.ledger)[0]
-        self._asked_at = self._waiter.now
-        return f"{verdict.rule}: {verdict.message}" if isinstance(verdict, Refusal) else None
 
     def _pod(self, move: Move) -> Pod:
         """The pod of a move in the newest snapshot, which may be newer than the wave's beginning."""

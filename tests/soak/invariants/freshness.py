@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
-from tests.soak.trace import Event, Request, Violation
+from tests.soak.trace import Event, LookEvent, Request, Violation
 from tests.soak.truth import Truth
 
 SNAPSHOT_SECONDS = 10.0
 LIVE_SECONDS = 2.0
 VERDICT_SECONDS = 1.0
+STATE_SECONDS = 1.0
 ROUNDING_SECONDS = 0.01
 
 
@@ -23,7 +25,8 @@ class Freshness(Checker):
     sentence = (
         "At send: snapshot <= 10 s old; a live GET <= 2 s old equals the plan in UID, node, Ready and has no deletion "
         "mark; the target node in the snapshot is Ready and schedulable; the eviction carries uid and resourceVersion "
-        "of that GET; verdict to socket write <= 1 s."
+        "of that GET; the gate's verdict about this very pod to socket write <= 1 s, and given on "
+        "its owner's pods, budgets, node and destination as read <= 1 s before."
     )
     interests = (Request,)
 
@@ -35,7 +38,7 @@ class Freshness(Checker):
         if send.in_gap:
             return ()
         self.bites()
-        whys = [*self._snapshot(send), *self._live(send), *_verdict(send)]
+        whys = [*self._snapshot(send), *self._live(send), *self._verdict(send)]
         return [found for why in whys for found in self.violated(send.t, f"{send.key} was sent {why}")]
 
     def _snapshot(self, send: Send) -> Iterator[str]:
@@ -77,10 +80,50 @@ class Freshness(Checker):
         shown = None if snapshot is None else snapshot.shown.pod_by_key.get(send.key)
         return shown is None or shown.is_ready
 
+    def _verdict(self, send: Send) -> Iterator[str]:
+        """The gate's own answer about this very pod: one about another says nothing of it."""
+        verdict = self.history.verdicts.get((send.request.process, send.request.uid))
+        if verdict is None:
+            yield "though the gate was never asked about it"
+        elif not verdict.is_permit:
+            yield "though the gate refused it"
+        elif send.t - verdict.t > VERDICT_SECONDS + ROUNDING_SECONDS:
+            yield f"{send.t - verdict.t:.1f} s after the gate's verdict about it"
+        elif verdict.look is None:
+            yield "though what it depends on was never looked at"
+        elif verdict.t - verdict.look.asked_at > STATE_SECONDS + ROUNDING_SECONDS:
+            yield f"on a verdict about what was read {verdict.t - verdict.look.asked_at:.1f} s before"
+        else:
+            for what in unseen(verdict.look, verdict.shown):
+                yield f"on a verdict that did not see {what} as it was read last"
 
-def _verdict(send: Send) -> Iterator[str]:
-    gate_at = send.request.gate_at
-    if gate_at is None:
-        yield "though the gate was never asked"
-    elif send.t - gate_at > VERDICT_SECONDS + ROUNDING_SECONDS:
-        yield f"{send.t - gate_at:.1f} s after the gate's verdict"
+
+def unseen(look: LookEvent, shown: Cluster) -> Iterator[str]:
+    """What a gate was shown otherwise than the last look around a pod has it."""
+    around = look.shown
+    here = look.move.pod.namespace
+    found = {
+        pod.key: _state(pod) for pod in around.pods if pod.labels.get("app.kubernetes.io/managed-by") != "rescheduler"
+    }
+    yield from (key for key, state in found.items() if _state(shown.pod_by_key.get(key)) != state)
+    pod = shown.pod_by_key.get(look.move.pod.key)
+    owner = None if pod is None else pod.controller
+    yield from (
+        other.key for other in shown.pods if owner is not None and other.controller == owner and other.key not in found
+    )
+    if {item.name: item for item in shown.budgets if item.namespace == here} != {
+        item.name: item for item in around.budgets
+    }:
+        yield f"the budgets of {here}"
+    for name in (look.move.from_node, look.move.to_node):
+        read = next((node for node in around.nodes if node.name == name), None)
+        told = shown.node_by_name.get(name)
+        if (read is None) != (told is None) or (
+            read is not None and told is not None
+            and (read.is_ready, read.is_unschedulable) != (told.is_ready, told.is_unschedulable)
+        ):  # fmt: skip
+            yield f"node {name}"
+
+
+def _state(pod: Pod | None) -> tuple[object, ...] | None:
+    return None if pod is None else (pod.uid, pod.node_name, pod.is_ready, pod.is_terminating, pod.phase)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move
 from rescheduler.policy.fields.policy import Policy
 from tests.soak.invariants.debts import Send
@@ -26,6 +29,7 @@ from tests.soak.trace import (
     Event,
     GateEvent,
     LedgerWrite,
+    LookEvent,
     NodeChanged,
     PodChanged,
     PolicyEvent,
@@ -41,7 +45,10 @@ PROVEN_SECONDS = 28.5
 
 
 class Snapshot:
-    """The newest list of the whole cluster that a process was given: when it asked, and what it was shown."""
+    """The newest list of the whole cluster that a process was given: when it asked, and what it was shown.
+
+    ``shown``: with what it was told by looks since.
+    """
 
     def __init__(self, asked_at: float, as_of: float, shown: Cluster) -> None:
         self.asked_at = asked_at
@@ -49,11 +56,21 @@ class Snapshot:
         self.shown = shown
 
 
+class Verdict(NamedTuple):
+    """What the gate said of one pod, the state that it was shown, and the newest look around that pod before."""
+
+    t: float
+    is_permit: bool
+    shown: Cluster
+    look: LookEvent | None
+
+
 class History:
     """The first observer of a run; it judges nothing."""
 
     interests: tuple[type, ...] = (
-        Request, Effect, Answer, PodChanged, NodeChanged, WorldEvent, ProcessEvent, PolicyEvent, GateEvent, LedgerWrite,
+        Request, Effect, Answer, PodChanged, NodeChanged, WorldEvent, ProcessEvent, PolicyEvent, LookEvent, GateEvent,
+        LedgerWrite,
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -66,8 +83,10 @@ class History:
         """The newest read of one pod, by process and pod key."""
         self.waves: dict[str, tuple[Move, ...]] = {}
         """What the gate was asked about together, by process; asked about one of them again they still are a wave."""
-        self.asked_at: dict[str, float] = {}
-        """When the gate was asked last, by process."""
+        self.verdicts: dict[tuple[str, str], Verdict] = {}
+        """The newest answer of the gate about a pod, by process and the pod's uid: nobody else's counts for it."""
+        self.looks: dict[tuple[str, str], LookEvent] = {}
+        """The newest look around a pod, by process and uid."""
         self.moves: dict[tuple[str, str], Move] = {}
         """The newest permitted or refused move of a pod, by process and uid."""
         self.processes: dict[str, str] = {}
@@ -220,12 +239,23 @@ class History:
         send.close(t, reason)
         self._open.remove(send)
 
+    def _looked(self, look: LookEvent) -> None:
+        self.looks[look.process, look.move.pod.uid] = look
+        snapshot = self.snapshots.get(look.process)
+        if snapshot is not None:
+            self.snapshots[look.process] = Snapshot(snapshot.asked_at, snapshot.as_of, told_by(look, snapshot.shown))
+
     def _told(self, event: Event) -> None:
-        if isinstance(event, PolicyEvent):
+        if isinstance(event, LookEvent):
+            self._looked(event)
+        elif isinstance(event, PolicyEvent):
             if event.detail != "rejected":
                 self.policies[event.process] = event.policy
         elif isinstance(event, GateEvent):
-            self.asked_at[event.process] = event.t
+            for move, verdict in zip(event.moves, event.verdicts, strict=True):
+                whose = event.process, move.pod.uid
+                is_permit = isinstance(verdict, Permit)
+                self.verdicts[whose] = Verdict(event.t, is_permit, event.shown, self.looks.get(whose))
             if not set(event.moves) <= set(self.waves.get(event.process, ())):
                 self.waves[event.process] = event.moves
             self.moves.update({(event.process, move.pod.uid): move for move in event.moves})
@@ -236,6 +266,29 @@ class History:
                 self.jumps.append(event.t)
             else:
                 self.processes[event.process] = event.kind
+
+
+def told_by(look: LookEvent, shown: Cluster) -> Cluster:
+    """What a process knows of the cluster after a look: this in the place of what it was shown before."""
+    around, here = look.shown, look.move.pod.namespace
+    before = shown.pod_by_key.get(look.move.pod.key)
+    owner = None if before is None else before.controller
+    new = {pod.key: pod for pod in around.pods}
+    gone = {
+        pod.key for pod in shown.pods
+        if pod.node_name == look.move.to_node or (owner is not None and pod.controller == owner)
+        or pod.key == look.move.pod.key
+    }  # fmt: skip
+    nodes = {node.name: node for node in shown.nodes if node.name not in (look.move.from_node, look.move.to_node)}
+    nodes |= {node.name: node for node in around.nodes}
+    workloads = {item.uid: item for item in (*shown.workloads, *around.workloads)}
+    return replace(
+        shown,
+        pods=(*(pod for pod in shown.pods if pod.key not in new and pod.key not in gone), *new.values()),
+        budgets=(*(item for item in shown.budgets if item.namespace != here), *around.budgets),
+        nodes=tuple(nodes.values()),
+        workloads=tuple(workloads.values()),
+    )
 
 
 def _pod_in(answer: Answer, send: Send) -> Pod | None:

@@ -13,9 +13,12 @@ from rescheduler.execution.ledger import ledger_session
 from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
 from rescheduler.execution.run import evicting
 from rescheduler.execution.run.evicting import Evictor
+from rescheduler.execution.run.fresh_cluster import FreshCluster
+from rescheduler.execution.run.own_verdict import OwnVerdict
 from rescheduler.extension_points import EvictionAnswer, StoreError
 from rescheduler.model.daemon import ledger_changes
 from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.plan.vicinity import Vicinity
 from rescheduler.policy.fields.policy import Mode
 from tests.soak.seeded_bugs.seams import SeededBug, always, becomes, changed, changed_everywhere, together
 
@@ -41,6 +44,44 @@ def _aiming(**lost: Any) -> Any:
         return send
 
     return changed(Evictor, "_send", make)
+
+
+def _anybodys(original: Any) -> Any:
+    """A verdict that is young counts, whoever it is about."""
+
+    def objection(self: OwnVerdict, move: Any, departures: Any) -> str | None:
+        return None if self._is_young else original(self, move, departures)  # type: ignore[no-any-return]
+
+    return objection
+
+
+def _looking_away(_: Any) -> Any:
+    def look_around(self: FreshCluster, move: Any) -> Vicinity:
+        self._looked_at = self._clock.monotonic()
+        return Vicinity()
+
+    return look_around
+
+
+def _looking_past_it(original: Any) -> Any:
+    def look_around(self: FreshCluster, move: Any) -> Vicinity:
+        real = self._target
+        real.read_pod = lambda namespace, name: self._found.pod_by_key.get(f"{namespace}/{name}")  # type: ignore[method-assign]
+        try:
+            return original(self, move)  # type: ignore[no-any-return]
+        finally:
+            del real.read_pod
+
+    return look_around
+
+
+def _young_when_read(original: Any) -> Any:
+    def read(self: FreshCluster) -> Any:
+        found = original(self)
+        self._asked_at, self._took_seconds = self._clock.monotonic(), 0.0
+        return found
+
+    return read
 
 
 def _reading_nothing(original: Any) -> Any:
@@ -117,7 +158,20 @@ BUGS: Final = (
     ),
     SeededBug(
         "no live read", "the pod is taken from the snapshot in place of a live read", ("I7",),
-        changed(Evictor, "evict", _reading_nothing),
+        together(changed(Evictor, "evict", _reading_nothing), changed(FreshCluster, "look_around", _looking_past_it)),
+    ),
+    SeededBug(
+        "another's verdict", "the gate's leave for one pod lets the next one go too", ("I7",),
+        changed(OwnVerdict, "objection", _anybodys), policy="workloads: {maxUnavailable: 90%}",
+    ),
+    SeededBug(
+        "no look around", "the gate is asked on the snapshot alone", ("I7",),
+        changed(FreshCluster, "look_around", _looking_away),
+    ),
+    SeededBug(
+        "young when read", "the age of a snapshot counts from the end of its reading", ("I7",),
+        changed(FreshCluster, "read", _young_when_read), policy="workloads: {maxUnavailable: 90%}",
+        settings={"nodes": 12, "forced": (("read", "slow"),) * 200},
     ),
     SeededBug(
         "504 is a refusal", "a lost answer (504, timeout, reset) is taken for a refusal", ("I1",),

@@ -12,7 +12,8 @@ from rescheduler.model.objects.annotations import GUIDE_GATE
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.leaving_taint import LEAVING, SLACK_SECONDS, ends_at, leaving_taints, plan_of
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import Move, PodReference
+from rescheduler.model.plan.vicinity import patched
 
 
 class Stage(Protocol):
@@ -68,6 +69,32 @@ class TargetContract:
         assert len(stage.target.read_pods("default", app("web"))) == 2
         assert len(stage.target.read_pods("default", None)) == 3
         assert stage.target.read_pods("elsewhere", None) in ([], ())
+
+    def test_what_a_move_depends_on_is_read_as_it_stands(self, stage: Stage) -> None:
+        """The pod and those that are counted with it, budgets, both nodes and who is on the destination, owners."""
+        pod = stage.run("web", "500m", 2)[0]
+        before = stage.target.read()
+        stage.run("side", "500m")
+        stage.protect("web", "web", 1)
+        move = Move(reference(pod), "n0", "n0", 1, "MakeRoom", "because")
+        around = stage.target.read_vicinity(move, before)
+        assert {item.labels["app"] for item in around.pods if item.namespace == "default"} == {"web", "side"}
+        assert [item.name for item in around.budgets] == ["web"]
+        assert [item.name for item in around.nodes] == ["n0"]
+        assert [item.key for item in around.workloads] == ["ReplicaSet default/web"]
+        now, then = stage.target.read(), patched(before, move, around, before.taken_at)
+        assert [item.key for item in then.pods] == [item.key for item in now.pods]
+        assert then.budgets == now.budgets
+        assert then.workload_of(then.pod_by_key[pod.key]) == now.workload_of(now.pod_by_key[pod.key])
+
+    def test_what_is_gone_is_not_in_what_a_move_depends_on(self, stage: Stage) -> None:
+        """A pod, a node and an owner that the snapshot still holds."""
+        pod = stage.run("web", "500m")[0]
+        before = stage.target.read()
+        missing = PodReference("default", "web-gone", "uid-gone")
+        around = stage.target.read_vicinity(Move(missing, "n8", "n9", 1, "MakeRoom", "because"), before)
+        assert (around.pods, around.nodes, around.workloads) == ((), (), ())
+        assert pod.key in patched(before, Move(missing, "n8", "n9", 1, "", ""), around, 0.0).pod_by_key
 
     def test_a_dry_run_answers_and_changes_nothing(self, stage: Stage) -> None:
         """The pod is still there, not on its way out."""

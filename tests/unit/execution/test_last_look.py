@@ -147,7 +147,7 @@ def test_a_server_that_is_slow_each_time_is_not_waited_for() -> None:
     ledger = SlowLedger(world, 1.5)
     while_announced(world, ledger, lambda: world.clock.sleep(1.2))
     result, ages = verdict_ages(world, ledger, Timed(world))
-    assert "took over 1 s for each last look at default/web-00; apply again to go on" in result.message
+    assert "took over 1 s for each look at what default/web-00 depends on" in result.message
     assert ages == []
     assert states(ledger.ledger) == [EntryState.NOT_EVICTED]
 

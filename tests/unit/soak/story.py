@@ -11,12 +11,14 @@ from msgspec import structs
 from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.permit import Permit
-from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary
+from rescheduler.model.plan.plan import Move, Plan, PodReference, Refusal, SnapshotSummary
+from rescheduler.model.plan.vicinity import Vicinity
 from tests.soak.trace import (
     Answer,
     Effect,
     GateEvent,
     LedgerWrite,
+    LookEvent,
     PlanEvent,
     Request,
 )
@@ -63,14 +65,35 @@ class Story(WorldStory):
         uid, origin = ("", "") if found is None else (found.uid, found.node_name or "")
         return Move(PodReference("default", name, uid), origin, to, 1, "MakeRoom", "because", **fields)
 
+    def around(self, name: str, to: str, process: str = "p0", *, seconds: float = 0.01) -> Story:
+        """What a move depends on is read; that takes ``seconds``."""
+        move, shown, began = self.move(name, to), self.store.snapshot(), self.t
+        pod = shown.pod_by_key.get(move.pod.key)
+        counted = (item for item in shown.pods if item.node_name == to or (pod and item.controller == pod.controller))
+        nodes = tuple(node for node in shown.nodes if node.name in (move.from_node, to))
+        budgets = tuple(item for item in shown.budgets if item.namespace == "default")
+        self.sleep(seconds)
+        self.trace.tell(LookEvent(self.t, process, began, move, Vicinity(tuple(counted), budgets, nodes)))
+        return self
+
     def gate(self, name: str, to: str, process: str = "p0", **fields: Any) -> Story:
         """The gate lets a pod go."""
         return self.gates([self.move(name, to, **fields)], process)
 
-    def gates(self, moves: Sequence[Move], process: str = "p0") -> Story:
+    def gates(self, moves: Sequence[Move], process: str = "p0", *, shown: Cluster | None = None) -> Story:
         """The gate lets several pods go together."""
-        permits = tuple(Permit(move, "1") for move in moves)
-        self.trace.tell(GateEvent(self.t, process, tuple(moves), permits, self.store.snapshot(), self.ledger))
+        return self._verdicts(moves, tuple(Permit(move, "1") for move in moves), process, shown)
+
+    def refuse(self, name: str, to: str, process: str = "p0") -> Story:
+        """The gate refuses a pod."""
+        move = self.move(name, to)
+        return self._verdicts([move], (Refusal("Stop", "stays", pod=move.pod),), process, None)
+
+    def _verdicts(
+        self, moves: Sequence[Move], said: tuple[Permit | Refusal, ...], process: str, shown: Cluster | None
+    ) -> Story:
+        cluster = shown or self.store.snapshot()
+        self.trace.tell(GateEvent(self.t, process, tuple(moves), said, cluster, self.ledger))
         return self
 
     def write(self, ledger: Ledger, process: str = "p0") -> Story:
@@ -117,6 +140,7 @@ class Story(WorldStory):
             "read": lambda: self.read(process),
             "plan": lambda: self.plan(name, process),
             "look": lambda: self.look(name, process),
+            "around": lambda: self.around(name, to, process),
             "gate": lambda: self.gate(name, to, process),
             "intent": lambda: self.intend(name, to, process),
             "audit": lambda: self.ask("append", "audit", process, body=(f"default/{name}",)),
@@ -128,7 +152,7 @@ class Story(WorldStory):
         given = {"uid": found.uid if found else "", "resource_version": found.resource_version if found else ""}
         request = self.ask(
             "create", "pods/eviction", process, namespace="default", name=name,
-            **{**given, "gate_at": self.history.asked_at.get(process), **fields},
+            **{**given, **fields},
         )  # fmt: skip
         if effect == "now":
             self.take_effect(request)

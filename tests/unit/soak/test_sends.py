@@ -39,7 +39,8 @@ def test_a_send_with_all_that_belongs_to_it_is_right(checker: type[Checker]) -> 
     [
         (Freshness, "read", "without a snapshot"),
         (Freshness, "look", "without a live read"),
-        (Freshness, "gate", "never asked"),
+        (Freshness, "gate", "never asked about it"),
+        (Freshness, "around", "never looked at"),
         (IntentFirst, "intent", "its entries in the ledger: none"),
         (Accountability, "audit", "without a line"),
         (SolverFailure, "plan", "does not name it"),
@@ -55,9 +56,37 @@ def test_what_is_left_out_is_found(checker: type[Checker], without: str, why: st
 def test_ages_at_the_send_are_counted() -> None:
     """Snapshot, live read and verdict, each a little too old."""
     story = Story(Freshness)
-    story.read().sleep(8).gate("web-0", "n3").look("web-0").sleep(2.1)
-    story.send("web-0", without=["read", "gate", "look"])
+    story.read().sleep(8).around("web-0", "n3").gate("web-0", "n3").look("web-0").sleep(2.1)
+    story.send("web-0", without=["read", "around", "gate", "look"])
     assert [message.partition("was sent ")[2].split()[0] for message in story.found] == ["on", "2.1", "2.1"]
+
+
+def test_a_verdict_about_another_pod_is_none() -> None:
+    """The gate has just been asked, and permitted: but another pod, or the whole wave a while ago."""
+    story = Story(Freshness).read().around("web-0", "n3")
+    story.gates([story.move(name, "n3") for name in ("web-0", "web-1")])
+    story.sleep(1.5).around("web-1", "n3").gate("web-1", "n3")
+    story.send("web-0", without=["read", "around", "gate"])
+    assert [message.partition("was sent ")[2] for message in story.found] == ["1.5 s after the gate's verdict about it"]
+
+
+def test_a_refused_pod_is_not_sent() -> None:
+    """Whatever the gate said of it before."""
+    story = Story(Freshness).read().around("web-0", "n3").gate("web-0", "n3").refuse("web-0", "n3")
+    story.send("web-0", without=["read", "around", "gate"])
+    assert ["though the gate refused it" in message for message in story.found] == [True]
+
+
+def test_a_verdict_is_given_on_what_was_just_read() -> None:
+    """Reads that took long, and a gate that was shown what stood before them."""
+    story = Story(Freshness).read().around("web-0", "n3", seconds=1.4)
+    story.send("web-0", without=["read", "around"])
+    assert ["on a verdict about what was read 1.4 s before" in message for message in story.found] == [True]
+    story = Story(Freshness).read()
+    before = story.store.snapshot()
+    story.set_pod("web-1", is_ready=False).around("web-0", "n3").gates([story.move("web-0", "n3")], shown=before)
+    story.send("web-0", without=["read", "around", "gate"])
+    assert ["did not see default/web-1 as it was read last" in message for message in story.found] == [True]
 
 
 @pytest.mark.parametrize("fields", [{"uid": ""}, {"resource_version": "1"}, {"resource_version": ""}])
@@ -76,8 +105,8 @@ def test_both_preconditions_are_those_of_the_live_read(fields: dict[str, Any]) -
 def test_the_live_read_has_to_equal_the_plan(change: dict[str, Any], why: str) -> None:
     """Changed between the gate and the look."""
     story = Story(Freshness)
-    story.read().gate("web-0", "n3").set_pod("web-0", **change).look("web-0")
-    story.send("web-0", without=["read", "gate", "look"])
+    story.read().around("web-0", "n3").gate("web-0", "n3").set_pod("web-0", **change).look("web-0")
+    story.send("web-0", without=["read", "around", "gate", "look"])
     assert any(why in message for message in story.found)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import yaml
 
+from rescheduler.adapters.kubernetes.client.transport_failures import telling_vain_connects
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.printable import shortened
 
@@ -56,7 +57,7 @@ def load_endpoint(kubeconfig: str | None, context: str | None) -> Endpoint:
         raise ClusterError(f"kubeconfig {_location(kubeconfig)}: the cluster of context {name!r} names no server")
     try:
         configuration.connection_pool_maxsize = MOST_CONNECTIONS
-        pool = rest.RESTClientObject(configuration).pool_manager
+        pool = telling_vain_connects(rest.RESTClientObject(configuration).pool_manager)
     except _UNREADABLE as error:
         reason = shortened(str(error), 300)
         raise ClusterError(f"context {name!r}: its certificates or proxy cannot be used: {reason}") from error

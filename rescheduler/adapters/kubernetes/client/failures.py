@@ -104,7 +104,13 @@ def server_message(body: bytes) -> str:
     return f": {shortened(text, 300)}" if text else ""
 
 
-def unreachable(server: str, method: str, path: str, error: Exception) -> str:
+def broken_tls(server: str, method: str, path: str, error: Exception) -> str:
+    """Words for a TLS connection that failed once it was made: with TLS 1.3 also for want of our certificate."""
+    cause = _cause(str(error))
+    return f"the TLS connection to {server} broke after {method} {path} was sent; its outcome is not known: {cause}"
+
+
+def unreachable(server: str, method: str, path: str, error: BaseException) -> str:
     """Words for a connection that failed."""
     kind = type(error).__name__
     cause = _cause(str(error))

@@ -49,6 +49,12 @@ def node_path(name: str = "") -> str:
     return _path("/api/v1/nodes", name)
 
 
+def object_path(listed_at: str, namespace: str = "", name: str = "") -> str:
+    """Path of one object of a kind, or of a namespace's; ``listed_at``: where all of the kind are listed."""
+    group, _, plural = listed_at.rpartition("/")
+    return _path(f"{group}/namespaces/{quote(namespace, safe='')}/{plural}" if namespace else listed_at, name)
+
+
 def _path(collection: str, name: str, subresource: str = "") -> str:
     parts = [collection, *(quote(part, safe="") for part in (name, subresource) if part)]
     return "/".join(parts)

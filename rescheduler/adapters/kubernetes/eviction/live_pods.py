@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import pod_path
+from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
 from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
 from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
@@ -40,8 +41,16 @@ def read_pod(connection: Connection, namespace: str, name: str) -> Pod | None:
 
 def read_pods(connection: Connection, namespace: str, selector: LabelSelector | None) -> list[Pod]:
     """The pods of a namespace that a selector matches (None: all). Raises ClusterError."""
-    path = pod_path(namespace)
     params = {"labelSelector": selector_text(selector)} if selector is not None else None
+    return _listed(connection, pod_path(namespace), params)
+
+
+def read_pods_on(connection: Connection, node: str) -> list[Pod]:
+    """The pods of all namespaces that are bound to a node. Raises ClusterError."""
+    return _listed(connection, KIND_BY_NAME["Pod"].path, {"fieldSelector": f"spec.nodeName={node}"})
+
+
+def _listed(connection: Connection, path: str, params: Mapping[str, str] | None) -> list[Pod]:
     found: list[Pod] = []
     try:
         for page in connection.pages(path, params=params):

@@ -8,17 +8,20 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
 from rescheduler.adapters.kubernetes.eviction import events, evictor
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods
+from rescheduler.adapters.kubernetes.eviction.vicinity import LiveReads, side_by_side
 from rescheduler.adapters.kubernetes.guidance import gates, nominations
 from rescheduler.adapters.kubernetes.guidance import guidance_support as guide_support
 from rescheduler.adapters.kubernetes.guidance.gate_rule import GateRule
 from rescheduler.adapters.kubernetes.guidance.guidance_support import why_no_holds
 from rescheduler.adapters.kubernetes.guidance.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.guidance.taints import NodeTaints
+from rescheduler.adapters.vicinity import read_vicinity
 from rescheduler.extension_points import Clock, ClusterReader, EvictionAnswer, ExecutionTarget, HoldRequest
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import OwnerReference, Pod
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import Move, PodReference
+from rescheduler.model.plan.vicinity import Vicinity
 
 
 class KubernetesTarget(ExecutionTarget):
@@ -64,6 +67,10 @@ class KubernetesTarget(ExecutionTarget):
     def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
         """The pods of one namespace that a selector matches (None: all). Raises ClusterError."""
         return read_pods(self._connection, namespace, selector)
+
+    def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
+        """What a move depends on, by narrow reads. Raises ClusterError."""
+        return read_vicinity(LiveReads(self._connection), move, cluster, side_by_side)
 
     def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         """Ask the Eviction API for exactly this pod; see ``evictor.classify`` for the answers."""

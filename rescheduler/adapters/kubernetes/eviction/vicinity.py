@@ -1,0 +1,88 @@
+"""Reads what one move depends on by narrow requests, those that do not wait for one another side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rescheduler.adapters.background import in_background
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import NotServedError
+from rescheduler.adapters.kubernetes.client.paths import object_path
+from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods, read_pods_on
+from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
+from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion
+from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
+from rescheduler.adapters.kubernetes.objects.pages import decode_object, decode_page
+from rescheduler.adapters.vicinity import NarrowReads, Reads
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import DisruptionBudget, Workload
+
+
+class LiveReads(NarrowReads):
+    """Each a request of its own, and for a long list more; no verb that reading the whole cluster does not need."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Nothing is sent yet."""
+        self._connection = connection
+
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """One pod, or None. Raises ClusterError, as all of these do."""
+        return read_pod(self._connection, namespace, name)
+
+    def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
+        """The pods of one namespace that a selector matches (None: all)."""
+        return read_pods(self._connection, namespace, selector)
+
+    def pods_on(self, node: str) -> Sequence[Pod]:
+        """The pods that are bound to a node."""
+        return read_pods_on(self._connection, node)
+
+    def budgets_in(self, namespace: str) -> Sequence[DisruptionBudget]:
+        """The PodDisruptionBudgets of one namespace; none where the server does not know the kind."""
+        kind = KIND_BY_NAME["PodDisruptionBudget"]
+        path = object_path(kind.path, namespace)
+        convert = ObjectConversion(_ignore).convert
+        try:
+            pages = list(self._connection.pages(path))
+            return [convert(kind.name, found) for page in pages for found in decode_page(kind, page)]
+        except NotServedError:
+            return []
+        except (ObjectError, BrokenTextError) as error:
+            raise self._unreadable(path, error) from error
+
+    def read_node(self, name: str) -> Node | None:
+        """One node, or None."""
+        found: Node | None = self._one("Node", "", name)
+        return found
+
+    def read_workload(self, known: Workload) -> Workload | None:
+        """An owner of this kind and name, or None."""
+        found: Workload | None = self._one(known.kind, known.namespace, known.name)
+        return found
+
+    def _one(self, kind_name: str, namespace: str, name: str) -> Any:
+        kind = KIND_BY_NAME[kind_name]
+        path = object_path(kind.path, namespace, name)
+        try:
+            body = self._connection.get(path)
+            return ObjectConversion(_ignore).convert(kind_name, decode_object(kind, body))
+        except NotServedError:
+            return None
+        except (ObjectError, BrokenTextError) as error:
+            raise self._unreadable(path, error) from error
+
+    def _unreadable(self, path: str, error: Exception) -> ClusterError:
+        return ClusterError(f"{self._connection.server} answered GET {path} with what cannot be read: {error}")
+
+
+def side_by_side(reads: Reads) -> list[Any]:
+    """All at once: what is read would otherwise be as old as all of them take together."""
+    return [answer.result() for answer in [in_background(read, "narrow-read") for read in reads]]
+
+
+def _ignore(_warning: str) -> None:
+    """The snapshot that the plan was made from has told of it."""

@@ -1,0 +1,77 @@
+"""Which narrow reads make up what one move depends on; the live and the embedded cluster ask the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import DisruptionBudget, Workload
+from rescheduler.model.plan.plan import Move
+from rescheduler.model.plan.vicinity import Vicinity, counted_with, owners_of
+
+
+class NarrowReads(Protocol):
+    """Objects as they stand now. Each raises ClusterError."""
+
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """One pod, or None."""
+
+    def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
+        """The pods of one namespace that a selector matches (None: all)."""
+
+    def pods_on(self, node: str) -> Sequence[Pod]:
+        """The pods that are bound to a node, of all namespaces."""
+
+    def budgets_in(self, namespace: str) -> Sequence[DisruptionBudget]:
+        """The PodDisruptionBudgets of one namespace."""
+
+    def read_node(self, name: str) -> Node | None:
+        """One node, or None."""
+
+    def read_workload(self, known: Workload) -> Workload | None:
+        """An owner of this kind and name, or None."""
+
+
+Reads = Sequence[Callable[[], Any]]
+
+
+def in_turn(reads: Reads) -> list[Any]:
+    """One read after the other."""
+    return [read() for read in reads]
+
+
+def read_vicinity(
+    reads: NarrowReads, move: Move, cluster: Cluster, together: Callable[[Reads], list[Any]] = in_turn
+) -> Vicinity:
+    """Read what a move depends on. ``cluster``: who owns the pod; ``together`` does reads that do not wait for another.
+
+    The pods that are counted with this one are read last, since its labels and the budgets say which they are.
+    """
+    namespace, name = move.pod.namespace, move.pod.name
+    before = cluster.pod_by_key.get(move.pod.key)
+    owners = () if before is None else owners_of(cluster, before)
+    pod, budgets, on_destination, *objects = together(
+        [
+            lambda: reads.read_pod(namespace, name),
+            lambda: reads.budgets_in(namespace),
+            lambda: reads.pods_on(move.to_node),
+            lambda: reads.read_node(move.from_node),
+            lambda: reads.read_node(move.to_node),
+            *(partial(reads.read_workload, owner) for owner in owners),
+        ]
+    )
+    selectors = () if pod is None else counted_with(cluster, pod, tuple(budgets))
+    lists = together([partial(reads.read_pods, namespace, selector) for selector in selectors])
+    pods = {item.key: item for found in (on_destination, *lists) for item in found}
+    if pod is None:
+        pods.pop(move.pod.key, None)
+    elif move.pod.key not in pods:
+        pods[pod.key] = pod
+    nodes = {node.name: node for node in objects[:2] if node is not None}
+    workloads = (owner for owner in objects[2:] if owner is not None)
+    return Vicinity(tuple(pods.values()), tuple(budgets), tuple(nodes.values()), tuple(workloads))

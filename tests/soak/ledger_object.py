@@ -1,0 +1,78 @@
+"""The ledger's ConfigMap as the API server holds it, with an operator's mark."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.credentials import Endpoint
+from rescheduler.adapters.kubernetes.ledger import STOP_ANNOTATION, ConfigMapLedger
+from rescheduler.extension_points import Clock, LedgerReading
+from rescheduler.model.daemon.ledger import Ledger
+from tests.soak.http_wire import ACCOUNT, SERVER, HttpRequest, WireResponse
+from tests.soak.versioned_object import VersionedObject
+from tests.soak.wire import HttpAnswer
+
+NAMESPACE: Final = "rescheduler-holds"
+NAME: Final = "rescheduler-ledger"
+KEEP_SECONDS: Final = 86400.0
+
+
+class LedgerObject(VersionedObject):
+    """Any number of processes may share it."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(f"/api/v1/namespaces/{NAMESPACE}/configmaps", NAME)
+        self.clock = clock
+        self._mark: str | None = None
+        endpoint = Endpoint(SERVER, "simulated", ACCOUNT, _Direct(self))
+        self._reader = ConfigMapLedger(
+            Connection(lambda: endpoint, read_only=True), NAMESPACE, NAME, keep_seconds=KEEP_SECONDS
+        )
+
+    @property
+    def stop(self) -> str | None:
+        """An operator's mark: on the object, or on its namespace while there is none."""
+        return self._mark
+
+    @stop.setter
+    def stop(self, reason: str | None) -> None:
+        self._mark = reason
+        if self.found is not None:
+            self.put(self.found)
+
+    @property
+    def ledger(self) -> Ledger:
+        """As a client that meets no fault reads it; for checkers."""
+        return self.read().ledger
+
+    def read(self) -> LedgerReading:
+        """The same, with version and mark."""
+        return self._reader.read()
+
+    def answer(self, asked: HttpRequest) -> HttpAnswer:
+        """As an API server answers, about the namespace too."""
+        if asked.method == "GET" and asked.path == f"/api/v1/namespaces/{NAMESPACE}":
+            marks = {STOP_ANNOTATION: self._mark} if self._mark is not None and self.found is None else {}
+            found = {"kind": "Namespace", "metadata": {"name": NAMESPACE, "annotations": marks}}
+            return HttpAnswer(200, json.dumps(found).encode())
+        return super().answer(asked)
+
+    def put(self, body: dict[str, Any]) -> None:
+        """The mark stays as the operator has it, whatever a writer has read of it."""
+        others = {key: text for key, text in body["metadata"].get("annotations", {}).items() if key != STOP_ANNOTATION}
+        marks = {} if self._mark is None else {STOP_ANNOTATION: self._mark}
+        super().put({**body, "metadata": {**body["metadata"], "annotations": {**others, **marks}}})
+
+
+class _Direct:
+    """A transport on which nothing goes wrong."""
+
+    def __init__(self, found: LedgerObject) -> None:
+        self._object = found
+
+    def request(self, method: str, url: str, **_: Any) -> WireResponse:
+        """The answer at once."""
+        asked = HttpRequest(method, url.removeprefix(SERVER), {}, None)
+        return WireResponse(self._object.answer(asked), self._object.clock.now())
