@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-house bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files lock clean
+.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-house bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -123,11 +123,24 @@ chart-files: ## copy what the chart installs, as it stands in deploy/, into the 
 	  cp "$$(find deploy -name "$$(basename "$$copy")" -not -path "deploy/chart/*")" "$$copy"; \
 	done
 
+# The bill of materials is of what a plain installation holds, none of the tools that make it.
+RELEASE := build/release
+
+release: $(DEPLOY_STAMP) ## wheel, sdist and a bill of materials (CycloneDX), in build/release
+	rm -rf $(RELEASE)
+	$(BIN)/python -m hatchling build -d $(RELEASE)
+	$(PYTHON) -m venv $(RELEASE)/installed
+	$(RELEASE)/installed/bin/pip install --quiet --disable-pip-version-check -c <(sed -n 's/ \\$$//; /^[a-z]/p' requirements.lock) $(RELEASE)/*.whl
+	$(RELEASE)/installed/bin/pip uninstall --quiet --yes --disable-pip-version-check pip setuptools
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
+	  --of JSON -o $(RELEASE)/kube-rescheduler.cdx.json $(RELEASE)/installed
+	rm -rf $(RELEASE)/installed
+
 lock: ## write requirements.lock and requirements-deploy.lock anew from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --group test --group lint --extra fast pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --group test --group lint --group deploy --group docs --extra fast --extra otel pyproject.toml -o requirements-deploy.lock
+	  --group test --group lint --group deploy --group docs --group release --extra fast --extra otel pyproject.toml -o requirements-deploy.lock
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* .import_linter_cache

@@ -31,6 +31,7 @@ COMMANDS = {
 }
 """Each is the function of its name in the module of its name under ``cli/commands``."""
 GROUPS_OF_COMMANDS = {
+    "policy": "list and show the shipped policies, and begin one of your own",
     "explain": "say why a pod or a node would or would not move",
     "top": "show measured load of nodes and pods, with trust and age",
 }

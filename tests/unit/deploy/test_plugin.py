@@ -106,5 +106,5 @@ def test_the_krew_manifest_has_the_form_that_krew_wants() -> None:
 def test_what_krew_installs_runs_this_version() -> None:
     """The launcher names the version of the manifest, and can be executed."""
     launcher = DEPLOY / "krew" / NAME
-    assert f"rescheduler=={__version__} {NAME}" in launcher.read_text()
+    assert f"kube-rescheduler=={__version__} {NAME}" in launcher.read_text()
     assert os.access(launcher, os.X_OK)
