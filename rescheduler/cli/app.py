@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "read a policy, or a scheduler's configuration, and say what it does",
     "simulate": "try a policy on the embedded cluster",
     "plan": "propose moves for a cluster or a recorded snapshot",
+    "diff": "show what differs between two plans",
     "score": "show what the scheduler thinks of every node for a pod",
     "schedule": "show where the scheduler would put each pending pod",
     "snapshot": "record a cluster in a file",

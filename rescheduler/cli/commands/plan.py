@@ -10,7 +10,7 @@ import typer
 
 from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags, with_options
-from rescheduler.cli.parameters import parsed
+from rescheduler.cli.parameters import MomentInTime, moment, parsed
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
     descheduler_files,
@@ -26,7 +26,7 @@ from rescheduler.model.plan.what_if import NodeShape
 from rescheduler.model.printable import printable
 
 if TYPE_CHECKING:
-    pass
+    from rescheduler.model.objects.cluster import Cluster
 
 
 # Shapes of nodes as people write them: ``cpu=16,memory=64Gi``, ``like:NODE``, ``3xlike:NODE``.
@@ -92,6 +92,14 @@ class WhatIfFlags(PlanFlags):
             show_default=False, rich_help_panel="What if",
         ),
     ] = None  # fmt: skip
+    at: Annotated[
+        MomentInTime | None,
+        typer.Option(
+            metavar="TIME", parser=parsed(moment), help="Plan as if it were then: windows, ages and budgets; RFC 3339, "
+            "or such as +2h from when the cluster was read [default: when it was read]",
+            show_default=False, rich_help_panel="What if",
+        ),
+    ] = None  # fmt: skip
 
 
 @with_options
@@ -115,6 +123,9 @@ def plan(options: WhatIfFlags) -> int:
 
         cluster, schedulers = read_world(options, policy, progress)
         selection, earlier = selection_from(options), earlier_evictions(options, policy, cluster)
+        read, at = cluster, _time_in(cluster, options.at)
+        if at is not None:
+            cluster, schedulers = planning.as_if_at(cluster, schedulers, at)
         given: dict[str, Any] = {"selection": selection, "schedulers": schedulers, "earlier": earlier}
         given |= {"seed": options.seed, "progress": progress}
         removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
@@ -125,9 +136,22 @@ def plan(options: WhatIfFlags) -> int:
             proposed, cluster = what_if.plan_what_if(cluster, policy, change, **given)
         else:
             proposed = planning.plan(cluster, policy, **given)
+        if at is not None:
+            proposed = planning.told_as_if_at(proposed, read, at)
     warn(proposed.warnings)
     print_plan(proposed, cluster, options.output)
     return NOT_EMPTY if options.exit_code and proposed.moves else DONE
+
+
+def _time_in(cluster: Cluster, at: MomentInTime | None) -> float | None:
+    """Seconds since the epoch. Raises ReschedulerError where a cluster tells no time to count from."""
+    if at is None or not at.is_relative:
+        return None if at is None else at.seconds
+    if not cluster.taken_at:
+        from rescheduler.extension_points import ReschedulerError
+
+        raise ReschedulerError("--at: the recording tells no time to count from; give one in RFC 3339")
+    return cluster.taken_at + at.seconds
 
 
 def _refuse_what_cannot_be(options: WhatIfFlags) -> None:

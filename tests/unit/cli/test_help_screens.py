@@ -18,6 +18,7 @@ COMMANDS = [
     "simulate",
     "plan",
     "explain",
+    "diff",
     "score",
     "schedule",
     "snapshot",
