@@ -18,6 +18,7 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 COMMANDS = {
     "demo": "watch the whole loop on the embedded cluster; needs no Kubernetes",
     "check": "read a policy, or a scheduler's configuration, and say what it does",
+    "doctor": "say what on a live cluster would keep it from working, each with the fix",
     "simulate": "try a policy on the embedded cluster",
     "plan": "propose moves for a cluster or a recorded snapshot",
     "diff": "show what differs between two plans",

@@ -15,6 +15,7 @@ COMMANDS = [
     "demo",
     "check",
     "policy",
+    "doctor",
     "simulate",
     "plan",
     "explain",
