@@ -7,11 +7,10 @@ from typing import Any
 
 from tests.cluster.cluster import Cluster
 from tests.cluster.shapes import deployment, disruption_budget
+from tests.cluster.test_rights import tool_of
 from tests.cluster.tool import Tool
 from tests.cluster.waiting import wait_until
 from tests.paths import DEPLOY
-
-SYSTEM = "rescheduler-system"
 
 
 def by_rule(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -47,7 +46,7 @@ def test_what_stands_in_the_way_is_named(cluster: Cluster, tool: Tool) -> None:
         disruption_budget("web", app="web", maxUnavailable=0),
     )
     cluster.wait_pods_running(5)
-    cluster.create(deployment("odd", cpu="1", schedulerName="volcano"))
+    cluster.create(deployment("odd", cpu="1", spec={"schedulerName": "volcano"}))
     wait_until(
         lambda: cluster.api.get("poddisruptionbudgets", "web", "default").get("status", {}).get("expectedPods") == 2,
         "the budget's status",
@@ -65,9 +64,7 @@ def test_an_account_without_rights_is_told_which(cluster: Cluster, tmp_path: Pat
     """The looking account of deploy/rbac.yaml may look; it lacks what acting takes, which blocks only who would act."""
     cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
     cluster.add_nodes(1, cpu="4")
-    tool = Tool(cluster, tmp_path)
-    tool.kubeconfig = cluster.control_plane.service_account_kubeconfig("rescheduler-observe", SYSTEM)
-    tool.user = f"system:serviceaccount:{SYSTEM}:rescheduler-observe"
+    tool = tool_of(cluster, "rescheduler-observer", tmp_path)
     lacking = by_rule(tool.run("doctor", "-o", "json").document)["Rights"]
     assert {item["object"] for item in lacking} >= {"evict pods", "keep room", "write down what is evicted"}
     assert not any(item["blocks"] for item in lacking)
@@ -78,9 +75,7 @@ def test_an_account_without_rights_is_told_which(cluster: Cluster, tmp_path: Pat
 def test_an_account_that_may_not_look_is_blocked(cluster: Cluster, tmp_path: Path) -> None:
     """Every finding says so, and the cluster that cannot be read is one of them."""
     cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
-    tool = Tool(cluster, tmp_path)
-    tool.kubeconfig = cluster.control_plane.service_account_kubeconfig("default", SYSTEM)
-    tool.user = f"system:serviceaccount:{SYSTEM}:default"
+    tool = tool_of(cluster, "default", tmp_path)
     found = by_rule(tool.run("doctor", "-o", "json", code=1).document)
     assert found["Reading"][0]["blocks"]
     assert any(item["object"] == "see the cluster" and item["blocks"] for item in found["Rights"])
