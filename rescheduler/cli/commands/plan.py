@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # Shapes of nodes as people write them: ``cpu=16,memory=64Gi``, ``like:NODE``, ``3xlike:NODE``.
 
 MOST_ADDED: Final = 1000
+NATIVE: Final = (CPU, MEMORY, PODS, "ephemeral-storage")
 WANTED: Final = "wanted a shape such as cpu=16,memory=64Gi, like:NODE or 2xlike:NODE"
 _COUNTED: Final = re.compile(r"([0-9]{1,9})x(.*)", re.ASCII | re.DOTALL)
 _RESOURCE: Final = re.compile(r"[a-zA-Z0-9]([-a-zA-Z0-9_./]{0,250}[a-zA-Z0-9])?", re.ASCII)
@@ -58,6 +59,7 @@ def _amounts(shape: str) -> dict[str, int]:
         name, equals, quantity = (item.strip() for item in part.partition("="))
         if not equals or _RESOURCE.fullmatch(name) is None or not quantity:
             raise ValueError(f"found {printable(part, 60)!r}; {WANTED}")
+        _refuse_unknown(name)
         if name in found:
             raise ValueError(f"{name} stands twice; write it once")
         try:
@@ -70,6 +72,18 @@ def _amounts(shape: str) -> dict[str, int]:
     if PODS in found and not found[PODS]:
         raise ValueError("pods: 0; a node that takes no pod helps nobody; leave it out for 110")
     return found
+
+
+def _refuse_unknown(name: str) -> None:
+    """Raise for a name that is none of Kubernetes' own and has no domain, as every extended resource has."""
+    if name in NATIVE or "/" in name or name.startswith("hugepages-"):
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, NATIVE, n=1, cutoff=0.5)
+    meant = f"did you mean {near[0]}? There" if near else "there"
+    native = ", ".join(NATIVE)
+    raise ValueError(f"{printable(name, 60)}: no such resource; {meant} are {native}, and others like nvidia.com/gpu")
 
 
 @dataclass(frozen=True)
