@@ -4,20 +4,28 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-house bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files lock clean
+.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-house bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## set up the virtual environment from the lock file
 
-$(STAMP): pyproject.toml requirements.lock
+# What runs it, and nothing else: pip says package by package how far it is.
+$(RUN_STAMP): pyproject.toml requirements-run.lock
+	@echo "Setting up $(VENV) with what rescheduler needs to run; this is done once."
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --disable-pip-version-check --require-hashes -r requirements-run.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $(RUN_STAMP)
+
+$(STAMP): $(RUN_STAMP) requirements.lock
+	@echo "Adding what tests and checks need to $(VENV); this is done once."
+	set -o pipefail; $(BIN)/pip install --disable-pip-version-check --require-hashes -r requirements.lock | sed '/already satisfied/d'
 	@touch $(STAMP)
 
 # What renders the chart and builds the site: large, and needed for nothing else.
@@ -27,7 +35,7 @@ $(DEPLOY_STAMP): $(STAMP) requirements-deploy.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-deploy.lock
 	@touch $(DEPLOY_STAMP)
 
-demo: $(STAMP) ## a pending pod gets its room, in the embedded cluster
+demo: $(RUN_STAMP) ## a pending pod gets its room, in the embedded cluster
 	$(BIN)/rescheduler demo
 
 # The same order each time, as examples are the same; HYPOTHESIS_PROFILE=random looks for new ones.
@@ -123,11 +131,27 @@ chart-files: ## copy what the chart installs, as it stands in deploy/, into the 
 	  cp "$$(find deploy -name "$$(basename "$$copy")" -not -path "deploy/chart/*")" "$$copy"; \
 	done
 
-lock: ## write requirements.lock and requirements-deploy.lock anew from pyproject.toml
+# The bill of materials is of what a plain installation holds, none of the tools that make it.
+RELEASE := build/release
+
+release: $(DEPLOY_STAMP) ## wheel, sdist and a bill of materials (CycloneDX), in build/release
+	rm -rf $(RELEASE)
+	$(BIN)/python -m hatchling build -d $(RELEASE)
+	$(PYTHON) -m venv $(RELEASE)/installed
+	$(RELEASE)/installed/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-run.lock
+	$(RELEASE)/installed/bin/pip install --quiet --disable-pip-version-check --no-deps $(RELEASE)/*.whl
+	$(RELEASE)/installed/bin/pip uninstall --quiet --yes --disable-pip-version-check pip setuptools
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
+	  --of JSON -o $(RELEASE)/kube-rescheduler.cdx.json $(RELEASE)/installed
+	rm -rf $(RELEASE)/installed
+
+lock: ## write the files requirements*.lock anew from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --group test --group lint --extra fast pyproject.toml -o requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --group test --group lint --group deploy --group docs --extra fast --extra otel pyproject.toml -o requirements-deploy.lock
+	  -c requirements.lock pyproject.toml -o requirements-run.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --group test --group lint --group deploy --group docs --group release --extra fast --extra otel pyproject.toml -o requirements-deploy.lock
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* .import_linter_cache

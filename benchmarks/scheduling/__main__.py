@@ -1,7 +1,7 @@
 """Benchmark: one pod on 5,000 nodes, and 10,000 pods placed anew one after another.
 
 ``python -m benchmarks.scheduling [--data PATH] --seed N -o RESULT.json`` compares a plain path, the plugins one by one,
-numpy, and numba if it is installed (``pip install rescheduler[fast]``), in one process, and prints a table.
+numpy, and numba if it is installed (``pip install kube-rescheduler[fast]``), in one process, and prints a table.
 """
 
 from __future__ import annotations

@@ -74,5 +74,5 @@ class LoopArithmetic(BatchArithmetic):
 
 
 def is_numba_installed() -> bool:
-    """Whether ``LoopArithmetic`` can be had: the extra ``rescheduler[fast]``."""
+    """Whether ``LoopArithmetic`` can be had: the extra ``kube-rescheduler[fast]``."""
     return find_spec("numba") is not None

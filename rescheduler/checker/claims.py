@@ -27,7 +27,8 @@ def check_claims(plan: Plan, recounts: Mapping[str, Recount]) -> Iterator[Violat
 
 def _differences(plan: Plan, result: ObjectiveResult, recount: Recount) -> Iterator[str]:
     """What is claimed against what is counted; further objectives may have improved it, never made it worse."""
-    if result.value is None:
+    yield from recount.broken(plan)
+    if result.value is None or recount.reached is None:
         return
     sign = 1.0 if recount.is_better_higher else -1.0
     least = TOLERANCE * max(1.0, abs(result.value))

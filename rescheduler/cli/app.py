@@ -18,8 +18,10 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 COMMANDS = {
     "demo": "watch the whole loop on the embedded cluster; needs no Kubernetes",
     "check": "read a policy, or a scheduler's configuration, and say what it does",
+    "doctor": "say what on a live cluster would keep it from working, each with the fix",
     "simulate": "try a policy on the embedded cluster",
     "plan": "propose moves for a cluster or a recorded snapshot",
+    "diff": "show what differs between two plans",
     "score": "show what the scheduler thinks of every node for a pod",
     "schedule": "show where the scheduler would put each pending pod",
     "snapshot": "record a cluster in a file",
@@ -31,6 +33,7 @@ COMMANDS = {
 }
 """Each is the function of its name in the module of its name under ``cli/commands``."""
 GROUPS_OF_COMMANDS = {
+    "policy": "list and show the shipped policies, and begin one of your own",
     "explain": "say why a pod or a node would or would not move",
     "top": "show measured load of nodes and pods, with trust and age",
 }

@@ -25,12 +25,14 @@ def suggestions(root: Any, words: Sequence[str]) -> Suggestions:
     command, option = _reached(root, before)
     if option is not None:
         choices = _choices(option)
-        is_file = not choices and option.metavar in _TAKES_FILES
+        is_file = option.metavar in _TAKES_FILES
         return Suggestions(tuple(text for text in choices if text.startswith(begun)), FILES if is_file else NO_FILES)
     if begun.startswith("-"):
         return Suggestions(tuple(text for text in _options(command) if text.startswith(begun)), NO_FILES)
     if hasattr(command, "commands"):
         return Suggestions(tuple(text for text in _commands(command) if text.startswith(begun)), NO_FILES)
+    if before[:1] == ["policy"]:
+        return Suggestions(tuple(text for text in _shipped() if text.startswith(begun)), NO_FILES)
     return Suggestions((), FILES)
 
 
@@ -48,8 +50,20 @@ def _reached(root: Any, words: Sequence[str]) -> tuple[Any, Any]:
 
 
 def _choices(option: Any) -> tuple[str, ...]:
-    """The values of an option whose default is one of them."""
-    return tuple(str(choice.value) for choice in type(option.default)) if isinstance(option.default, Enum) else ()
+    """The values of an option whose default is one of them, and of those whose values are plugins or shipped files."""
+    if isinstance(option.default, Enum):
+        return tuple(str(choice.value) for choice in type(option.default))
+    if "--objective" in option.opts:
+        from rescheduler.planning.objectives import OBJECTIVES
+
+        return OBJECTIVES.names()
+    return _shipped() if "--policy" in option.opts else ()
+
+
+def _shipped() -> tuple[str, ...]:
+    from rescheduler.policy.shipped import shipped_policies
+
+    return tuple(shipped_policies())
 
 
 def _takes_value(parameter: Any) -> bool:

@@ -31,7 +31,7 @@ class GroupedCommand(TyperCommand):
 class OrderedGroup(TyperGroup):
     """A group of commands whose help begins with what it is for, and lists commands in the order of learning them."""
 
-    order: ClassVar[tuple[str, ...]] = ("demo", "check", "simulate", "plan", "explain")
+    order: ClassVar[tuple[str, ...]] = ("demo", "check", "policy", "doctor", "simulate", "plan", "explain")
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of commands: those that one learns first, then the others as they were registered."""

@@ -77,8 +77,8 @@ class SelectionFlags(ClusterFlags):
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE", help="A ReschedulerPolicy; repeatable, a later one wins field by field "
-            "[default: the defaults of docs/policy-reference.md]",
+            metavar="FILE", help="A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins "
+            "field by field [default: the defaults of docs/policy-reference.md]",
             show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip

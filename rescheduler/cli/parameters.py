@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import typer
 
@@ -55,6 +55,26 @@ def positive_duration(text: str) -> float:
     from rescheduler.policy.fields.values import parse_positive_duration
 
     return parse_positive_duration(text.strip())
+
+
+class MomentInTime(NamedTuple):
+    """A time, or one so many seconds after the cluster was read."""
+
+    seconds: float
+    is_relative: bool
+
+
+def moment(text: str) -> MomentInTime:
+    """``+2h`` from when the cluster was read, or an RFC 3339 time. Raises ValueError."""
+    text = text.strip()
+    if text.startswith("+"):
+        return MomentInTime(positive_duration(text[1:]), is_relative=True)
+    from rescheduler.model.times import read_time
+
+    seconds = read_time(text)
+    if seconds is None or seconds <= 0:
+        raise ValueError(f"found {text[:40]!r}; wanted a time with its zone such as 2030-01-31T22:00:00Z, or +2h")
+    return MomentInTime(seconds, is_relative=False)
 
 
 def pod_key(text: str) -> str:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
+from msgspec.structs import replace as with_changes
+
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.cycle import CycleOptions, make_plan
@@ -9,8 +14,30 @@ from rescheduler.extension_points import NOTHING_EARLIER, Clock, LedgerReading, 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
+from rescheduler.planning.lexicographic.document import summary_of
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
+
+_LOAD_AT_REST: Final = "the measured load stays as it was when the cluster was read"
+
+
+def as_if_at(cluster: Cluster, schedulers: Schedulers, at: float) -> tuple[Cluster, Schedulers]:
+    """The cluster with another time as its now, so that ages, windows and budgets are those of then; load stands still.
+
+    ``at``: seconds since the epoch.
+    """
+    from rescheduler.composition.recorded_load import LoadAtRest
+
+    load = LoadAtRest(schedulers.load, cluster.taken_at, _LOAD_AT_REST)
+    return replace(cluster, taken_at=at), replace(schedulers, load=load)
+
+
+def told_as_if_at(proposed: Plan, cluster: Cluster, at: float) -> Plan:
+    """A plan that was made for another time: it says so, and when the cluster was read in truth."""
+    taken_at, then = (summary_of(one).taken_at for one in (cluster, replace(cluster, taken_at=at)))
+    said = f"planned as if it were {then}; the cluster is that of {taken_at}"
+    snapshot = with_changes(proposed.snapshot, taken_at=taken_at)
+    return with_changes(proposed, snapshot=snapshot, warnings=(said, *proposed.warnings))
 
 
 def plan(

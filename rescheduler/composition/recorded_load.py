@@ -72,6 +72,7 @@ class LoadAtRest(MeasuredLoad):
 
     load: MeasuredLoad
     since: float
+    caution: str = "the measured load is that of the first cycle: it does not follow the pods that moved since"
 
     def windows(self, cluster: Cluster) -> UsageWindows | None:
         """The load, its windows moved on by the time that has passed."""
@@ -88,7 +89,7 @@ class LoadAtRest(MeasuredLoad):
         told = self.load.warnings(replace(cluster, taken_at=self.since))
         if cluster.taken_at == self.since or self.windows(cluster) is None:
             return told
-        return (*told, "the measured load is that of the first cycle: it does not follow the pods that moved since")
+        return (*told, self.caution)
 
 
 def _pod_use(cluster: Cluster, readings: Mapping[str, Sequence[Reading]]) -> dict[str, FloatArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import zip_longest
 from math import isfinite
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -39,6 +40,7 @@ def percent(share: float) -> str:
 
 GAP = 2
 NARROWEST_LAST_COLUMN = 24
+NARROWEST_FOLDED_COLUMN = 18
 STATUS_STYLES = {
     "OPTIMAL": "green", "FEASIBLE": "yellow", "INFEASIBLE": "red", "UNKNOWN": "red",
     "Landed": "green", "LandedElsewhere": "yellow", "Refused": "red", "NotAttempted": "dim", "Unknown": "red",
@@ -53,10 +55,13 @@ def cell(text: object, style: str = "") -> Text:
 class Rows:
     """Rows under headings: columns where they fit, else one block of lines for each row, so that no name breaks.
 
-    Only the last column, which holds the longest text, may fold.
+    Only the last column, which holds the longest text, may fold; besides those of ``folds``, in this order.
     """
 
-    def __init__(self, headings: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str]) -> None:
+    def __init__(
+        self, headings: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str], folds: Sequence[str] = ()
+    ) -> None:
+        self._folds = folds
         self._headings = headings
         self._rows = [[item if isinstance(item, Text) else cell(item) for item in row] for row in rows]
         self._right = right
@@ -64,6 +69,8 @@ class Rows:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self._width_of_all_but_last() + NARROWEST_LAST_COLUMN <= options.max_width or self._fits(options.max_width):
             yield from self._columns(console, options.max_width)
+        elif self._folds and (narrowed := self._narrowed(options.max_width)):
+            yield from self._folded_columns(console, narrowed)
         else:
             yield from self._blocks()
 
@@ -89,6 +96,28 @@ class Rows:
                 yield from (Segment(before), *one.render(console), Segment(after + " " * GAP))
             yield from _folded(row[-1], console, indent, width - indent)
 
+    def _narrowed(self, width: int) -> list[int]:
+        """Widths of columns that fit together, those of ``folds`` narrowed in their order; empty where none do."""
+        widths, left = list(self._widths), width - GAP * (len(self._headings) - 1)
+        for heading in self._folds:
+            place = self._headings.index(heading)
+            surplus = max(0, sum(widths) - left)
+            widths[place] = max(min(widths[place], NARROWEST_FOLDED_COLUMN), widths[place] - surplus)
+        return widths if sum(widths) <= left else []
+
+    def _folded_columns(self, console: Console, widths: Sequence[int]) -> Iterator[Segment]:
+        """Every cell in lines of its column's width."""
+        for row in ([cell(heading, "bold") for heading in self._headings], *self._rows):
+            columns = [[one] if one.cell_len <= width else one.wrap(console, width)
+                       for one, width in zip(row, widths, strict=True)]  # fmt: skip
+            for pieces in zip_longest(*columns, fillvalue=Text()):
+                for heading, width, piece in zip(self._headings, widths, pieces, strict=True):
+                    pad = " " * (width - piece.cell_len)
+                    before, after = (pad, "") if heading in self._right else ("", pad)
+                    is_last = heading == self._headings[-1]
+                    yield from (Segment(before), *piece.render(console), Segment("" if is_last else after + " " * GAP))
+                yield Segment.line()
+
     def _blocks(self) -> Iterator[Text]:
         for row in self._rows:
             for place, (heading, one) in enumerate(zip(self._headings, row, strict=True)):
@@ -104,9 +133,11 @@ def _folded(text: Text, console: Console, indent: int, width: int) -> Iterator[S
         yield from (Segment(" " * indent if place else ""), *line.render(console), Segment.line())
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()) -> Rows:
-    """Columns without lines, like kubectl's; ``right`` names those with numbers."""
-    return Rows(headings, rows, right)
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = (), folds: Sequence[str] = ()
+) -> Rows:
+    """Columns without lines, like kubectl's; ``right`` names those with numbers, ``folds`` those to narrow."""
+    return Rows(headings, rows, right, folds)
 
 
 def plural(count: float, singular: str, more: str | None = None) -> str:

@@ -55,7 +55,7 @@ def placement_rows(placements: Sequence[PlannedPlacement], *, wide: bool) -> Ite
         when = f"after wave {place.wave}" if place.wave else "already"
         outcome = [_outcome(place)] if isinstance(place, PlacementOutcome) else []
         rows.append([place.pod.key, place.node, when, *outcome, *([place.pod.uid] if wide else [])])
-    yield table(headings, rows)
+    yield table(headings, rows, folds=["UID", "POD"] if wide else [])
     if len(shown) < len(placements):
         yield cell(f"and {len(placements) - len(shown)} more; -o wide lists each of them.", "dim")
 
@@ -64,7 +64,8 @@ def _each(moves: Sequence[Move], *, wide: bool) -> RenderableType:
     is_done = any(isinstance(move, MoveOutcome) for move in moves)
     headings = ["WAVE", "POD", "FROM", "TO", *(["OUTCOME"] if is_done else []), "REASON"]
     headings += ["OBJECTIVE", "GUIDANCE", "UID"] if wide else []
-    return table(headings, (_move_row(move, is_done=is_done, wide=wide) for move in moves), right=["WAVE"])
+    rows = (_move_row(move, is_done=is_done, wide=wide) for move in moves)
+    return table(headings, rows, right=["WAVE"], folds=["UID", "REASON", "POD"] if wide else [])
 
 
 def _move_row(move: Move, *, is_done: bool, wide: bool) -> list[object]:

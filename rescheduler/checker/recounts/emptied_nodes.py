@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from rescheduler.model.columns.selectors import read_selector, selects
 from rescheduler.model.objects.cluster import Cluster
@@ -37,6 +38,24 @@ def price_emptied(cluster: Cluster, plan: Plan, args: EmptyNodesArgs) -> float:
             is_spoiled = not before[node.name] and after[node.name] > 0 and node.name not in by_others
             total += worth * (bool(before[node.name] and not after[node.name]) - is_spoiled)
     return total
+
+
+def too_many_emptied(cluster: Cluster, plan: Plan, args: EmptyNodesArgs) -> Iterator[str]:
+    """Whether more nodes than ``maxNodes`` lose all their pods, of those that the objective itself takes some from."""
+    if args.max_nodes is None:
+        return
+    left = _standing(cluster, plan)
+    for move in plan.moves:
+        left[move.from_node] -= 1
+        left[move.to_node] += 1
+    for placement in plan.placements:
+        left[placement.node] += placement.wave > 0
+    selector = read_selector(args.node_selector)
+    counted = {node.name for node in cluster.nodes if _may_be_emptied(node) and selects(selector, node.labels)}
+    own = {move.from_node for move in plan.moves if move.objective == EMPTY_NODES}
+    emptied = [name for name in own & counted if not left[name]]
+    if len(emptied) > args.max_nodes:
+        yield f"{len(emptied)} nodes emptied, and maxNodes allows {args.max_nodes}"
 
 
 def _standing(cluster: Cluster, plan: Plan) -> Counter[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from rescheduler.checker.recounts.antagonists import pairs_left
-from rescheduler.checker.recounts.emptied_nodes import price_emptied
+from rescheduler.checker.recounts.emptied_nodes import price_emptied, too_many_emptied
 from rescheduler.checker.recounts.fault_domains import violations_left
 from rescheduler.checker.recounts.fitting_shapes import shapes_that_fit
 from rescheduler.checker.recounts.overload import overload_left
@@ -19,19 +19,24 @@ from rescheduler.policy.reading.objective_arguments import arguments_of
 
 
 class Recount(NamedTuple):
-    """``reached``: what a plan reaches, in the unit of the objective's value."""
+    """``reached``: what a plan reaches, in the unit of the objective's value (None: moves are taken off that).
+
+    ``broken``: what the objective's own arguments forbid of a plan.
+    """
 
     is_better_higher: bool
-    reached: Callable[[Plan], float]
+    reached: Callable[[Plan], float] | None
+    broken: Callable[[Plan], Iterable[str]] = lambda _: ()
 
 
 def recounts_of(policy: Policy, cluster: Cluster, observed: ObservedUse | None) -> Mapping[str, Recount]:
-    """By the objective's name; left out where moves are taken off the value. ``observed``: for SpreadLoad."""
+    """By the objective's name. ``observed``: for SpreadLoad."""
     found: dict[str, Recount] = {}
     for objective in policy.objectives:
         args: Any = arguments_of(objective)
-        if objective.name == "EmptyNodes" and not objective.move_cost:
-            found[objective.name] = Recount(True, partial(price_emptied, cluster, args=args))
+        if objective.name == "EmptyNodes":
+            reached = None if objective.move_cost else partial(price_emptied, cluster, args=args)
+            found[objective.name] = Recount(True, reached, partial(too_many_emptied, cluster, args=args))
         elif objective.name == "SpreadLoad" and observed is not None:
             found[objective.name] = Recount(
                 False, partial(overload_left, cluster, observed=observed, target=args.target)

@@ -10,7 +10,7 @@ import typer
 
 from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags, with_options
-from rescheduler.cli.parameters import parsed
+from rescheduler.cli.parameters import MomentInTime, moment, parsed
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
     descheduler_files,
@@ -26,12 +26,13 @@ from rescheduler.model.plan.what_if import NodeShape
 from rescheduler.model.printable import printable
 
 if TYPE_CHECKING:
-    pass
+    from rescheduler.model.objects.cluster import Cluster
 
 
 # Shapes of nodes as people write them: ``cpu=16,memory=64Gi``, ``like:NODE``, ``3xlike:NODE``.
 
 MOST_ADDED: Final = 1000
+NATIVE: Final = (CPU, MEMORY, PODS, "ephemeral-storage")
 WANTED: Final = "wanted a shape such as cpu=16,memory=64Gi, like:NODE or 2xlike:NODE"
 _COUNTED: Final = re.compile(r"([0-9]{1,9})x(.*)", re.ASCII | re.DOTALL)
 _RESOURCE: Final = re.compile(r"[a-zA-Z0-9]([-a-zA-Z0-9_./]{0,250}[a-zA-Z0-9])?", re.ASCII)
@@ -58,6 +59,7 @@ def _amounts(shape: str) -> dict[str, int]:
         name, equals, quantity = (item.strip() for item in part.partition("="))
         if not equals or _RESOURCE.fullmatch(name) is None or not quantity:
             raise ValueError(f"found {printable(part, 60)!r}; {WANTED}")
+        _refuse_unknown(name)
         if name in found:
             raise ValueError(f"{name} stands twice; write it once")
         try:
@@ -70,6 +72,18 @@ def _amounts(shape: str) -> dict[str, int]:
     if PODS in found and not found[PODS]:
         raise ValueError("pods: 0; a node that takes no pod helps nobody; leave it out for 110")
     return found
+
+
+def _refuse_unknown(name: str) -> None:
+    """Raise for a name that is none of Kubernetes' own and has no domain, as every extended resource has."""
+    if name in NATIVE or "/" in name or name.startswith("hugepages-"):
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, NATIVE, n=1, cutoff=0.5)
+    meant = f"did you mean {near[0]}? There" if near else "there"
+    native = ", ".join(NATIVE)
+    raise ValueError(f"{printable(name, 60)}: no such resource; {meant} are {native}, and others like nvidia.com/gpu")
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,14 @@ class WhatIfFlags(PlanFlags):
         typer.Option(
             metavar="SHAPE", parser=parsed(parse_node_shape), help="Would one more of these help? Plan as if there was "
             "a further node, such as cpu=16,memory=64Gi,nvidia.com/gpu=1, like:NODE or 2xlike:NODE; repeatable",
+            show_default=False, rich_help_panel="What if",
+        ),
+    ] = None  # fmt: skip
+    at: Annotated[
+        MomentInTime | None,
+        typer.Option(
+            metavar="TIME", parser=parsed(moment), help="Plan as if it were then: windows, ages and budgets; RFC 3339, "
+            "or such as +2h from when the cluster was read [default: when it was read]",
             show_default=False, rich_help_panel="What if",
         ),
     ] = None  # fmt: skip
@@ -115,6 +137,9 @@ def plan(options: WhatIfFlags) -> int:
 
         cluster, schedulers = read_world(options, policy, progress)
         selection, earlier = selection_from(options), earlier_evictions(options, policy, cluster)
+        read, at = cluster, _time_in(cluster, options.at)
+        if at is not None:
+            cluster, schedulers = planning.as_if_at(cluster, schedulers, at)
         given: dict[str, Any] = {"selection": selection, "schedulers": schedulers, "earlier": earlier}
         given |= {"seed": options.seed, "progress": progress}
         removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
@@ -125,9 +150,22 @@ def plan(options: WhatIfFlags) -> int:
             proposed, cluster = what_if.plan_what_if(cluster, policy, change, **given)
         else:
             proposed = planning.plan(cluster, policy, **given)
+        if at is not None:
+            proposed = planning.told_as_if_at(proposed, read, at)
     warn(proposed.warnings)
     print_plan(proposed, cluster, options.output)
     return NOT_EMPTY if options.exit_code and proposed.moves else DONE
+
+
+def _time_in(cluster: Cluster, at: MomentInTime | None) -> float | None:
+    """Seconds since the epoch. Raises ReschedulerError where a cluster tells no time to count from."""
+    if at is None or not at.is_relative:
+        return None if at is None else at.seconds
+    if not cluster.taken_at:
+        from rescheduler.extension_points import ReschedulerError
+
+        raise ReschedulerError("--at: the recording tells no time to count from; give one in RFC 3339")
+    return cluster.taken_at + at.seconds
 
 
 def _refuse_what_cannot_be(options: WhatIfFlags) -> None:

@@ -76,8 +76,11 @@ def _json(value: bool) -> str:
 MOST_BYTES = 64 * 1024 * 1024
 
 
-def read_plan_file(file: str) -> Plan:
-    """Read JSON or YAML as ``plan -o json`` and ``-o yaml`` write it. Raises PlanFileError."""
+def read_plan_file(file: str, *, is_to_be_carried_out: bool = True) -> Plan:
+    """Read JSON or YAML as ``plan -o json`` and ``-o yaml`` write it. Raises PlanFileError.
+
+    ``is_to_be_carried_out``: then a plan for nodes that do not exist is none.
+    """
     try:
         with Path(file).open("rb") as stream:
             raw = stream.read(MOST_BYTES + 1)
@@ -86,17 +89,20 @@ def read_plan_file(file: str) -> Plan:
     if len(raw) > MOST_BYTES:
         raise PlanFileError(f"{file}: larger than {MOST_BYTES // 1024**2} MiB; that is no plan")
     try:
-        return parse_plan(raw)
+        return parse_plan(raw, is_to_be_carried_out=is_to_be_carried_out)
     except PlanFileError as error:
         raise PlanFileError(f"{file}: {error}") from None
 
 
-def parse_plan(raw: bytes) -> Plan:
+def parse_plan(raw: bytes, *, is_to_be_carried_out: bool = True) -> Plan:
     """Read a plan's bytes strictly. Raises PlanFileError."""
     try:
-        return _plan_from(_data(raw))
+        plan = _plan_from(_data(raw))
     except RecursionError:
         raise PlanFileError("nested too deeply; that is no plan") from None
+    if is_to_be_carried_out:
+        _refuse_added_nodes(plan)
+    return plan
 
 
 def _plan_from(data: Any) -> Plan:
@@ -179,14 +185,7 @@ def _refuse_unknown(found: Any, read: Any, path: str) -> None:
 
 
 def _refuse_contradictions(plan: Plan) -> None:
-    """Raise for what no planner writes: pods without uid, moved twice or not at all, waves out of order.
-
-    And for what nobody can carry out: a plan for nodes that do not exist.
-    """
-    if isinstance(plan.what_if, WhatIf) and plan.what_if.added_nodes:
-        name = _shown(plan.what_if.added_nodes[0].name)
-        raise PlanFileError(f"whatIf.addedNodes: {name} does not exist, so this plan cannot be carried out; plan "
-                            "again without --add-node once there is such a node")  # fmt: skip
+    """Raise for what no planner writes: pods without uid, moved twice or not at all, waves out of order."""
     _refuse_doubles("moves", (move.pod.key for move in plan.moves))
     _refuse_doubles("placements", (place.pod.key for place in plan.placements))
     wave = 1
@@ -202,6 +201,14 @@ def _refuse_contradictions(plan: Plan) -> None:
     for number, place in enumerate(plan.placements):
         if not 0 <= place.wave <= wave:
             raise PlanFileError(f"placements[{number}].wave: found {place.wave}; wanted 0 to {wave}")
+
+
+def _refuse_added_nodes(plan: Plan) -> None:
+    """Raise for what nobody can carry out: a plan for nodes that do not exist."""
+    if isinstance(plan.what_if, WhatIf) and plan.what_if.added_nodes:
+        name = _shown(plan.what_if.added_nodes[0].name)
+        raise PlanFileError(f"whatIf.addedNodes: {name} does not exist, so this plan cannot be carried out; plan "
+                            "again without --add-node once there is such a node")  # fmt: skip
 
 
 def _refuse_doubles(field: str, keys: Iterable[str]) -> None:

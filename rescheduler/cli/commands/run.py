@@ -31,8 +31,8 @@ class RunFlags(LiveOptions):
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE", help="A ReschedulerPolicy; repeatable, a later one wins field by field; read anew when it "
-            "changes [default: the defaults of docs/policy-reference.md, a dry run]",
+            metavar="FILE", help="A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins "
+            "field by field; read anew when it changes [default: the defaults of docs/policy-reference.md, a dry run]",
             show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip

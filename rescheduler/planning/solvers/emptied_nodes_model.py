@@ -45,6 +45,11 @@ class EmptiedNodes:
         if groups:
             self._room.model.add(sum(self._room.out[group] for group in groups) <= most)
 
+    def limit_emptied(self, nodes: Sequence[int], most: int) -> None:
+        """Of these nodes at most so many are emptied."""
+        if len(nodes) > most:
+            self._room.model.add(cp_model.LinearExpr.sum([self.is_empty[node] for node in nodes]) <= most)
+
     def limit_namespace(self, namespace: str, most: int) -> None:
         """A namespace that may lose fewer pods than the others."""
         room = self._room

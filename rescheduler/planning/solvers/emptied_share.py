@@ -123,7 +123,9 @@ class EmptiedShareProgram:
         ]
         if self._few is not None:
             rows.append(scipy.optimize.LinearConstraint(self._few[0], -np.inf, self._few[1]))
-        limits = [(relaxation.pods_on, relaxation.most_evictions), *relaxation.namespaces]
+        in_use = (relaxation.pods_on > 0).astype(np.int64)
+        limits = [(relaxation.pods_on, relaxation.most_evictions), (in_use, relaxation.most_nodes)]
+        limits += relaxation.namespaces
         for number, limit in limits:
             row = np.zeros((1, self._width))
             row[0, : self._nodes] = number

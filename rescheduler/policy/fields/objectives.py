@@ -14,7 +14,7 @@ from rescheduler.model.objects.resources import QuantityError, Resources, reques
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.selectors import LabelKey, NodeSelector, PolicySelector
-from rescheduler.policy.fields.values import Fraction, NamespaceName
+from rescheduler.policy.fields.values import LARGEST_COUNT, Fraction, NamespaceName
 
 ObjectiveName: TypeAlias = Literal[
     "MakeRoom", "EmptyNodes", "SpreadLoad", "SeparateAntagonists", "Defragment", "FaultDomains", "SchedulerScore"
@@ -90,6 +90,8 @@ class EmptyNodesArgs(PolicyModel):
     price: Annotated[NodePrice, BeforeValidator(_price)] | None = None
     """Save the most cost in place of the most nodes: a label whose value is the price, or a table of prices by a
     label's value (the instance type if none is named)."""
+    max_nodes: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] | None = None
+    """At most so many nodes are emptied in one plan; left out: as many as can be."""
 
 
 def _statistic(text: str) -> str:

@@ -23,14 +23,16 @@ from rescheduler.policy.reading.named_files import anchor_usage_files
 from rescheduler.policy.reading.objective_arguments import doubled_objectives
 from rescheduler.policy.reading.policy_text import MOST_BYTES, read_document
 from rescheduler.policy.reading.wording import text_for
+from rescheduler.policy.shipped import advice_on_missing, policy_file
 
 
 def loaded(files: Sequence[str | FilePath], plugins: Plugins) -> Policy:
     """Read policies of which a later one wins field by field; none given: the defaults.
 
-    Raises PolicyError with everything that is wrong in any of them.
+    What is no file may be the name of a shipped policy. Raises PolicyError with all that is wrong in any of them.
     """
-    documents = [read_document(str(file), _bytes(str(file))) for file in files]
+    found = [policy_file(str(file)) for file in files]
+    documents = [read_document(file, _bytes(file)) for file in found]
     for document in documents:
         anchor_files(document)
     return policy_of(documents, plugins)
@@ -70,6 +72,8 @@ def _bytes(file: str) -> bytes:
             return stream.read(MOST_BYTES + 1)
     except IsADirectoryError:
         raise _unusable(file, "a folder; name a policy file in it") from None
+    except FileNotFoundError as error:
+        raise _unusable(file, f"cannot be read: {error.strerror}{advice_on_missing(file)}") from None
     except (OSError, ValueError) as error:
         raise _unusable(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
 

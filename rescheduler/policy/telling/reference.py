@@ -20,7 +20,8 @@ one wins field by field, lists are replaced whole, and an empty value takes a fi
 written as in Go (`90s`, `5m`, `1h30m`), shares as percentages (`10%`). A file may not be larger than 1 MiB; aliases,
 tags and doubled fields are refused. `rescheduler check FILE` reads a policy and says what it would do.
 
-The JSON Schema is `docs/policy.schema.json`; put this line first in a policy and an editor will know it:
+The JSON Schema is `docs/policy.schema.json`. By a first line that names it, an editor knows the fields;
+`rescheduler policy init` writes one with the place where the schema is installed:
 
 ```yaml
 # yaml-language-server: $schema=../docs/policy.schema.json

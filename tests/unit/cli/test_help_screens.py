@@ -14,9 +14,12 @@ Shell = Callable[..., Answer]
 COMMANDS = [
     "demo",
     "check",
+    "policy",
+    "doctor",
     "simulate",
     "plan",
     "explain",
+    "diff",
     "score",
     "schedule",
     "snapshot",

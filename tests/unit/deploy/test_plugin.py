@@ -65,7 +65,14 @@ def test_kubectl_finds_it(tmp_path: Path) -> None:
         (["plan", "--ob"], ["--objective\t"], 4),
         (["plan", "-o", ""], ["table", "json", "html"], 4),
         (["plan", "--output", "js"], ["json"], 4),
-        (["plan", "--policy", ""], [], 0),
+        (["plan", "--policy", ""], ["balance", "pending-only"], 0),
+        (["plan", "--policy", "pen"], ["pending-only"], 0),
+        (["plan", "-f", ""], [], 0),
+        (["plan", "--objective", "Sp"], ["SpreadLoad"], 4),
+        (["run", "--log-level", ""], ["debug", "error"], 4),
+        (["policy", ""], ["list\t", "show\t", "init\t"], 4),
+        (["policy", "show", "b"], ["balance"], 4),
+        (["policy", "init", "-o", ""], [], 0),
         (["plan", "--exit-code", "--nonsense"], [], 4),
         (["plan", "--exit-code", "--max"], ["--max-evictions\t"], 4),
         (["explain", ""], ["pod\t", "node\t"], 4),
@@ -106,5 +113,5 @@ def test_the_krew_manifest_has_the_form_that_krew_wants() -> None:
 def test_what_krew_installs_runs_this_version() -> None:
     """The launcher names the version of the manifest, and can be executed."""
     launcher = DEPLOY / "krew" / NAME
-    assert f"rescheduler=={__version__} {NAME}" in launcher.read_text()
+    assert f"kube-rescheduler=={__version__} {NAME}" in launcher.read_text()
     assert os.access(launcher, os.X_OK)

@@ -38,11 +38,12 @@ class RoomRequest(PlanRequest):
 
 @dataclass(frozen=True)
 class EmptyingRequest(PlanRequest):
-    """A request to empty nodes: which are selected, what each is worth, whether empty ones are closed as well."""
+    """A request to empty nodes: which are selected, what each is worth, how many; whether empty ones are closed too."""
 
     holds_empty_nodes: bool = False
     is_selected: BoolArray | None = None
     price: FloatArray | None = None
+    most_nodes: int | None = None
 
 
 class AskedRoom(MakeRoom):
@@ -69,7 +70,7 @@ def plan_make_room(request: PlanRequest) -> ObjectivePlan:
 def situation_of(request: PlanRequest) -> EmptyingSituation:
     """What EmptyNodes begins with."""
     assert isinstance(request, EmptyingRequest)
-    return EmptyingSituation(request, request.price, request.is_selected)
+    return EmptyingSituation(request, request.price, request.is_selected, request.most_nodes)
 
 
 def plan_empty_nodes(request: PlanRequest) -> ObjectivePlan:

@@ -59,10 +59,28 @@ def test_only_the_last_column_folds() -> None:
     ]  # fmt: skip
 
 
+def test_columns_that_may_be_narrowed_are_in_their_order() -> None:
+    """So a wide table stays one; where even that is too wide each row is a block of lines."""
+    rows = [["web-1", "a reason that goes on and on", "7f458ff6-1fcf-4b4e-866b-24d371a538e8"]]
+    parts = [table(["POD", "REASON", "UID"], rows, folds=["UID", "REASON"])]
+    assert [line.rstrip() for line in rendered(parts, width=56).splitlines()] == [
+        "POD    REASON                        UID",
+        "web-1  a reason that goes on and on  7f458ff6-1fcf-4b4e-",
+        "                                     866b-24d371a538e8",
+    ]
+    assert [line.rstrip() for line in rendered(parts, width=47).splitlines()] == [
+        "POD    REASON                UID",
+        "web-1  a reason that goes    7f458ff6-1fcf-4b4e",
+        "       on and on             -866b-24d371a538e8",
+    ]
+    assert rendered(parts, width=40).startswith("- pod: web-1\n")
+
+
 @given(st.lists(st.tuples(*[st.text(st.characters(codec="utf-8"), max_size=30)] * 3), max_size=5), st.integers(1, 120))
 def test_no_line_is_wider_than_the_screen(rows: list[tuple[str, ...]], width: int) -> None:
     """Names of any letters, screens of any width."""
     text = rendered([table(["A", "B", "C"], rows)], width=max(width, 8))
+    text += rendered([table(["A", "B", "C"], rows, folds=["B", "A", "C"])], width=max(width, 8))
     assert all(cell_len(line.rstrip()) <= max(width, 8) for line in text.splitlines())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from rescheduler.model.plan.plan import OutcomeKind, Refusal, Status
 from rescheduler.report.table import plan_report
 from tests.unit.report.plans import HOSTILE, objective, reference, small_cluster, small_plan, small_result
@@ -87,3 +89,15 @@ def test_nothing_is_lost_at_forty_columns() -> None:
     for piece in ("web-1", "big-1", "SingleReplica", "db-1"):
         assert piece in together
     assert max(map(len, text.splitlines())) <= 40
+
+
+def test_a_wide_plan_is_a_table_on_a_screen_of_120_columns() -> None:
+    """Its heading stands in one line, and nothing is cut off."""
+    moves = tuple(replace(move, reason="makes room for analytics/forecast-wvdhhp25d-6584m on worker-2: frees 1 cpu",
+                          pod=replace(move.pod, name="web-xpzsvmhcc-vscnv", uid="7f458ff6-1fcf-4b4e-866b-24d371a538e8"))
+                  for move in small_plan().moves)  # fmt: skip
+    text = rendered(plan_report(small_plan(moves=moves), wide=True), width=120)
+    [heading] = [line for line in text.splitlines() if line.startswith("WAVE  POD")]
+    assert heading.split() == ["WAVE", "POD", "FROM", "TO", "REASON", "OBJECTIVE", "GUIDANCE", "UID"]
+    assert max(map(len, text.splitlines())) <= 120
+    assert "default/web-xpzsvmhcc-vscnv" in text

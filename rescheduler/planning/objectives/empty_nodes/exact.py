@@ -53,6 +53,7 @@ class EmptyingAttempts(Attempts):
         local = {node: number for number, node in enumerate(instance.nodes)}
         chosen = np.flatnonzero(situation.could_be_emptied | situation.is_empty).tolist()
         self._worth = {local[node]: int(prices.price[node]) for node in chosen}
+        self._in_use = [local[node] for node in chosen if not situation.is_empty[node]]
         self._worth_before = int(prices.price[situation.is_empty].sum())
         self._harmful = frozenset(situation.harmful.tolist())
 
@@ -116,6 +117,7 @@ class EmptyingAttempts(Attempts):
 
     def _emptied(self, room: RoomModel) -> EmptiedNodes:
         emptied = EmptiedNodes(room, self._worth)
+        emptied.limit_emptied(self._in_use, self.situation.most_nodes)
         limits = self.situation.limits
         usual = int(limits.of_node.max(initial=0))
         for node in np.flatnonzero(limits.of_node < usual).tolist():

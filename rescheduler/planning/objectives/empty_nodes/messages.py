@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -78,8 +79,16 @@ class _Reasons:
         return "Eligibility", f"{key} may not be moved"
 
 
-def binding_limits(situation: EmptyingSituation, evictions: int) -> tuple[str, ...]:
-    """Names of the limits that keep nodes out, or leave too little for one more."""
+MAX_NODES: Final = "maxNodes of EmptyNodes"
+
+
+def binding_limits(situation: EmptyingSituation, solution: Solution) -> tuple[str, ...]:
+    """Names of the limits that keep nodes out, or leave too little for one more; first that on nodes, where reached."""
+    reached = len(solution.emptied) >= situation.most_nodes < len(situation.candidates)
+    return (*([MAX_NODES] if reached else []), *_binding_move_limits(situation, solution.evictions))
+
+
+def _binding_move_limits(situation: EmptyingSituation, evictions: int) -> tuple[str, ...]:
     limits = situation.limits
     given = situation.eligibility.limits
     found = []

@@ -101,6 +101,8 @@ class NodeByNode:
 
     def _is_affordable(self, node: int) -> bool:
         limits = self.situation.limits
+        if len(self.emptied) >= self.situation.most_nodes:
+            return False
         if len(self.order) + int(self.situation.pods_on[node]) - int(self._left_node[node]) > limits.in_all:
             return False
         return all(

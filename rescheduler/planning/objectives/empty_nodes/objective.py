@@ -96,7 +96,7 @@ class EmptyNodes(PlanningObjective):
         if request.move_cost:
             price = np.maximum(0.0, price - request.move_cost * _cost_of_emptying(request))
         answer = plan_emptying(
-            EmptyingSituation(request, price, self.is_selected),
+            EmptyingSituation(request, price, self.is_selected, self.args.max_nodes),
             request,
             closes_empty=request.is_guided_by_holds and int(is_empty.sum()) <= MOST_EMPTY_CLOSED,
         )
@@ -150,7 +150,7 @@ def _answer(
     situation: EmptyingSituation, request: PlanRequest, best: Solution, bound: float, notes: list[str]
 ) -> ObjectivePlan:
     refusals = blocked_nodes(situation, request.eligibility)
-    limits = binding_limits(situation, best.evictions)
+    limits = binding_limits(situation, best)
     is_proven = best.value >= bound - _SAME * max(1.0, abs(bound))
     return ObjectivePlan(
         status=Status.OPTIMAL if is_proven else Status.FEASIBLE if best.emptied else Status.UNKNOWN,

@@ -79,7 +79,8 @@ class Relaxation:
     ``shapes``: what pods ask for, and to which groups they are open. ``room``: float64[G, R], what the nodes of a group
     offer together; ``largest``: int64[G, R], the most that one of them offers; ``group_sizes``: int64[G]. ``node``:
     int64[C] with ``group``: int64[C], ``capacity``: int64[C, R], ``price``: float64[C] and ``pods_on``: int64[C], 0 for
-    nodes that are empty already. ``namespaces``: rows of int64[C] with a limit each. ``most_evictions``: as said.
+    nodes that are empty already. ``namespaces``: rows of int64[C] with a limit each. ``most_evictions``, and
+    ``most_nodes`` emptied: as said.
     """
 
     shapes: Shapes
@@ -93,6 +94,7 @@ class Relaxation:
     pods_on: IntArray
     namespaces: tuple[tuple[IntArray, int], ...]
     most_evictions: int
+    most_nodes: int
 
 
 def relax(situation: EmptyingSituation) -> Relaxation:
@@ -123,6 +125,7 @@ def relax(situation: EmptyingSituation) -> Relaxation:
         pods_on=np.where(situation.is_empty, 0, situation.pods_on)[node],
         namespaces=tuple((number[node], situation.limits.of(name)) for name, number in situation.namespaces_on.items()),
         most_evictions=situation.limits.in_all,
+        most_nodes=situation.most_nodes,
     )
 
 

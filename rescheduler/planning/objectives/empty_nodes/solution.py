@@ -59,10 +59,12 @@ def solution_of(situation: EmptyingSituation, schedule: WaveSchedule) -> Solutio
 
 
 def keeps_limits(situation: EmptyingSituation, schedule: WaveSchedule) -> bool:
-    """Whether a schedule stays within what the limits leave."""
+    """Whether a schedule stays within what the limits leave, and empties no more nodes than are wanted."""
     limits, cluster = situation.limits, situation.columns.cluster
     pods = [pod for wave in schedule.waves for pod, _ in wave]
     if len(pods) > limits.in_all:
+        return False
+    if len(solution_of(situation, schedule).emptied) > situation.most_nodes:
         return False
     origins = np.bincount(situation.start.node_of[pods], minlength=situation.node_count) if pods else np.zeros(1)
     if pods and (origins > limits.of_node).any():

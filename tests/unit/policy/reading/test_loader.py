@@ -107,7 +107,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         ("objectives: [{name: FaultDomains, args: {a: 1}}]", ("3:42: objectives[0].args.a: FaultDomains takes no "
          "arguments; leave args out")),
         ("objectives: [{name: EmptyNodes, args: {target: {cpu: 1}}}]", ("3:40: objectives[0].args.target: target is an "
-         "argument of SpreadLoad; EmptyNodes takes nodeSelector, price")),
+         "argument of SpreadLoad; EmptyNodes takes nodeSelector, price, maxNodes")),
         ("objectives: [{name: EmptyNodes, args: {prize: 1}}]", ("3:40: objectives[0].args.prize: unknown argument; did "
          "you mean price?")),
         ("objectives: [{name: EmptyNodes, args: {price: {m5: -1}}}]", ("3:52: objectives[0].args.price.m5: found -1; "

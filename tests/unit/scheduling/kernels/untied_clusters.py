@@ -34,7 +34,7 @@ from tests.unit.scheduling.random_clusters import Draw
 GPU = "example.com/gpu"
 _WISHED = (PreferredNodeTerm(7, NodeSelectorTerm((Requirement("rack", "In", ("1",)),))),)
 _needs_numba = pytest.mark.skipif(
-    not is_numba_installed(), reason="numba is not installed (the extra rescheduler[fast])"
+    not is_numba_installed(), reason="numba is not installed (the extra kube-rescheduler[fast])"
 )
 
 

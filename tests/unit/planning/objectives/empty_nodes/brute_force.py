@@ -15,8 +15,11 @@ class Best:
     evictions: int
 
 
-def best_emptying(tiny: TinyCluster, prices: tuple[float, ...] | None = None) -> Best:
-    """Look at every state that moves can reach; nodes that were empty count against the value once they are used."""
+def best_emptying(tiny: TinyCluster, prices: tuple[float, ...] | None = None, most_nodes: int | None = None) -> Best:
+    """Look at every state that moves can reach; nodes that were empty count against the value once they are used.
+
+    ``most_nodes``: states with more nodes emptied do not count.
+    """
     rules = BruteForce(tiny)
     prices = prices or (1.0,) * len(tiny.nodes)
     start: State = tuple(pod.node for pod in tiny.pods)
@@ -29,7 +32,8 @@ def best_emptying(tiny: TinyCluster, prices: tuple[float, ...] | None = None) ->
         for state, moved in frontier:
             at_end = {node for node in state if node is not None}
             value = sum(prices[node] for node in in_use - at_end) - sum(prices[node] for node in at_end - in_use)
-            best = max(best, Best(value, len(moved)), key=lambda found: (found.value, -found.evictions))
+            if most_nodes is None or len(in_use - at_end) <= most_nodes:
+                best = max(best, Best(value, len(moved)), key=lambda found: (found.value, -found.evictions))
             following |= steps(rules, state, moved) - seen
         seen |= following
         frontier = following

@@ -56,6 +56,38 @@ def test_saved_cost_is_that_of_an_exhaustive_search(tiny: TinyCluster, drawn: li
     assert len(answer.moves) == best.evictions
 
 
+@MANY
+@given(tiny_clusters(most_running=6), st.integers(1, 3))
+def test_with_a_limit_on_nodes_the_plan_is_that_of_an_exhaustive_search(tiny: TinyCluster, most: int) -> None:
+    """At most so many nodes are emptied, by the fewest evictions, and both are proven with the limit."""
+    request = question_for(tiny, most_nodes=most)
+    answer = plan_empty_nodes(request)
+    best = best_emptying(tiny, most_nodes=most)
+    assert (answer.value, len(answer.moves), answer.bound) == (best.value, best.evictions, best.value)
+    assert answer.status is Status.OPTIMAL
+    assert len(answer.closes) <= most
+    assert violations(request, answer) == []
+
+
+@SLOW
+@given(
+    tiny_clusters(most_running=6),
+    st.lists(st.sampled_from((0.0, 0.5, 1.0, 2.25, 7.0)), min_size=4, max_size=4),
+    st.integers(1, 2),
+)
+def test_with_a_limit_on_nodes_the_dearest_of_them_go(tiny: TinyCluster, drawn: list[float], most: int) -> None:
+    """With prices the few nodes that may go are worth as much as any so few could be, and the bound holds."""
+    prices = tuple(drawn[: len(tiny.nodes)])
+    request = question_for(tiny, price=np.array(prices), most_nodes=most)
+    answer = plan_empty_nodes(request)
+    # nodes without a price do not count as emptied, as they are not asked for
+    counted = [node for node, price in enumerate(prices) if price > 0]
+    assert len(set(answer.closes) & set(counted)) <= most
+    loose, tight = best_emptying(tiny, prices), best_emptying(tiny, prices, most)
+    assert tight.value - 1e-9 <= answer.bound <= loose.value + 1e-9
+    assert tight.value - 1e-9 <= answer.value <= loose.value + 1e-9
+
+
 @SLOW
 @given(tiny_clusters(most_running=6), st.randoms(use_true_random=False))
 def test_names_and_order_of_nodes_do_not_matter(tiny: TinyCluster, shuffler: Random) -> None:
