@@ -17,7 +17,7 @@ MEMORY: Final = "memory"
 EPHEMERAL_STORAGE: Final = "ephemeral-storage"
 PODS: Final = "pods"
 
-# Sums of this many units over the pods of a node stay far inside a signed 64-bit integer.
+# Sums of this many units over a thousand pods stay inside a signed 64-bit integer; ``model/columns`` sees to more.
 LARGEST_AMOUNT: Final = 2**52
 # A pod without requests for these counts with them in scores, never in filters (kube-scheduler's non-zero defaults).
 DEFAULT_MILLICORES: Final = 100
@@ -41,6 +41,10 @@ class QuantityError(ValueError):
     """A text that is no Kubernetes quantity, or one outside the range that is accepted."""
 
 
+class QuantityRangeError(QuantityError):
+    """A quantity as Kubernetes has them, but more than is counted here."""
+
+
 @lru_cache(maxsize=65536)
 def parse_quantity(text: str) -> Fraction:
     """Read a Kubernetes quantity such as ``250m``, ``1.5Gi`` or ``1e3`` exactly.
@@ -58,7 +62,7 @@ def parse_quantity(text: str) -> Fraction:
     if sign == "-" and value:
         raise QuantityError(f"{text!r} is negative; a quantity here is 0 or more")
     if value > LARGEST_AMOUNT:
-        raise QuantityError(f"{text!r} is out of range; the largest amount accepted is {LARGEST_AMOUNT}")
+        raise QuantityRangeError(f"{text!r} is out of range; the largest amount accepted is {LARGEST_AMOUNT}")
     return value
 
 
@@ -78,7 +82,7 @@ def offered_amount(resource: str, quantity: str) -> int:
 
 def _in_range(amount: int, quantity: str) -> int:
     if amount > LARGEST_AMOUNT:
-        raise QuantityError(f"{quantity!r} is out of range; the largest amount accepted is {LARGEST_AMOUNT}")
+        raise QuantityRangeError(f"{quantity!r} is out of range; the largest amount accepted is {LARGEST_AMOUNT}")
     return amount
 
 
