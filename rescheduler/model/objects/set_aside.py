@@ -18,7 +18,8 @@ class SetAside(Struct, frozen=True, gc=False):
     @property
     def key(self) -> str:
         """``NAMESPACE/NAME``, or the name of what is in no namespace."""
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name or "(without a name)"
+        name = self.name or "(without a name)"
+        return f"{self.namespace}/{name}" if self.namespace and self.name else name
 
     @property
     def text(self) -> str:

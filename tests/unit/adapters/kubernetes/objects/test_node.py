@@ -62,8 +62,10 @@ def test_allocatable_above_capacity_is_used_as_it_stands() -> None:
     cluster = read(list_of(node_object(allocatable=offered, capacity={"cpu": "100m", "memory": "1Gi"})))
     assert (cluster.nodes[0].problem, dict(cluster.nodes[0].allocatable)["cpu"]) == (None, 8000)
     assert cluster.warnings == (
-        "Node n1: status.allocatable.cpu is more than status.capacity.cpu; what is allocatable counts, as for "
-        "kube-scheduler",
+        (
+            "Node n1: status.allocatable.cpu is more than status.capacity.cpu; what is allocatable counts, as for "
+            "kube-scheduler"
+        ),
     )
 
 

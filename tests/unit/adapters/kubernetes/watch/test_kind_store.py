@@ -158,10 +158,14 @@ def test_what_cannot_be_used_is_set_aside_until_it_is_mended_or_gone() -> None:
     scene.upsert("b", 2, containers=[])
     scene.upsert("c", 3, containers=[container(cpu="1e25")])
     assert [item.text for item in scene.store.state().aside] == [
-        "Pod default/b: spec.containers: is missing; a pod has at least one container; its node n1 is neither source "
-        "nor target",
-        "Pod default/c: spec.containers[0].resources.requests.cpu: '1e25' is out of range; the largest amount accepted "
-        "is 4503599627370496; its node n1 is neither source nor target",
+        (
+            "Pod default/b: spec.containers: is missing; a pod has at least one container; its node n1 is neither source "
+            "nor target"
+        ),
+        (
+            "Pod default/c: spec.containers[0].resources.requests.cpu: '1e25' is out of range; the largest amount accepted "
+            "is 4503599627370496; its node n1 is neither source nor target"
+        ),
     ]
     again = [scene.found("a", 1), scene.found("b", 2, containers=[]), scene.found("c", 3)]
     before = scene.changes
