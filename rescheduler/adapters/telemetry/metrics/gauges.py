@@ -128,6 +128,9 @@ class DaemonGauges(Collector):
             "snapshot_nodes": _one(len(cluster.nodes)),
             "snapshot_pods": _one(len(cluster.pods)),
             "snapshot_pending_pods": _one(len(cluster.pending_pods)),
+            "objects_set_aside": {
+                (kind,): float(number) for kind, number in Counter(item.kind for item in cluster.set_aside).items()
+            },
             "snapshot_age_seconds": _one(max(now - cluster.taken_at, 0.0)),
         }
 

@@ -108,7 +108,9 @@ def test_a_number_beyond_all_numbers_is_refused() -> None:
     assert "Pod default/a" in refused(data)
 
 
-@pytest.mark.parametrize("quantity", ["1e309", "1e400", "9e99", "8Ei", "1e25", "1e999999999", "9" * 300, 10**400, 2**53])
+@pytest.mark.parametrize(
+    "quantity", ["1e309", "1e400", "9e99", "8Ei", "1e25", "1e999999999", "9" * 300, 10**400, 2**53]
+)
 def test_more_than_can_be_counted_costs_nobody_else(quantity: str | int) -> None:
     """An API server accepts such amounts of anybody: the pod is set aside, and everybody else is read."""
     odd = with_cpu(quantity)
