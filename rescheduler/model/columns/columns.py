@@ -181,7 +181,7 @@ def columns_of(cluster: Cluster) -> Columns:
     node_index = {node.name: number for number, node in enumerate(cluster.nodes)}
     shape_of, shapes = _interned((pod.spec for pod in cluster.pods), lambda spec: spec)
     label_set_of, label_sets = _label_sets(cluster.pods)
-    resources = _resource_names(cluster, shapes)
+    resources = _resource_names(cluster, shapes, shape_of)
     rows = {name: row for row, name in enumerate(resources)}
     allocatable = _matrix((node.allocatable for node in cluster.nodes), rows, len(cluster.nodes))
     requests = _matrix((shape.requests for shape in shapes), rows, len(shapes))
@@ -238,10 +238,12 @@ UNOFFERED: Final = "(one of many resources that no node has)"
 """The row of all resources that no node has and few pods ask for, once there are very many: whoever asks gets none."""
 
 
-def _resource_names(cluster: Cluster, shapes: tuple[PodSpec, ...]) -> tuple[str, ...]:
+def _resource_names(cluster: Cluster, shapes: tuple[PodSpec, ...], shape_of: IndexArray) -> tuple[str, ...]:
     first = (CPU, MEMORY, PODS, EPHEMERAL_STORAGE)
     offered = {name for node in cluster.nodes for name, _ in node.allocatable}
-    asked = Counter(name for shape in shapes for name, _ in shape.requests)
+    asked: Counter[str] = Counter()
+    for shape, number in zip(shapes, np.bincount(shape_of, minlength=len(shapes)).tolist(), strict=True):
+        asked.update({name: number for name, _ in shape.requests})
     asked.update(name for pod in cluster.pods if pod.held for name, _ in pod.held)
     others = sorted(asked.keys() - offered - set(first), key=lambda name: (-asked[name], name))
     rest = (UNOFFERED,) if len(others) > MOST_UNOFFERED else ()

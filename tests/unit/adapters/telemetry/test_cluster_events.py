@@ -184,7 +184,9 @@ def test_whoever_wrote_what_cannot_be_counted_is_told_there(scene: Open) -> None
     """On the object, once; a namespace full of such objects does not use up what others are told."""
     found = scene()
     huge = SetAside("Pod", "team", "huge", "u1", "spec.containers[0]: '8Ei' is out of range", "it is left out")
-    claim = SetAside("PersistentVolumeClaim", "team", "data", "u2", "is too large", "pods that wait for it get no place")
+    claim = SetAside(
+        "PersistentVolumeClaim", "team", "data", "u2", "is too large", "pods that wait for it get no place"
+    )
     for _ in range(2):
         found.events.hear(ObjectsSetAside(NOW, (huge, claim, SetAside("Node", "", "n1", "u3", "cannot be read"))))
     assert found.told == ["SetAside Pod huge", "SetAside PersistentVolumeClaim data", "SetAside Node n1"]
