@@ -40,7 +40,8 @@ spreads = st.builds(lambda skew, least: [{
     "topologyKey": "kubernetes.io/hostname", "maxSkew": max(skew, 1), "minDomains": max(least, 1),
     "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}], INT32, INT32)  # fmt: skip
 greater = st.builds(lambda text: {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
-    "nodeSelectorTerms": [{"matchExpressions": [{"key": "n", "operator": "Gt", "values": [text]}]}]}}}, TEXTS)  # fmt: skip
+    "nodeSelectorTerms": [{"matchExpressions": [{"key": "n", "operator": "Gt", "values": [text]}]}]}}},
+    TEXTS)  # fmt: skip
 specs = st.fixed_dictionaries({"containers": containers}, optional={
     "initContainers": containers, "overhead": amounts, "resources": needs, "terminationGracePeriodSeconds": INT64,
     "topologySpreadConstraints": spreads, "affinity": greater, "schedulerName": TEXTS,
