@@ -244,7 +244,7 @@ def test_odd_clusters_are_no_error() -> None:
 
 
 def test_where_no_load_can_be_believed_nothing_is_known() -> None:
-    """No node with a load that is trusted, no resource with a target that a node offers: never OPTIMAL, nothing moves."""
+    """No trusted load, or no resource with a target that a node offers: never OPTIMAL, and nothing moves."""
     hot = question_of(cluster(node("n1"), node("n2"), pod("a", node="n1"), pod("b", node="n1")))
     answers = [
         plan(hot, unknown=("n1", "n2"), a=3, b=3),
