@@ -41,7 +41,7 @@ _NODE: Final = re.compile(r"\bnode/([^\s,]{1,253})")
 
 
 class Promise(NamedTuple):
-    """An autoscaler has said that a pod gets a node. ``sources``: from which groups or claims; ``node``: one by name."""
+    """An autoscaler has said that a pod gets a node. ``sources``: from which groups or claims; ``node``: its name."""
 
     at: float
     autoscaler: str

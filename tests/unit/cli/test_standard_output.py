@@ -73,8 +73,8 @@ def test_a_plan_by_prices_prints_its_document_alone(tmp_path: Path) -> None:
     """The solver of programmes with prices and a cost of moves tells of itself on no stream that is read."""
     policy = tmp_path / "policy.yaml"
     policy.write_text(
-        "{apiVersion: rescheduler/v1alpha1, kind: ReschedulerPolicy, metadata: {name: p}, objectives: [{name: EmptyNodes, "
-        "moveCost: 0.1, args: {price: {label: price}}}]}", encoding="utf-8",
+        "{apiVersion: rescheduler/v1alpha1, kind: ReschedulerPolicy, metadata: {name: p}, objectives: [{"
+        "name: EmptyNodes, moveCost: 0.1, args: {price: {label: price}}}]}", encoding="utf-8",
     )  # fmt: skip
     done = run("from rescheduler.__main__ import main; main()", "plan", "-o", "json", "--policy", str(policy),
                "-f", recording(tmp_path))  # fmt: skip

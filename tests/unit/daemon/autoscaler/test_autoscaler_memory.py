@@ -88,7 +88,7 @@ def test_karpenters_claims_are_known_by_name() -> None:
     ],
 )
 def test_a_nomination_of_a_node_that_is_there_is_a_guess(message: str, after_seconds: float, is_believed: bool) -> None:
-    """It is believed for as long as Karpenter itself holds on to it; that of a machine that is coming, as any promise."""
+    """It is believed for as long as Karpenter holds on to it; that of a machine that is coming, as any promise."""
     memory = after(AutoscalerNotice(NOW, "karpenter", "Nominated", "Pod", "default", "big-0", message))
     memory.look(seen(at=NOW + after_seconds))
     assert (memory.promise(PENDING) is not None) is is_believed
