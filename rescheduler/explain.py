@@ -38,6 +38,9 @@ def find_pod(cluster: Cluster, key: str) -> Pod:
     """The pod ``NAMESPACE/NAME``. Raises NotInClusterError."""
     pod = cluster.pod_by_key.get(key)
     if pod is None:
+        aside = next((item for item in cluster.set_aside if item.kind == "Pod" and item.key == key), None)
+        if aside is not None:
+            raise NotInClusterError(printable(aside.text, 600))
         raise NotInClusterError(_not_found("pod", key, cluster.pod_by_key))
     return pod
 

@@ -29,6 +29,27 @@ def prepare_streams() -> None:
             reconfigure(errors="backslashreplace")
 
 
+def keep_answers_apart() -> None:
+    """Let nothing but what is written to ``sys.stdout`` come to standard output: all else goes to standard error.
+
+    Native code (a solver) writes to the file descriptor itself, past Python. For a whole process: call it once.
+    """
+    try:
+        if sys.stdout.fileno() != _STANDARD_OUTPUT:
+            return
+        sys.stdout.flush()
+        answers = os.dup(_STANDARD_OUTPUT)
+        os.dup2(_STANDARD_ERROR, _STANDARD_OUTPUT)
+    except (AttributeError, OSError, ValueError):
+        return  # closed, or no file at all
+    sys.stdout = open(  # noqa: SIM115, PTH123 - lives as long as the process
+        answers, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors, buffering=-1
+    )
+
+
+_STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2
+
+
 def is_terminal(stream: TextIO) -> bool:
     """Whether a person sees the stream."""
     return bool(stream) and not stream.closed and stream.isatty()

@@ -12,9 +12,10 @@ from rescheduler.daemon.policy_runtime import PolicyRuntime
 from rescheduler.daemon.world import RoundOutcome
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, Listener, ReschedulerError
-from rescheduler.model.daemon.notices import Fault, PolicyLoaded, RoundEnded, TriggerFired
+from rescheduler.model.daemon.notices import Fault, ObjectsSetAside, PolicyLoaded, RoundEnded, TriggerFired
 from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Mode
 
@@ -88,6 +89,7 @@ class Loop:
         self._untold: dict[tuple[str, int], Occasion] = {}
         self._seen = -1
         self._asked_of = ""
+        self._aside: frozenset[SetAside] = frozenset()
         self._look_seconds = 0.0
         self._patience = 0.0
         self._not_before = 0.0
@@ -157,6 +159,7 @@ class Loop:
             self._ask_later(str(error))
             return
         self._seen, self._asked_of = generation, ""
+        self._tell_aside(cluster)
         self._parts.steering.publish(cluster)
         runtime = self._runtime
         runtime.hand_over.look(cluster, notices)
@@ -166,6 +169,13 @@ class Loop:
             if key not in self._due or key in self._untold:
                 self._untold[key] = occasion
             self._due[key] = occasion
+
+    def _tell_aside(self, cluster: Cluster) -> None:
+        """Objects that cannot be counted, each told once for as long as it is there as it is."""
+        fresh = tuple(item for item in cluster.set_aside if item not in self._aside)
+        self._aside = frozenset(cluster.set_aside)
+        if fresh:
+            self._hear(ObjectsSetAside(self._parts.clock.now(), fresh))
 
     def _tell_fired(self) -> None:
         """What has fired and was not told of yet: followers tell nothing, and whoever leads next runs it."""
@@ -234,7 +244,7 @@ class Loop:
         now = self._parts.clock.now()
         self._hear(PolicyLoaded(now, self._runtime.policy_id, policy.metadata.name, policy.mode.value))
 
-    def _hear(self, notice: Fault | PolicyLoaded | RoundEnded | TriggerFired) -> None:
+    def _hear(self, notice: Fault | ObjectsSetAside | PolicyLoaded | RoundEnded | TriggerFired) -> None:
         self._parts.listener.hear(notice)
 
 

@@ -13,7 +13,7 @@ from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, 
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
-from rescheduler.adapters.kubernetes.objects.pages import decode_page
+from rescheduler.adapters.kubernetes.objects.pages import ObjectDecoding
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader, Progress, no_progress
 from rescheduler.model.objects.cluster import Cluster
 
@@ -23,7 +23,7 @@ class _Version(ApiStruct):
 
 
 class LiveReader(ClusterReader):
-    """Reads everything that a cycle decides on.
+    """Reads everything that a cycle decides on; an object that cannot be read is set aside, and costs nobody else.
 
     Each kind is read as one consistent list; kinds that the server does not serve are left out. The server's own
     clock says when the snapshot was taken, since it also wrote the times in it.
@@ -83,10 +83,11 @@ class LiveReader(ClusterReader):
 
     def _read_pages(self, kind: ObjectKind, builder: ClusterBuilder) -> None:
         step = f"reading {kind.path.rpartition('/')[2]}"
+        decoding = ObjectDecoding(kind, _told_by_the_snapshot)
         try:
             for page in self._connection.pages(kind.path):
-                for found in decode_page(kind, page):
-                    builder.add(kind.name, found)
+                for found in decoding.page(page):
+                    builder.add_or_set_aside(kind.name, found)
                 self._progress(step, builder.count(kind.name))
         except BrokenTextError as error:
             raise ClusterError(
@@ -95,6 +96,10 @@ class LiveReader(ClusterReader):
             ) from error
         except ObjectError as error:
             raise ClusterError(f"{self._connection.server}: GET {kind.path}: {error}") from error
+
+
+def _told_by_the_snapshot(_: str) -> None:
+    """What cannot be read is among the snapshot's own warnings."""
 
 
 def server_version(connection: Connection) -> str | None:

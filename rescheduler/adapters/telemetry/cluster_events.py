@@ -9,6 +9,7 @@ from typing import Final
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.paths import event_path
 from rescheduler.adapters.kubernetes.eviction import events
+from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.telemetry import event_texts
 from rescheduler.adapters.telemetry.event_texts import PodEvent
 from rescheduler.adapters.telemetry.redaction import Redaction
@@ -19,6 +20,7 @@ from rescheduler.model.daemon.notices import (
     LeadershipChanged,
     NodesOffered,
     Notice,
+    ObjectsSetAside,
     PolicyHeld,
     RoundEnded,
 )
@@ -32,6 +34,8 @@ PER_SECOND: Final = 0.5
 MOST_REMEMBERED: Final = 20_000
 REST_SECONDS: Final = 60.0
 """Nothing is written for so long after an Event that could not be sent."""
+MOST_SET_ASIDE: Final = 10
+"""Of one notice: whoever writes very many such objects takes nobody else's Events away."""
 OLDEST_SECONDS: Final = 600.0
 """What happened longer ago is not told any more."""
 _OF_CLUSTER: Final = "default"
@@ -83,6 +87,8 @@ class ClusterEvents(Listener):
                 self._tell_nodes(notice)
             case PolicyHeld():
                 self._tell_of_policy(notice)
+            case ObjectsSetAside():
+                self._tell_whose(notice)
 
     def _may_write(self) -> bool:
         policy = self._policy()
@@ -111,6 +117,18 @@ class ClusterEvents(Listener):
             if node is not None and self._may_tell(node.uid or name, event_texts.OFFERED, str(notice.at)):
                 regarding = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node.uid or name}
                 self._send(regarding, _OF_CLUSTER, event_texts.OFFERED, note)
+
+    def _tell_whose(self, notice: ObjectsSetAside) -> None:
+        """On each object that cannot be counted, where whoever wrote it finds out."""
+        for item in notice.objects[:MOST_SET_ASIDE]:
+            if self._may_tell(item.uid or item.key, event_texts.SET_ASIDE, item.problem):
+                regarding = {"apiVersion": KIND_BY_NAME[item.kind].api_version, "kind": item.kind, "name": item.name}
+                if item.namespace:
+                    regarding["namespace"] = item.namespace
+                if item.uid:
+                    regarding["uid"] = item.uid
+                note = self._clean(f"set aside: {item.problem}; {item.effect}")
+                self._send(regarding, item.namespace or _OF_CLUSTER, event_texts.SET_ASIDE, note)
 
     def _tell_of_policy(self, notice: PolicyHeld) -> None:
         election = self._policy().leader_election

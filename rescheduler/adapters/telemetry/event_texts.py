@@ -20,6 +20,7 @@ NO_ROOM_FOUND: Final = "NoRoomFound"
 CAPACITY: Final = "CapacityRequested"
 OFFERED: Final = "NodeOffered"
 HELD: Final = "PolicyHeld"
+SET_ASIDE: Final = "SetAside"
 MOST_WORDS: Final = 3
 
 

@@ -21,6 +21,7 @@ from rescheduler.model.daemon.notices import (
     LeadershipChanged,
     NodesOffered,
     Notice,
+    ObjectsSetAside,
     Paused,
     PolicyAcknowledged,
     PolicyHeld,
@@ -166,6 +167,15 @@ def _sync(notice: SyncChanged) -> Line:
     return Line(level, event, {"kind": notice.kind, "message": notice.message})
 
 
+_MOST_SET_ASIDE: Final = 5
+
+
+def _set_aside(notice: ObjectsSetAside) -> Line:
+    shown = "; ".join(item.text for item in notice.objects[:_MOST_SET_ASIDE])
+    names = [f"{item.kind} {item.key}" for item in notice.objects]
+    return Line(WARNING, "objects set aside", {**_named("object", names), "message": shown})
+
+
 def _fault(notice: Fault) -> Line:
     return Line(ERROR, "fault", {"where": notice.where, "message": notice.message})
 
@@ -188,6 +198,7 @@ _TOLD: Final[Mapping[type, Callable[[Any], Line]]] = {
     CapacityRequested: _capacity,
     NodesOffered: _offered,
     SyncChanged: _sync,
+    ObjectsSetAside: _set_aside,
     Fault: _fault,
 }
 

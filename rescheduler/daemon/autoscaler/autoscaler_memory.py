@@ -33,13 +33,21 @@ _GROUPS: Final = re.compile(r"\{([^\s{}]{1,253}) \d+->\d+|nodeclaim/([^\s,]{1,25
 """Node groups of cluster-autoscaler, NodeClaims of Karpenter, in what they say of a pod."""
 
 
+NOMINATED: Final = "Nominated"
+GUESS_SECONDS: Final = 20.0
+"""How long Karpenter itself holds on to a nomination. That of a node which is there is the guess of a simulation that
+knows neither holds nor scores; with a NodeClaim alone a machine is coming."""
+_NODE: Final = re.compile(r"\bnode/([^\s,]{1,253})")
+
+
 class Promise(NamedTuple):
-    """An autoscaler has said that a pod gets a node. ``sources``: from which groups or claims."""
+    """An autoscaler has said that a pod gets a node. ``sources``: from which groups or claims; ``node``: its name."""
 
     at: float
     autoscaler: str
     reason: str
     sources: tuple[str, ...]
+    node: str = ""
 
 
 class AutoscalerMemory:
@@ -64,6 +72,12 @@ class AutoscalerMemory:
         waiting = {(pod.namespace, pod.name) for pod in cluster.pending_pods}
         self._promises = {key: found for key, found in self._promises.items() if key in waiting}
         self._refused = {key: at for key, at in self._refused.items() if key in waiting}
+        ready = {node.name for node in cluster.nodes if node.is_ready}
+        self._promises = {
+            key: found
+            for key, found in self._promises.items()
+            if found.node not in ready or cluster.taken_at - found.at < GUESS_SECONDS
+        }
 
     def promise(self, pod: Pod) -> Promise | None:
         """What an autoscaler has last said of a pending pod, unless it has taken it back."""
@@ -94,7 +108,9 @@ class AutoscalerMemory:
         key = (notice.namespace, notice.name)
         if notice.kind == "Pod" and notice.reason in NODE_COMES:
             sources = tuple(group or claim for group, claim in _GROUPS.findall(notice.message))
-            self._promises[key] = Promise(notice.at, notice.autoscaler, notice.reason, sources)
+            named = _NODE.search(notice.message) if notice.reason == NOMINATED else None
+            node = "" if named is None else named[1]
+            self._promises[key] = Promise(notice.at, notice.autoscaler, notice.reason, sources, node)
             self._refused.pop(key, None)
         elif notice.reason in NO_NODE_COMES:
             self._take_back(notice)

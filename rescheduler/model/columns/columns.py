@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -67,6 +68,8 @@ class Columns:
 
     A *shape* is one distinct PodSpec; a *label set* one distinct pair of namespace and labels. Row order of
     ``resources``: cpu, memory, pods, ephemeral-storage, then the others by name. Every shape asks for one of ``pods``.
+    ``ceiling``: int64[R], more than any node has; where all pods together ask for more than fits into 64 bits, a pod
+    that asks for more than that counts as much.
     ``initial_node_of``: int32[P], NOWHERE for pods that hold no room on a known node.
     """
 
@@ -75,6 +78,7 @@ class Columns:
     pod_index: Mapping[str, int]  # by NAMESPACE/NAME
     resources: tuple[str, ...]
     allocatable: IntArray  # [R, N]
+    ceiling: IntArray  # [R]
     shapes: tuple[PodSpec, ...]
     shape_of: IndexArray  # [P]
     requests: IntArray  # [R, S]
@@ -105,7 +109,7 @@ class Columns:
             if row is not None:
                 vector[row] = amount
         vector[self.resource_index[PODS]] = 1
-        return vector
+        return np.minimum(vector, self.ceiling)
 
     def held(self, pod: int) -> IntArray:
         """What a pod holds on its present node, int64[R]."""
@@ -118,7 +122,7 @@ class Columns:
         scored = self.requests[:2].copy()
         for shape, spec in enumerate(self.shapes):
             _set_scored(scored[:, shape], spec.scored_requests)
-        return scored
+        return np.minimum(scored, self.ceiling[:2, None])
 
     @cached_property
     def arriving_requests(self) -> IntArray:
@@ -128,7 +132,7 @@ class Columns:
             if spec.arriving_requests is not None:
                 arriving = arriving.copy() if arriving is self.scored_requests else arriving
                 _set_scored(arriving[:, shape], spec.arriving_requests)
-        return arriving
+        return np.minimum(arriving, self.ceiling[:2, None])
 
     @cached_property
     def domains(self) -> Domains:
@@ -177,17 +181,21 @@ def columns_of(cluster: Cluster) -> Columns:
     node_index = {node.name: number for number, node in enumerate(cluster.nodes)}
     shape_of, shapes = _interned((pod.spec for pod in cluster.pods), lambda spec: spec)
     label_set_of, label_sets = _label_sets(cluster.pods)
-    resources = _resource_names(cluster, shapes)
+    resources = _resource_names(cluster, shapes, shape_of)
     rows = {name: row for row, name in enumerate(resources)}
+    allocatable = _matrix((node.allocatable for node in cluster.nodes), rows, len(cluster.nodes))
+    requests = _matrix((shape.requests for shape in shapes), rows, len(shapes))
+    ceiling = _ceiling(allocatable, requests, shape_of, cluster.pods, rows)
     return Columns(
         cluster=cluster,
         node_index=node_index,
         pod_index={pod.key: number for number, pod in enumerate(cluster.pods)},
         resources=resources,
-        allocatable=_matrix((node.allocatable for node in cluster.nodes), rows, len(cluster.nodes)),
+        allocatable=np.minimum(allocatable, ceiling[:, None] - 1),
+        ceiling=ceiling,
         shapes=shapes,
         shape_of=shape_of,
-        requests=_with_one_pod(_matrix((shape.requests for shape in shapes), rows, len(shapes)), rows[PODS]),
+        requests=_with_one_pod(np.minimum(requests, ceiling[:, None]), rows[PODS]),
         label_sets=label_sets,
         label_set_of=label_set_of,
         initial_node_of=np.array(
@@ -225,20 +233,49 @@ def _label_sets(pods: tuple[Pod, ...]) -> tuple[IndexArray, tuple[tuple[str, Map
     return np.array(numbers, dtype=np.int32), tuple((namespace, labels[number]) for namespace, number in index)
 
 
-def _resource_names(cluster: Cluster, shapes: tuple[PodSpec, ...]) -> tuple[str, ...]:
+MOST_UNOFFERED: Final = 256
+UNOFFERED: Final = "(one of many resources that no node has)"
+"""The row of all resources that no node has and few pods ask for, once there are very many: whoever asks gets none."""
+
+
+def _resource_names(cluster: Cluster, shapes: tuple[PodSpec, ...], shape_of: IndexArray) -> tuple[str, ...]:
     first = (CPU, MEMORY, PODS, EPHEMERAL_STORAGE)
-    others = {name for node in cluster.nodes for name, _ in node.allocatable}
-    others.update(name for shape in shapes for name, _ in shape.requests)
-    others.update(name for pod in cluster.pods if pod.held for name, _ in pod.held)
-    return (*first, *sorted(others - set(first)))
+    offered = {name for node in cluster.nodes for name, _ in node.allocatable}
+    asked: Counter[str] = Counter()
+    for shape, number in zip(shapes, np.bincount(shape_of, minlength=len(shapes)).tolist(), strict=True):
+        asked.update({name: number for name, _ in shape.requests})
+    asked.update(name for pod in cluster.pods if pod.held for name, _ in pod.held)
+    others = sorted(asked.keys() - offered - set(first), key=lambda name: (-asked[name], name))
+    rest = (UNOFFERED,) if len(others) > MOST_UNOFFERED else ()
+    return (*first, *sorted((offered | set(others[:MOST_UNOFFERED])) - set(first)), *rest)
 
 
 def _matrix(columns: Iterable[Resources], rows: Mapping[str, int], width: int) -> IntArray:
     matrix = np.zeros((len(rows), width), dtype=np.int64)
     for column, amounts in enumerate(columns):
         for name, amount in amounts:
-            matrix[rows[name], column] = amount
+            matrix[rows[name] if name in rows else rows[UNOFFERED], column] = amount
     return matrix
+
+
+_LARGEST_SUM: Final = 2**61
+
+
+def _ceiling(
+    allocatable: IntArray, requests: IntArray, shape_of: IndexArray, pods: Sequence[Pod], rows: Mapping[str, int]
+) -> IntArray:
+    """More than any node has of each resource, int64[R], and so that no sum over all pods is beyond 64 bits.
+
+    Nothing but such a sum is cut off by it: a pod that asks for more than any node has fits nowhere either way.
+    """
+    numbers = np.bincount(shape_of, minlength=requests.shape[1])
+    sums = requests.astype(np.float64) @ numbers + allocatable.sum(axis=1, dtype=np.float64)
+    for pod in pods:
+        for name, amount in pod.held or ():
+            sums[rows.get(name, -1)] += amount
+    largest = np.full(len(rows), 2 * _LARGEST_SUM, dtype=np.int64)
+    most = np.minimum(allocatable.max(axis=1, initial=0), _LARGEST_SUM // (len(pods) + allocatable.shape[1] + 1)) + 1
+    return np.where(sums > _LARGEST_SUM, most, largest)
 
 
 def _set_scored(column: IntArray, amounts: Resources) -> None:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.daemon.rounds import Occasion, RoundReport
+from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.plan.plan import Plan, PodReference
 
 
@@ -183,6 +184,14 @@ class SyncChanged:
 
 
 @dataclass(frozen=True)
+class ObjectsSetAside:
+    """Objects of which something cannot be counted, and that were not told of before."""
+
+    at: float
+    objects: tuple[SetAside, ...]
+
+
+@dataclass(frozen=True)
 class Fault:
     """Something of ours failed and was survived. ``where``: the part."""
 
@@ -210,5 +219,6 @@ Notice: TypeAlias = (
     | CapacityRequested
     | NodesOffered
     | SyncChanged
+    | ObjectsSetAside
     | Fault
 )

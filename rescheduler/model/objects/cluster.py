@@ -10,6 +10,7 @@ from functools import cached_property
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.pod_detail import PodDetail
+from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.objects.storage import (
     CsiDriver,
     CsiNode,
@@ -37,7 +38,8 @@ class Cluster:
     ``taken_at`` is the "now" for all ages, in seconds since the epoch. ``warnings`` name objects that were read but
     cannot be used. ``source`` says where the snapshot is from (a file name, or the server's address).
     ``config_maps``: ``data`` of those that were asked for, by ``NAMESPACE/NAME``. ``pod_details``: by the same, where
-    they were asked for.
+    they were asked for. ``set_aside``: objects of which something cannot be counted; pods among them that have no node
+    are not among ``pods``.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -62,6 +64,7 @@ class Cluster:
     warnings: tuple[str, ...] = ()
     config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     pod_details: Mapping[str, PodDetail] = field(default_factory=dict)
+    set_aside: tuple[SetAside, ...] = ()
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

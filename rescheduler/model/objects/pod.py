@@ -45,7 +45,8 @@ class PodSpec(Struct, frozen=True, gc=False):
     requests are left out.
     ``containers`` in the order written, init containers among them, and ``overhead`` serve predictions of use; without
     containers their split is unknown.
-    ``unmodelled`` names predicates this project does not model; such a pod is never moved.
+    ``unmodelled`` names predicates this project does not model; such a pod is never moved. ``problem`` says what of it
+    cannot be counted; what it asks for is then not known, and counts nothing.
     """
 
     requests: Resources = ()
@@ -70,6 +71,7 @@ class PodSpec(Struct, frozen=True, gc=False):
     unmodelled: tuple[str, ...] = ()
     containers: tuple[ContainerResources, ...] = ()
     overhead: Resources = ()
+    problem: str | None = None
 
 
 class OwnerReference(Struct, frozen=True, gc=False):

@@ -17,7 +17,7 @@ MEMORY: Final = "memory"
 EPHEMERAL_STORAGE: Final = "ephemeral-storage"
 PODS: Final = "pods"
 
-# Sums of this many units over the pods of a node stay far inside a signed 64-bit integer.
+# Sums of this many units over a thousand pods stay inside a signed 64-bit integer; ``model/columns`` sees to more.
 LARGEST_AMOUNT: Final = 2**52
 # A pod without requests for these counts with them in scores, never in filters (kube-scheduler's non-zero defaults).
 DEFAULT_MILLICORES: Final = 100
@@ -26,7 +26,7 @@ DEFAULT_MEMORY_BYTES: Final = 200 * 1024 * 1024
 Resources: TypeAlias = tuple[tuple[str, int], ...]
 """Amounts by resource name, sorted by name, without zeros: hashable, so that equal pods share one value."""
 
-_QUANTITY = re.compile(r"([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([eE])([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
+_QUANTITY = re.compile(r"([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([eE])([+-]?\d{1,9})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 _POWERS: Final = {
     "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 10**3), "": Fraction(1),
     "k": Fraction(10**3), "M": Fraction(10**6), "G": Fraction(10**9), "T": Fraction(10**12),
@@ -35,10 +35,16 @@ _POWERS: Final = {
     "Pi": Fraction(2**50), "Ei": Fraction(2**60),
 }  # fmt: skip
 _LONGEST_QUANTITY: Final = 64
+_MOST_DIGITS: Final = 40
+"""A number of more digits before its point is out of range whatever its unit, and not worth the arithmetic."""
 
 
 class QuantityError(ValueError):
     """A text that is no Kubernetes quantity, or one outside the range that is accepted."""
+
+
+class QuantityRangeError(QuantityError):
+    """A quantity as Kubernetes has them, but more than is counted here."""
 
 
 @lru_cache(maxsize=65536)
@@ -47,19 +53,35 @@ def parse_quantity(text: str) -> Fraction:
 
     Raises QuantityError for anything else, for a negative value and for one above LARGEST_AMOUNT.
     """
-    match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST_QUANTITY else None
-    if match is None:
+    match = _QUANTITY.fullmatch(text)
+    magnitude = 0 if match is None else _magnitude(match[2], int(match[4] or 0))
+    if match is None or (len(text) > _LONGEST_QUANTITY and magnitude <= _MOST_DIGITS):
         raise QuantityError(f"{text[:40]!r} is not a quantity; write it like 250m, 2, 1.5Gi or 1e3")
     sign, digits, exponential, exponent, suffix = match.groups()
-    if exponential:
-        value = Fraction(digits) * Fraction(10) ** int(exponent)
-    else:
-        value = Fraction(digits) * _POWERS[suffix or ""]
-    if sign == "-" and value:
-        raise QuantityError(f"{text!r} is negative; a quantity here is 0 or more")
+    if not digits.strip("0."):
+        return Fraction(0)
+    if sign == "-":
+        raise QuantityError(f"{text[:40]!r} is negative; a quantity here is 0 or more")
+    if magnitude > _MOST_DIGITS:
+        raise _out_of_range(text)
+    if magnitude < -_MOST_DIGITS:
+        return Fraction(1, 10**_MOST_DIGITS)
+    value = Fraction(digits) * (Fraction(10) ** int(exponent) if exponential else _POWERS[suffix or ""])
     if value > LARGEST_AMOUNT:
-        raise QuantityError(f"{text!r} is out of range; the largest amount accepted is {LARGEST_AMOUNT}")
+        raise _out_of_range(text)
     return value
+
+
+def _magnitude(digits: str, exponent: int) -> int:
+    """How many digits stand before the point, negative for zeros after it; 0 for zero itself."""
+    whole, _, part = digits.partition(".")
+    significant = len((whole + part).lstrip("0"))
+    return significant - len(part) + exponent if significant else 0
+
+
+def _out_of_range(quantity: str) -> QuantityRangeError:
+    shown = f"{quantity[:40]!r}"
+    return QuantityRangeError(f"{shown} is out of range; the largest amount accepted is {LARGEST_AMOUNT}")
 
 
 @lru_cache(maxsize=65536)
@@ -78,7 +100,7 @@ def offered_amount(resource: str, quantity: str) -> int:
 
 def _in_range(amount: int, quantity: str) -> int:
     if amount > LARGEST_AMOUNT:
-        raise QuantityError(f"{quantity!r} is out of range; the largest amount accepted is {LARGEST_AMOUNT}")
+        raise _out_of_range(quantity)
     return amount
 
 

@@ -11,7 +11,10 @@ from rescheduler.model.objects.pod import OwnerReference
 
 
 class PersistentVolumeClaim(Struct, frozen=True, gc=False):
-    """A claim. ``is_bound`` needs both a volume name and the annotation ``pv.kubernetes.io/bind-completed``."""
+    """A claim. ``is_bound`` needs both a volume name and the annotation ``pv.kubernetes.io/bind-completed``.
+
+    ``problem`` says why the size that it waits for cannot be counted.
+    """
 
     namespace: str
     name: str
@@ -27,6 +30,7 @@ class PersistentVolumeClaim(Struct, frozen=True, gc=False):
     selected_node: str | None = None
     owners: tuple[OwnerReference, ...] = ()
     is_terminating: bool = False
+    problem: str | None = None
 
 
 class PersistentVolume(Struct, frozen=True, gc=False):

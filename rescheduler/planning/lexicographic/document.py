@@ -110,7 +110,7 @@ def _objective(name: str, answer: ObjectivePlan, seconds: float) -> ObjectiveRes
     return ObjectiveResult(
         name=name,
         status=answer.status,
-        value=answer.value,
+        value=answer.value if answer.is_judged else None,
         bound=answer.bound,
         gap=answer.gap,
         unit=answer.unit,

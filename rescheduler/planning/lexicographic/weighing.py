@@ -89,7 +89,8 @@ def as_told(
             planned,
             value=value,
             bound=value if is_proven else bound,
-            status=Status.OPTIMAL if is_proven else Status.FEASIBLE,
+            status=Status.OPTIMAL if is_proven else Status.FEASIBLE if alone[name].is_judged else Status.UNKNOWN,
+            is_judged=alone[name].is_judged,
             message=f"{planned.message}; {note}",
         )
         told.append((objective, answer))

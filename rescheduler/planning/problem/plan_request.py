@@ -70,7 +70,8 @@ class ObjectivePlan:
 
     ``value``: what is reached, in ``unit``; ``bound``: no plan does better (None: nothing is proven); ``gap``: their
     distance over ``max(1, |bound|)``. ``closes``: nodes that must receive nothing from here on. ``helped`` and
-    ``wanted`` count pending pods. ``binding_limits``: names of the limits that keep the plan from more.
+    ``wanted`` count pending pods. ``binding_limits``: names of the limits that keep the plan from more. ``is_judged``:
+    False where the objective has nothing that it may believe, so that its value says nothing.
     """
 
     status: Status
@@ -86,6 +87,7 @@ class ObjectivePlan:
     wanted: int | None = None
     binding_limits: tuple[str, ...] = ()
     certificate: dict[str, Any] | None = None
+    is_judged: bool = True
 
     @property
     def gap(self) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from rescheduler.model.plan.plan import ObjectiveResult, Plan, PlanResult
+from rescheduler.model.plan.plan import ObjectiveResult, Plan, PlanResult, Status
 from rescheduler.report.cells import number, percent
 from rescheduler.report.headline import headlines
 
@@ -40,7 +40,9 @@ def objectives(plan: Plan | PlanResult) -> list[Card]:
 
 
 def _nearness(objective: ObjectiveResult) -> Nearness | None:
-    """A bar that is full where nothing better is possible."""
+    """A bar that is full where nothing better is possible; none where not all was reached, or nothing is known."""
+    if objective.status in (Status.INFEASIBLE, Status.UNKNOWN):
+        return None
     value, bound = objective.value, objective.bound
     if value is None or bound is None or not (isfinite(value) and isfinite(bound)) or objective.wanted == 0:
         return None

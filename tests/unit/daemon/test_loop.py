@@ -13,9 +13,10 @@ from rescheduler.daemon.policy_runtime import PolicyRuntime
 from rescheduler.daemon.rounds import RoundRunner
 from rescheduler.daemon.world import RoundContext as Surroundings
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.daemon.notices import Fault, Notice, PolicyLoaded, RoundEnded, TriggerFired
+from rescheduler.model.daemon.notices import Fault, Notice, ObjectsSetAside, PolicyLoaded, RoundEnded, TriggerFired
 from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.usage import UsageWindows
 from rescheduler.policy.fields.policy import Mode, Policy
@@ -411,3 +412,15 @@ def test_looking_takes_a_small_share_of_the_time() -> None:
     stage.snapshot = slow
     stage.loop.run()
     assert all(wait >= 19 for wait in stage.waits)
+
+
+def test_what_cannot_be_counted_is_told_once() -> None:
+    """Again only when it is another object, or something else is wrong with it; and the rounds go on."""
+    stage = Stage()
+    first, other = (SetAside("Pod", "team", name, "", "is out of range", "it is left out") for name in ("huge", "vast"))
+    for aside in ((first,), (first,), (first, other), (), (first,)):
+        stage.generation += 1
+        stage.snapshot = lambda aside=aside: replace(stage.world.read(), set_aside=aside)
+        stage.loop.step()
+    told = [notice.objects for notice in stage.heard if isinstance(notice, ObjectsSetAside)]
+    assert told == [(first,), (other,), (first,)]

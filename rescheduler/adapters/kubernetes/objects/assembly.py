@@ -11,9 +11,11 @@ from msgspec.structs import replace
 
 from rescheduler.adapters.kubernetes.kinds import WORKLOAD_KINDS
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.setting_aside import usable
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod, PodSpec
+from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.objects.workload import PriorityClass
 from rescheduler.model.printable import shortened
 
@@ -138,17 +140,25 @@ Objects = Mapping[str, tuple[Any, ...]]
 """By kind, each in the model's order."""
 
 
-def assembled(objects: Objects, pod_facts: PodFacts, warnings: AssemblyWarnings, **about: Any) -> Cluster:
+def assembled(
+    objects: Objects,
+    pod_facts: PodFacts,
+    warnings: AssemblyWarnings,
+    aside: Sequence[SetAside] = (),
+    **about: Any,
+) -> Cluster:
     """The snapshot. ``objects`` of a kind that is not there are none; ``warnings`` gets further ones.
 
-    ``pod_facts``: of all these pods. ``about``: taken_at, source and what else a Cluster says of itself. Raises
-    ObjectError where two pods have one uid.
+    ``pod_facts``: of all these pods. ``aside``: which of the objects cannot be counted. ``about``: taken_at, source
+    and what else a Cluster says of itself. Raises ObjectError where two pods have one uid.
     """
     pods, nodes = objects.get("Pod", ()), objects.get("Node", ())
     if pod_facts.has_double_uids:
         _refuse_double_uids(pods)
     pods = _with_known_ages(pods, pod_facts, about["taken_at"], warnings)
     _warn_of_unknown_nodes(nodes, pods, pod_facts, warnings)
+    nodes, pods, aside = usable(nodes, pods, aside)
+    _warn_of_those(aside, warnings)
 
     def all_of(kind: str) -> tuple[Any, ...]:
         return objects.get(kind, ())
@@ -171,6 +181,7 @@ def assembled(objects: Objects, pod_facts: PodFacts, warnings: AssemblyWarnings,
         quotas=all_of("ResourceQuota"),
         autoscalers=all_of("HorizontalPodAutoscaler"),
         warnings=warnings.told(),
+        set_aside=aside,
         **about,
     )
 
@@ -220,6 +231,14 @@ def _warn_of_unknown_nodes(
         warnings.add(f"Pod {pod.key}: {where}; it is never moved")
     if len(lost) > _SHOWN_PODS:
         warnings.add(f"{len(lost) - _SHOWN_PODS} more pods are on nodes that are not in the snapshot")
+
+
+def _warn_of_those(aside: Sequence[SetAside], warnings: AssemblyWarnings) -> None:
+    """Of very many, whoever wrote them, the first: other warnings must be seen beside them."""
+    for item in aside[:_SHOWN_PODS]:
+        warnings.add(item.text)
+    if len(aside) > _SHOWN_PODS:
+        warnings.add(f"{len(aside) - _SHOWN_PODS} more objects cannot be counted, and are set aside")
 
 
 def _refuse_double_uids(pods: Sequence[Pod]) -> None:

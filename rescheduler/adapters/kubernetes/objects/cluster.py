@@ -21,13 +21,16 @@ from rescheduler.adapters.kubernetes.objects.assembly import (
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
 from rescheduler.adapters.kubernetes.objects.node import NodeConversion
+from rescheduler.adapters.kubernetes.objects.pages import Unreadable
 from rescheduler.adapters.kubernetes.objects.pod_autoscaler import pod_autoscaler
 from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
 from rescheduler.adapters.kubernetes.objects.quota import resource_quota
+from rescheduler.adapters.kubernetes.objects.setting_aside import Kept, glimpse_of, kept, stand_in
 from rescheduler.adapters.kubernetes.objects.workload import disruption_budget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.pod_detail import PodDetail
+from rescheduler.model.objects.set_aside import SetAside
 
 # Turns decoded objects of all kinds into the model's, one by one.
 
@@ -46,12 +49,20 @@ class ObjectConversion:
         """
         self._converters = _all_converters(warn, shared or SharedMetadata(), details)
 
-    def convert(self, kind: str, found: Any) -> Any:
+    def convert(self, kind: str, found: Any) -> Kept:
         """The model's object; uses up what was decoded. Raises ObjectError with the object's name."""
         try:
-            return self._converters[kind](found)
+            return kept(kind, self._converters[kind](found))
         except ObjectError as error:
             raise ObjectError(error.path, error.problem, _label(kind, found)) from error
+
+    def convert_or_stand_in(self, kind: str, found: Any) -> Kept:
+        """The same, or what stands for an object that cannot be read."""
+        glimpse = glimpse_of(kind, found)
+        try:
+            return self.convert(kind, found)
+        except ObjectError as error:
+            return stand_in(kind, glimpse, error)
 
 
 def lacks_priority(kind: str, found: Any) -> bool:
@@ -105,19 +116,34 @@ class ClusterBuilder:
         self._details: dict[str, PodDetail] | None = {} if with_details else None
         self._found: dict[str, list[Any]] = defaultdict(list)
         self._without_priority: list[Pod] = []
+        self._aside: dict[str, list[SetAside]] = defaultdict(list)
         self._conversion = ObjectConversion(self._warnings.add, details=self._details)
 
     def add(self, kind: str, found: Any) -> None:
         """Convert one decoded object. Raises ObjectError with the object's name."""
         is_lacking = lacks_priority(kind, found)
-        made = self._conversion.convert(kind, found)
-        self._found[kind].append(made)
-        if is_lacking:
-            self._without_priority.append(made)
+        self._keep(kind, self._conversion.convert(kind, found), is_lacking=is_lacking)
+
+    def add_or_set_aside(self, kind: str, found: Any) -> None:
+        """The same; an object that cannot be read, or is Unreadable already, costs nobody else."""
+        if isinstance(found, Unreadable):
+            self._keep(kind, stand_in(kind, found.glimpse, found.error))
+            return
+        is_lacking = lacks_priority(kind, found)
+        self._keep(kind, self._conversion.convert_or_stand_in(kind, found), is_lacking=is_lacking)
+
+    def _keep(self, kind: str, found: Kept, *, is_lacking: bool = False) -> None:
+        if found.aside is not None:
+            self._aside[kind].append(found.aside)
+        if found.made is not None:
+            self._found[kind].append(found.made)
+        if found.made is not None and is_lacking:
+            self._without_priority.append(found.made)
 
     def forget(self, kind: str) -> None:
         """Drop all objects of a kind, to read them again."""
         self._found.pop(kind, None)
+        self._aside.pop(kind, None)
         if kind == "Pod":
             self._without_priority.clear()
 
@@ -137,10 +163,12 @@ class ClusterBuilder:
         )
         objects["Pod"] = tuple(self._sorted("Pod"))
         facts = PodTally(objects["Pod"]).facts()
+        aside = tuple(dict.fromkeys(item for found in self._aside.values() for item in found))
         return assembled(
             objects,
             facts,
             self._warnings,
+            aside,
             taken_at=taken_at,
             source=source,
             server_version=server_version,

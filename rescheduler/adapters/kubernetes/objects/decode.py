@@ -33,6 +33,10 @@ class ObjectError(ValueError):
         return ": ".join(shortened(part, 300) for part in (self.label, self.path, self.problem) if part)
 
 
+class AmountError(ObjectError):
+    """An amount that the API server accepts, and that is more than is counted here: it costs that object alone."""
+
+
 class BrokenTextError(ValueError):
     """The bytes are no JSON at all. ``offset``: the byte where reading stopped, None where the parser does not say."""
 

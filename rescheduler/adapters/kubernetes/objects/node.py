@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from rescheduler.adapters.kubernetes.objects.amounts import amounts
+from rescheduler.adapters.kubernetes.objects.amounts import amounts, at_most
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import (
     ApiStruct,
@@ -21,7 +21,7 @@ from rescheduler.adapters.kubernetes.objects.metadata import (
 from rescheduler.adapters.kubernetes.objects.pods.pod_status import pod_conditions
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node import Node
-from rescheduler.model.objects.resources import CPU, MEMORY, PODS, offered_amount, resources
+from rescheduler.model.objects.resources import CPU, LARGEST_AMOUNT, MEMORY, PODS, offered_amount, resources
 from rescheduler.model.times import read_time
 
 # Fields of a Node.
@@ -94,13 +94,13 @@ class NodeConversion:
             found.status or NodeStatusObject(),
         )
         name = sys.intern(name_of(meta))
-        offered = amounts(status.allocatable, offered_amount, "status.allocatable")
-        capacity = amounts(status.capacity, offered_amount, "status.capacity")
-        problem = _problem(meta, offered, capacity)
+        offered = amounts(status.allocatable, at_most(offered_amount), "status.allocatable")
+        capacity = amounts(status.capacity, at_most(offered_amount), "status.capacity")
+        problem = _problem(meta, offered)
         if problem:
             self._warn(f"Node {name}: {problem}; it is neither source nor target")
-        elif not offered.get(PODS):
-            self._warn(f"Node {name}: status.allocatable.pods is missing or 0; no further pod fits on it")
+        else:
+            self._warn_of_oddities(name, offered, capacity)
         ready, _, _ = pod_conditions(status.conditions)
         return Node(
             name=name,
@@ -120,6 +120,22 @@ class NodeConversion:
             addresses=tuple((item.type or "", item.address) for item in status.addresses or () if item.address),
         )
 
+    def _warn_of_oddities(self, name: str, offered: Mapping[str, int], capacity: Mapping[str, int]) -> None:
+        """What does not keep a node from being used: kube-scheduler looks at ``allocatable`` alone."""
+        if not offered.get(PODS):
+            self._warn(f"Node {name}: status.allocatable.pods is missing or 0; no further pod fits on it")
+        larger = [resource for resource, amount in offered.items() if amount > capacity.get(resource, amount)]
+        if larger:
+            self._warn(
+                f"Node {name}: status.allocatable.{larger[0]} is more than status.capacity.{larger[0]}; "
+                "what is allocatable counts, as for kube-scheduler"
+            )
+        most = [resource for resource, amount in offered.items() if amount == LARGEST_AMOUNT]
+        if most:
+            self._warn(
+                f"Node {name}: status.allocatable.{most[0]} counts as {LARGEST_AMOUNT}, the most that is counted"
+            )
+
     def _names_and_sizes(self, images: Iterable[Raw]) -> Iterable[tuple[str, int]]:
         for number, image in enumerate(images):
             text = bytes(image)
@@ -128,7 +144,8 @@ class NodeConversion:
                 if len(self._images) >= _LARGEST_CACHE:
                     self._images.clear()
                 decoded = decode(text, ContainerImage, f"status.images[{number}]")
-                found = tuple((sys.intern(name), decoded.size_bytes or 0) for name in decoded.names or ())
+                size = min(max(decoded.size_bytes or 0, 0), LARGEST_AMOUNT)
+                found = tuple((sys.intern(name), size) for name in decoded.names or ())
                 self._images[text] = found
             yield from found
 
@@ -139,7 +156,7 @@ class NodeConversion:
         return found
 
 
-def _problem(meta: ObjectMeta, offered: Mapping[str, int], capacity: Mapping[str, int]) -> str | None:
+def _problem(meta: ObjectMeta, offered: Mapping[str, int]) -> str | None:
     """Why a node cannot be used although it could be read."""
     if not is_plain(meta.name or ""):
         return "its name holds characters that no name has"
@@ -147,5 +164,4 @@ def _problem(meta: ObjectMeta, offered: Mapping[str, int], capacity: Mapping[str
         return "status.allocatable is missing"
     if not offered.get(CPU) and not offered.get(MEMORY):
         return "status.allocatable offers neither cpu nor memory"
-    larger = [name for name, amount in offered.items() if name in capacity and amount > capacity[name]]
-    return f"status.allocatable.{larger[0]} is more than status.capacity.{larger[0]}" if larger else None
+    return None

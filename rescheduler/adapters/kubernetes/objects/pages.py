@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
 from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError, decode
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta
+from rescheduler.adapters.kubernetes.objects.setting_aside import Glimpse, glimpse_of_text
 
 
 class _Items(ApiStruct):
@@ -76,3 +77,49 @@ def _page_type(decoded: Hashable) -> Any:
     name = getattr(decoded, "__name__", "")
     items = list[decoded] | None  # type: ignore[valid-type]
     return msgspec.defstruct(f"{name}Page", [("items", items, None)], gc=False)
+
+
+# One unreadable object among others is no reason to lose those.
+
+
+class Unreadable(NamedTuple):
+    """Stands for an object that cannot be decoded, as far as it can be seen."""
+
+    metadata: ObjectMeta
+    error: ObjectError
+    glimpse: Glimpse
+
+
+class ObjectDecoding:
+    """Decodes objects of one kind; ``warn`` hears of each that cannot be read."""
+
+    def __init__(self, kind: ObjectKind, warn: Callable[[str], None]) -> None:
+        self._kind = kind
+        self._warn = warn
+
+    def one(self, raw: msgspec.Raw) -> Any:
+        """The object, or Unreadable in its place. Raises BrokenTextError for what is no JSON."""
+        try:
+            return decode_object(self._kind, raw)
+        except ObjectError as error:
+            self._warn(str(error))
+            meta = _metadata(raw)
+            return Unreadable(meta, error, glimpse_of_text(meta, raw))
+
+    def page(self, page: bytes) -> Iterator[Any]:
+        """The objects of one page. Raises ObjectError for what is no list, BrokenTextError for what is no JSON."""
+        try:
+            yield from decode_page(self._kind, page)
+        except ObjectError:
+            yield from map(self.one, raw_items(page))
+
+
+class _Marked(ApiStruct):
+    metadata: ObjectMeta | None = None
+
+
+def _metadata(raw: msgspec.Raw) -> ObjectMeta:
+    try:
+        return decode(raw, _Marked).metadata or ObjectMeta()
+    except ObjectError:
+        return ObjectMeta()

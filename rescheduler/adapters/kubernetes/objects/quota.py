@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rescheduler.adapters.kubernetes.objects.amounts import amounts
+from rescheduler.adapters.kubernetes.objects.amounts import amounts, at_most
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, name_of, namespace_of
 from rescheduler.model.objects.resources import CPU, requested_amount
@@ -60,8 +60,8 @@ def resource_quota(found: ResourceQuotaObject, warn: Callable[[str], None]) -> R
     namespace = namespace_of(meta)
     selected = spec.scope_selector.match_expressions if spec.scope_selector is not None else None
     try:
-        hard = amounts(_counted(status.hard), _amount, "status.hard")
-        used = amounts(_counted(status.used), _amount, "status.used")
+        hard = amounts(_counted(status.hard), at_most(_amount), "status.hard")
+        used = amounts(_counted(status.used), at_most(_amount), "status.used")
     except ObjectError as error:
         warn(f"ResourceQuota {namespace}/{name}: {error.path}: {error.problem}; it counts as if it were not there")
         hard, used = {}, {}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from rescheduler.adapters.kubernetes.objects import storage_fields as decoded
-from rescheduler.adapters.kubernetes.objects.amounts import bytes_of
+from rescheduler.adapters.kubernetes.objects.amounts import BEYOND, bytes_of
 from rescheduler.adapters.kubernetes.objects.metadata import (
     ObjectMeta,
     SharedMetadata,
@@ -17,6 +17,7 @@ from rescheduler.adapters.kubernetes.objects.metadata import (
 )
 from rescheduler.adapters.kubernetes.objects.selectors import label_selector, node_selector_terms
 from rescheduler.model.objects.constraints import NodeSelectorTerm, Requirement
+from rescheduler.model.objects.resources import LARGEST_AMOUNT
 from rescheduler.model.objects.storage import (
     CsiDriver,
     CsiNode,
@@ -35,6 +36,7 @@ DEFAULT_CLASSES: Final = (
     "storageclass.beta.kubernetes.io/is-default-class",
 )
 STORAGE_ANNOTATIONS: Final = frozenset({BIND_COMPLETED, SELECTED_NODE, STORAGE_CLASS, *DEFAULT_CLASSES})
+_TOO_LARGE: Final = f"spec.resources.requests.storage is more than {LARGEST_AMOUNT} bytes"
 _TEXT: Final = re.compile("|".join([r"\\", *(re.escape(key) for key in sorted(STORAGE_ANNOTATIONS))]).encode())
 
 
@@ -43,21 +45,24 @@ def claim(found: decoded.ClaimObject, shared: SharedMetadata) -> PersistentVolum
     meta, spec = found.metadata or ObjectMeta(), found.spec or decoded.ClaimSpec()
     marks = _annotations(meta)
     requested = (spec.resources or decoded.ClaimResources()).requests or {}
+    is_bound = bool(spec.volume_name) and BIND_COMPLETED in marks
+    requested_bytes = bytes_of(requested.get("storage"), "spec.resources.requests.storage")
     return PersistentVolumeClaim(
         namespace=namespace_of(meta),
         name=name_of(meta),
         uid=meta.uid or "",
         volume_name=spec.volume_name or "",
-        is_bound=bool(spec.volume_name) and BIND_COMPLETED in marks,
+        is_bound=is_bound,
         phase=(found.status or decoded.PhaseStatus()).phase or "Pending",
         storage_class=marks.get(STORAGE_CLASS) or spec.storage_class_name or "",
         access_modes=tuple(spec.access_modes or ()),
         volume_mode=spec.volume_mode or "Filesystem",
-        requested_bytes=bytes_of(requested.get("storage"), "spec.resources.requests.storage"),
+        requested_bytes=requested_bytes,
         selector=label_selector(spec.selector),
         selected_node=marks.get(SELECTED_NODE) or None,
         owners=shared.owners(meta),
         is_terminating=bool(meta.deletion_timestamp),
+        problem=_TOO_LARGE if requested_bytes == BEYOND and not is_bound else None,
     )
 
 

@@ -9,11 +9,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE, PodFacts, PodTally
 from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion, lacks_priority
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta, SharedMetadata
-from rescheduler.adapters.kubernetes.watch.sink import Unreadable
+from rescheduler.adapters.kubernetes.objects.pages import Unreadable
+from rescheduler.adapters.kubernetes.objects.setting_aside import stand_in
 from rescheduler.adapters.kubernetes.watch.versions import number_of
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.set_aside import SetAside
 
 # Objects in the order of their names, kept so at the price of the few that change.
 
@@ -87,22 +88,24 @@ class KindState(NamedTuple):
     """A kind at one moment. ``objects`` in the model's order; the same tuple as before where nothing has changed.
 
     ``warnings``: of single objects, in the same order. ``without_priority``: pods that leave theirs to their class.
+    ``aside``: objects that cannot be counted, or read.
     """
 
     objects: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
     without_priority: tuple[Any, ...] = ()
     pod_facts: PodFacts = PodTally().facts()
+    aside: tuple[SetAside, ...] = ()
 
 
 class _Kept:
-    """Objects by namespace and name; ``warnings`` and ``errors`` are those of a few of them."""
+    """Objects by namespace and name; ``warnings`` and ``aside`` are those of a few of them."""
 
     def __init__(self) -> None:
         self.objects: dict[Key, Any] = {}
         self.versions: dict[Key, str] = {}
         self.warnings: dict[Key, tuple[str, ...]] = {}
-        self.errors: dict[Key, ObjectError] = {}
+        self.aside: dict[Key, SetAside] = {}
         self.without_priority: set[Key] = set()
         self.tally = PodTally()
 
@@ -117,20 +120,20 @@ class _Kept:
         before = self.objects.get(key)
         if isinstance(before, Pod):
             self.tally.remove(before)
-        for part in (self.objects, self.versions, self.warnings, self.errors):
+        for part in (self.objects, self.versions, self.warnings, self.aside):
             part.pop(key, None)
         self.without_priority.discard(key)
 
     def about(self, key: Key) -> tuple[Any, ...]:
         """All that is known of an object but its version."""
         return (
-            self.objects.get(key), self.warnings.get(key), self.errors.get(key), key in self.without_priority
+            self.objects.get(key), self.warnings.get(key), self.aside.get(key), key in self.without_priority
         )  # fmt: skip
 
     def is_like(self, other: _Kept) -> bool:
         """Whether nobody can tell the difference."""
-        return (self.objects, self.warnings, self.without_priority, list(self.errors)) == (
-            other.objects, other.warnings, other.without_priority, list(other.errors),
+        return (self.objects, self.warnings, self.without_priority, self.aside) == (
+            other.objects, other.warnings, other.without_priority, other.aside,
         )  # fmt: skip
 
 
@@ -143,13 +146,9 @@ class KindStore:
         lock: AbstractContextManager[Any],
         changed: Callable[[], None],
         shared: SharedMetadata,
-        warn: Callable[[str], None],
     ) -> None:
-        """``changed`` is called, under the lock, after each change. ``shared``: by the stores of all kinds.
-
-        ``warn`` hears of each object that cannot be converted.
-        """
-        self._kind, self._lock, self._changed, self._warn = kind, lock, changed, warn
+        """``changed`` is called, under the lock, after each change. ``shared``: by the stores of all kinds."""
+        self._kind, self._lock, self._changed = kind, lock, changed
         self._noted: list[str] = []
         self._conversion = ObjectConversion(self._noted.append, shared)
         self._kept = _Kept()
@@ -163,7 +162,7 @@ class KindStore:
         """All objects that there are; the lock is not held while they are read."""
         fresh = _Kept()
         for found in objects:
-            self._complain(self._put(fresh, self._key(found), found))
+            self._put(fresh, self._key(found), found)
         with self._lock:
             before, self._kept = self._kept, fresh
             if not fresh.is_like(before):
@@ -177,7 +176,7 @@ class KindStore:
             return
         with self._lock:
             before = self._kept.about(key)
-            error = self._put(self._kept, key, found)
+            self._put(self._kept, key, found)
             if self._kept.about(key) == before:
                 return  # a heartbeat, say
             if key in self._kept.objects:
@@ -185,7 +184,6 @@ class KindStore:
             else:
                 self._order.remove(key)
             self._touch()
-        self._complain(error)
 
     def delete(self, found: Any) -> None:
         """An object is gone, unless ours is of a later time: another one of the same name."""
@@ -199,56 +197,49 @@ class KindStore:
             self._touch()
 
     def state(self) -> KindState:
-        """What there is. Raises ObjectError while there is an object that cannot be read or converted."""
+        """What there is."""
         kept = self._kept
-        if kept.errors:
-            raise _fresh(kept.errors[min(kept.errors)])
         if self._state is None:
             self._state = KindState(
                 self._order.all(),
                 tuple(text for key in sorted(kept.warnings) for text in kept.warnings[key]),
                 tuple(kept.objects[key] for key in sorted(kept.without_priority)),
                 kept.tally.facts(),
+                tuple(kept.aside[key] for key in sorted(kept.aside)),
             )
         return self._state
 
-    def _put(self, kept: _Kept, key: Key, found: Any) -> ObjectError | None:
-        """Convert an object, or take the one that we have of the same version; why that failed."""
+    def _put(self, kept: _Kept, key: Key, found: Any) -> None:
+        """Convert an object, or take the one that we have of the same version."""
         version = (found.metadata or _NO_META).resource_version or ""
         if version and kept is not self._kept and self._kept.versions.get(key) == version:
             self._keep_again(kept, key, version)
-            return None
+            return
         kept.forget(key)
         kept.versions[key] = version
         if isinstance(found, Unreadable):
-            kept.errors[key] = _fresh(found.error)
-            return None  # the reflector has told of it
-        is_lacking = lacks_priority(self._kind, found)
-        try:
-            kept.keep(key, self._conversion.convert(self._kind, found))
-        except ObjectError as error:
-            kept.errors[key] = _fresh(error)
-            return error
-        finally:
-            noted, self._noted[:] = tuple(self._noted), ()
-        if is_lacking:
+            is_lacking, (made, aside) = False, stand_in(self._kind, found.glimpse, found.error)
+        else:
+            is_lacking = lacks_priority(self._kind, found)
+            made, aside = self._conversion.convert_or_stand_in(self._kind, found)
+        noted, self._noted[:] = tuple(self._noted), ()
+        if made is not None:
+            kept.keep(key, made)
+        if aside is not None:
+            kept.aside[key] = aside
+        if is_lacking and made is not None:
             kept.without_priority.add(key)
         if noted:
             kept.warnings[key] = noted
-        return None
-
-    def _complain(self, error: ObjectError | None) -> None:
-        if error is not None:
-            self._warn(str(error))
 
     def _keep_again(self, kept: _Kept, key: Key, version: str) -> None:
         ours = self._kept
         kept.forget(key)
         kept.versions[key] = version
-        if key in ours.errors:
-            kept.errors[key] = ours.errors[key]
-            return
-        kept.keep(key, ours.objects[key])
+        if key in ours.objects:
+            kept.keep(key, ours.objects[key])
+        if key in ours.aside:
+            kept.aside[key] = ours.aside[key]
         if key in ours.warnings:
             kept.warnings[key] = ours.warnings[key]
         if key in ours.without_priority:
@@ -261,11 +252,6 @@ class KindStore:
     def _touch(self) -> None:
         self._state = None
         self._changed()
-
-
-def _fresh(error: ObjectError) -> ObjectError:
-    """The same error without the frames that it has passed, which would keep alive whatever they hold."""
-    return ObjectError(error.path, error.problem, error.label)
 
 
 def _is_newer(known: str | None, found: Any, *, or_equal: bool = False) -> bool:

@@ -17,9 +17,9 @@ from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, Inva
 from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
-from rescheduler.adapters.kubernetes.watch.object_decoding import ObjectDecoding
+from rescheduler.adapters.kubernetes.objects.pages import ObjectDecoding, Unreadable
 from rescheduler.adapters.kubernetes.watch.server_clock import ServerClock
-from rescheduler.adapters.kubernetes.watch.sink import Sink, Unreadable
+from rescheduler.adapters.kubernetes.watch.sink import Sink
 from rescheduler.adapters.kubernetes.watch.versions import Versions, is_older
 from rescheduler.adapters.kubernetes.watch.watch_lines import (
     ADDED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from threading import Condition
 from typing import Final
 
@@ -19,7 +19,7 @@ from rescheduler.adapters.kubernetes.watch.reflector import Reflector
 from rescheduler.adapters.kubernetes.watch.server_clock import ServerClock
 from rescheduler.adapters.kubernetes.watch.sink import Hear, deaf
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader
-from rescheduler.model.daemon.notices import Fault, Notice
+from rescheduler.model.daemon.notices import Notice
 from rescheduler.model.objects.cluster import Cluster
 
 MIRROR_SETTINGS: Final = WatchSettings(watch_seconds=(35.0, 50.0), keeps_unreadable=True)
@@ -51,9 +51,7 @@ class Mirror(ClusterReader):
         self._generation = 0
         self._server_clock = ServerClock(clock)
         shared = SharedMetadata()
-        self.stores = {
-            kind.name: KindStore(kind.name, self._changed, self._touch, shared, self._warner(kind)) for kind in kinds
-        }
+        self.stores = {kind.name: KindStore(kind.name, self._changed, self._touch, shared) for kind in kinds}
         self.reflectors = {
             kind.name: Reflector(
                 connection, kind, self.stores[kind.name], clock, hear=self._heard, settings=settings,
@@ -120,7 +118,7 @@ class Mirror(ClusterReader):
     def snapshot(self) -> Cluster:
         """The cluster as the watches have told it so far; what is not known anew is as before.
 
-        Raises ClusterError before everything has been read, and for an object that cannot be used.
+        Raises ClusterError before everything has been read. An object that cannot be read is set aside.
         """
         lacking = self._lacking()
         if lacking:
@@ -147,6 +145,7 @@ class Mirror(ClusterReader):
             objects,
             pods.pod_facts,
             warnings,
+            tuple(item for state in states.values() for item in state.aside),
             taken_at=self._server_clock.now(),
             source=self._connection.server,
             server_version=self.polling.version,
@@ -172,9 +171,6 @@ class Mirror(ClusterReader):
     def _heard(self, notice: Notice) -> None:
         self._touch()
         self._hear(notice)
-
-    def _warner(self, kind: ObjectKind) -> Callable[[str], None]:
-        return lambda text: self._hear(Fault(self._clock.now(), f"watching {kind.name}", f"cannot be used: {text}"))
 
 
 def _is_dispensed(kind: str, problem: ClusterError | None) -> bool:

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError
-from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
 from rescheduler.model.daemon.notices import Notice
 
 Hear = Callable[[Notice], None]
-
-
-class Unreadable(NamedTuple):
-    """Stands for an object that cannot be decoded, as far as its metadata can."""
-
-    metadata: ObjectMeta
-    error: ObjectError
 
 
 class Sink(Protocol):

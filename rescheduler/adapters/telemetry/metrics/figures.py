@@ -73,6 +73,8 @@ OF_DAEMON: Final = (
     Family("snapshot_nodes", "gauge", "Nodes of the cluster as last seen."),
     Family("snapshot_pods", "gauge", "Pods of the cluster as last seen, pending ones too."),
     Family("snapshot_pending_pods", "gauge", "Pods that wait for a node, as last seen."),
+    Family("objects_set_aside", "gauge", "Objects of which something cannot be counted (an amount of 8Ei), by kind.",
+           ("kind",)),
     Family("snapshot_age_seconds", "gauge", "Age of what was last seen."),
     Family("ledger_debts", "gauge", "Evicted pods of which no replacement is proven to work yet."),
     Family("breaker_open", "gauge", "1 while the circuit breaker forbids evictions."),

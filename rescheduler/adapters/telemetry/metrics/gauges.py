@@ -18,6 +18,7 @@ from rescheduler.adapters.telemetry.redaction import Hide
 from rescheduler.adapters.telemetry.words import wanted_and_helped
 from rescheduler.extension_points import Clock
 from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.printable import printable
 
 # Gauges of the last round: what it planned, how good that is proven to be, and what was left alone.
@@ -128,6 +129,7 @@ class DaemonGauges(Collector):
             "snapshot_nodes": _one(len(cluster.nodes)),
             "snapshot_pods": _one(len(cluster.pods)),
             "snapshot_pending_pods": _one(len(cluster.pending_pods)),
+            "objects_set_aside": _by_kind(cluster),
             "snapshot_age_seconds": _one(max(now - cluster.taken_at, 0.0)),
         }
 
@@ -153,6 +155,13 @@ def _of_state(state: GaugeState, now: float) -> Mapping[str, Rows]:
         "plans_waiting_approval": _one(len(waiting)),
         "approval_expires_timestamp_seconds": _one(min(waiting.values(), default=None)),
     }
+
+
+def _by_kind(cluster: Cluster) -> Rows:
+    """Objects that are set aside; of pods a zero too, so that the first of them is a rise."""
+    numbers = Counter({"Pod": 0})
+    numbers.update(item.kind for item in cluster.set_aside)
+    return {(kind,): float(number) for kind, number in numbers.items()}
 
 
 def _one(value: float | None) -> Rows:

@@ -174,6 +174,9 @@ class Before:
         self.over: FloatArray = state.over().copy()
 
 
+NOTHING_TO_JUDGE = "no node has a load that can be believed: whether any is above its target is not known"
+
+
 def describe(
     request: PlanRequest,
     before: Before,
@@ -202,8 +205,8 @@ def describe(
 
 
 def _summary(request: PlanRequest, before: Before, state: LoadState, plan: LocalSearchResult) -> str:
-    if not state.load.resources or not state.load.is_known.any():
-        return "no node has a load that could be judged"
+    if not request.prediction.columns.node_count:
+        return "there are no nodes"
     telling = LoadMessages(request.prediction.columns.cluster, state.load)
     if not plan.cost_before:
         return f"no node is above its target; the nearest is {telling.hottest(before.use)}"

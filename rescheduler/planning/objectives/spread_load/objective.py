@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray
+from rescheduler.model.plan.plan import Status
 from rescheduler.model.usage.demand import trimaran_demand
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.objectives.spread_load.bounds import least_overload
-from rescheduler.planning.objectives.spread_load.messages import Before, describe, hot_nodes_that_stay
+from rescheduler.planning.objectives.spread_load.messages import NOTHING_TO_JUDGE, Before, describe, hot_nodes_that_stay
 from rescheduler.planning.objectives.spread_load.state import LoadState
 from rescheduler.planning.objectives.spread_load.whole_model import WholePlan, solve_whole
 from rescheduler.planning.problem.deadline import Deadline
@@ -38,11 +39,15 @@ class SpreadLoad(PlanningObjective):
         """Plan within the deadline; requests stay the hard constraint, and no node is brought above its target.
 
         Resources whose use nobody observes are left out. The value
-        is the use above the targets that is left, each resource counted in average nodes.
+        is the use above the targets that is left, each resource counted in average nodes. UNKNOWN, and nothing moves,
+        where there is no load that can be believed.
         """
         deadline = Deadline(request.clock, request.deadline_seconds)
         problem = problem_of(request)
         state = LoadState(problem, self.observed, self.args.target, is_strict=True)
+        if problem.columns.node_count and not (state.load.is_known.any() and state.load.resources):
+            message = "; ".join([NOTHING_TO_JUDGE, *self.observed.notes])
+            return ObjectivePlan(Status.UNKNOWN, 0.0, None, UNIT, message, is_judged=False)
         limits = remaining_limits(request.eligibility.limits, request.placement)
         bound = least_overload(problem, state, limits)
         before = Before(state)

@@ -141,15 +141,11 @@ def test_a_forbidden_kind_is_named(tmp_path: Path, kind: Any) -> None:
     ("body", "complaint"),
     [
         (b'{"metadata":{},"items":[{"metadata":{"name":"a"', "not valid JSON"),
-        (b'{"metadata":{},"items":[{"metadata":{"name":"a"},"spec":{"nodeName":5}}]}', "Pod a: spec.nodeName"),
-        (b'{"items":[{"metadata":{"name":"ok"},"spec":{"containers":[{}]}},{"spec":{}}]}', "without a name"),
-        (b'{"items":[{"metadata":{"name":"a"},"spec":{"containers":[{"resources":{"requests":{"cpu":"-1"}}}]}}]}',
-         "Pod a: spec.containers[0].resources.requests.cpu: '-1'"),
         (b'{"metadata":{},"items":{}}', "items"),
         (b'{"metadata":{},"items":' + b"[" * 100_000, "api/v1/pods"),
     ],
 )  # fmt: skip
-def test_unusable_answers_name_the_object(tmp_path: Path, body: bytes, complaint: str) -> None:
+def test_an_answer_that_is_no_list_is_named(tmp_path: Path, body: bytes, complaint: str) -> None:
     """What a server should never send is still one clear error."""
     inner = cluster_of({})
 
@@ -159,6 +155,26 @@ def test_unusable_answers_name_the_object(tmp_path: Path, body: bytes, complaint
     with serving(handle) as server, pytest.raises(ClusterError) as caught:
         reader(server, tmp_path).read()
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("item", "warning"),
+    [
+        ({"metadata": {"name": "a"}, "spec": {"nodeName": 5}}, "Pod a: spec.nodeName: wanted text, found whole number"),
+        ({"spec": {}}, "Pod (without a name): metadata.name: is missing"),
+        ({"metadata": {"name": "a"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "-1"}}}]}},
+         "Pod default/a: spec.containers[0].resources.requests.cpu: '-1' is negative"),
+    ],
+)  # fmt: skip
+def test_an_unreadable_object_costs_nobody_else(tmp_path: Path, item: dict[str, Any], warning: str) -> None:
+    """What a server should never send is named and left out; whatever else it sends is read."""
+    objects = {PODS: [pod_object("good"), item, pod_object("better")], NODES: [node_object()]}
+    with serving(lambda asked: cluster_of({**objects, PODS: []})(asked) if asked.path != PODS
+                 else answer({"items": objects[PODS]})) as server:  # fmt: skip
+        found = reader(server, tmp_path).read()
+    assert [pod.name for pod in found.pods] == ["better", "good"]
+    assert [node.problem for node in found.nodes] == [None]
+    assert any(warning in text for text in found.warnings)
 
 
 def test_an_empty_list_may_be_null(tmp_path: Path) -> None:

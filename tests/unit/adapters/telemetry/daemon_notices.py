@@ -16,6 +16,7 @@ from rescheduler.model.daemon.notices import (
     LeadershipChanged,
     NodesOffered,
     Notice,
+    ObjectsSetAside,
     Paused,
     PolicyAcknowledged,
     PolicyHeld,
@@ -29,6 +30,7 @@ from rescheduler.model.daemon.notices import (
     TriggerFired,
 )
 from rescheduler.model.daemon.rounds import Occasion, RoundReport
+from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.plan.plan import (
     Move,
     MoveOutcome,
@@ -131,6 +133,7 @@ def all_notices() -> tuple[Notice, ...]:
         CapacityRequested(NOW, "ProvisioningRequest", (BIG,), "one more node"),
         NodesOffered(NOW, "Annotate", ("n1", "n2")),
         SyncChanged(NOW, "Pod", False, "the watch was cut off"),
+        ObjectsSetAside(NOW, (SetAside("Pod", "team", "huge", "u", "spec: is out of range", "it is left out"),)),
         Fault(NOW, "loop", "RuntimeError"),
         Stopping(NOW, "SIGTERM"),
     )

@@ -21,6 +21,7 @@ from rescheduler.adapters.telemetry.metrics.metrics import Metrics
 from rescheduler.adapters.telemetry.traces import RoundTraces, can_trace
 from rescheduler.extension_points import ClusterError, Listener
 from rescheduler.model.daemon.notices import ApprovalWanted, Fault, Notice
+from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW
 from tests.clocks import FakeClock
@@ -117,7 +118,7 @@ def test_a_token_in_any_text_of_any_notice_comes_out_nowhere(tmp_path: Path, for
         everybody, events = outputs.listeners(), outputs.events()
         for notice in (*all_notices(), ApprovalWanted(NOW, "p-9", plan(), NOW + 60)):
             everybody.hear(marked(notice, form))
-            events.hear(marked(notice, form, (PodReference,)))
+            events.hear(marked(notice, form, (PodReference, SetAside)))
         found = outputs.everything()
     for where, text in found.items():
         assert CANARY[:6] not in text, where

@@ -10,18 +10,20 @@ from typing import Any, NamedTuple
 import pytest
 
 from rescheduler.adapters.kubernetes.client.connection import connect
-from rescheduler.adapters.telemetry.cluster_events import BURST, ClusterEvents
+from rescheduler.adapters.telemetry.cluster_events import BURST, MOST_SET_ASIDE, ClusterEvents
 from rescheduler.adapters.telemetry.redaction import Redaction
 from rescheduler.model.daemon.notices import (
     ApprovalWanted,
     CapacityRequested,
     LeadershipChanged,
     NodesOffered,
+    ObjectsSetAside,
     PolicyHeld,
     RoundEnded,
 )
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.plan.plan import Move, PlannedPlacement, PodReference, Refusal, Status
 from tests.builders import NOW, cluster, node, pod
 from tests.clocks import FakeClock
@@ -176,6 +178,26 @@ def test_only_the_leader_speaks(scene: Open) -> None:
     found.events.hear(LeadershipChanged(NOW, True, "us"))
     found.events.hear(not_helped())
     assert len(found.sent) == 3
+
+
+def test_whoever_wrote_what_cannot_be_counted_is_told_there(scene: Open) -> None:
+    """On the object, once; a namespace full of such objects does not use up what others are told."""
+    found = scene()
+    huge = SetAside("Pod", "team", "huge", "u1", "spec.containers[0]: '8Ei' is out of range", "it is left out")
+    claim = SetAside(
+        "PersistentVolumeClaim", "team", "data", "u2", "is too large", "pods that wait for it get no place"
+    )
+    for _ in range(2):
+        found.events.hear(ObjectsSetAside(NOW, (huge, claim, SetAside("Node", "", "n1", "u3", "cannot be read"))))
+    assert found.told == ["SetAside Pod huge", "SetAside PersistentVolumeClaim data", "SetAside Node n1"]
+    assert found.sent[0]["note"] == "set aside: spec.containers[0]: '8Ei' is out of range; it is left out"
+    assert found.sent[0]["regarding"] == {
+        "apiVersion": "v1", "kind": "Pod", "namespace": "team", "name": "huge", "uid": "u1",
+    }  # fmt: skip
+    assert [one["metadata"]["namespace"] for one in found.sent] == ["team", "team", "default"]
+    many = tuple(SetAside("Pod", "team", f"huge-{number}", "", "x", "it is left out") for number in range(100))
+    found.events.hear(ObjectsSetAside(NOW, many))
+    assert len(found.sent) == 3 + MOST_SET_ASIDE
 
 
 def test_a_server_that_refuses_is_left_alone(tmp_path: Path) -> None:

@@ -77,6 +77,23 @@ def test_karpenters_claims_are_known_by_name() -> None:
     assert after(nominated, failed).promise(PENDING) is None
 
 
+@pytest.mark.parametrize(
+    ("message", "after_seconds", "is_believed"),
+    [
+        ("Pod should schedule on: node/n1", 19, True),
+        ("Pod should schedule on: node/n1", 20, False),
+        ("Pod should schedule on: nodeclaim/default-x7, node/n1", 20, False),
+        ("Pod should schedule on: nodeclaim/default-x7, node/new", 599, True),
+        ("Pod should schedule on: nodeclaim/default-x7", 599, True),
+    ],
+)
+def test_a_nomination_of_a_node_that_is_there_is_a_guess(message: str, after_seconds: float, is_believed: bool) -> None:
+    """It is believed for as long as Karpenter holds on to it; that of a machine that is coming, as any promise."""
+    memory = after(AutoscalerNotice(NOW, "karpenter", "Nominated", "Pod", "default", "big-0", message))
+    memory.look(seen(at=NOW + after_seconds))
+    assert (memory.promise(PENDING) is not None) is is_believed
+
+
 def test_a_node_that_comes_by_a_scale_up_prolongs_it() -> None:
     """A node that somebody adds by hand, where no autoscaler was heard of, is none of its."""
     memory = after(said("TriggeredScaleUp"))

@@ -35,6 +35,15 @@ def test_a_bar_shows_how_near_the_bound_an_objective_came(value: float, bound: f
     assert f'<i style="width:{width}">' in drawn("objectives", objectives(small_plan(objectives=(answer,))))
 
 
+@pytest.mark.parametrize("status", [Status.INFEASIBLE, Status.UNKNOWN])
+def test_where_not_all_was_reached_there_is_no_full_bar(status: Status) -> None:
+    """A value that meets its bound is no success where it is proven that not all can be helped, or nothing is known."""
+    answer = ObjectiveResult("MakeRoom", status, 0, 0, 0.0, "evictions", 1.0, message="nobody", helped=0, wanted=2)
+    page = Page(drawn("objectives", objectives(small_plan(objectives=(answer,)))))
+    assert page.of_class("near") == 0
+    assert status.value in page.text
+
+
 @pytest.mark.parametrize(("value", "bound"), [(None, 3), (3, None), (float("inf"), 1), (1, float("nan"))])
 def test_without_value_or_bound_there_is_no_bar(value: float | None, bound: float | None) -> None:
     """Nothing is made up."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 
 from rescheduler.adapters.kubernetes.objects.amounts import amounts
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError, decode, joined
+from rescheduler.adapters.kubernetes.objects.decode import AmountError, ObjectError, decode, joined
 from rescheduler.adapters.kubernetes.objects.metadata import NULL
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import Container, PodSpecObject, ResourceRequirements
 from rescheduler.model.objects.pod import APP, INIT, SIDECAR, ContainerResources
@@ -182,10 +182,10 @@ def amounts_in(text: bytes) -> Mapping[str, int]:
 
 
 def in_range(total: Mapping[str, int]) -> Resources:
-    """Sums as they are kept. Raises ObjectError for one that is out of all bounds."""
+    """Sums as they are kept. Raises AmountError for one that is out of all bounds."""
     for name, amount in total.items():
         if amount > LARGEST_AMOUNT:
-            raise ObjectError("spec.containers", f"their requests of {name} add up to {amount}, which is out of range")
+            raise AmountError("spec.containers", f"their requests of {name} add up to {amount}, which is out of range")
     return resources(total.items())
 
 
@@ -199,4 +199,4 @@ def below(path: str, read: Callable[[bytes], Mapping[str, int]], raw: Raw) -> Ma
     try:
         return read(bytes(raw))
     except ObjectError as error:
-        raise ObjectError(joined(path, error.path), error.problem) from error
+        raise type(error)(joined(path, error.path), error.problem) from error

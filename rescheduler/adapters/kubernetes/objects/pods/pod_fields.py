@@ -19,7 +19,7 @@ Port = Annotated[int, Meta(ge=0, le=65535)]
 Weight = Annotated[int, Meta(ge=0, le=100)]
 SmallInt = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-Seconds = Annotated[int, Meta(ge=0, le=2**53)]
+Seconds = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Container(ApiStruct):

@@ -7,8 +7,9 @@ from typing import Final
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
-from rescheduler.adapters.kubernetes.objects.decode import decode
+from rescheduler.adapters.kubernetes.objects.decode import AmountError, decode
 from rescheduler.adapters.kubernetes.objects.metadata import NULL
 from rescheduler.adapters.kubernetes.objects.pods.affinity import (
     node_affinity,
@@ -41,6 +42,8 @@ from rescheduler.model.objects.resources import Resources
 _LARGEST_CACHE: Final = 20_000
 _NO_AFFINITY: Final = Affinity()
 _NO_RAW: Final = Raw()
+_LONGEST_SECONDS: Final = (2**63 - 1) // 10**9
+"""The longest duration that Kubernetes itself can represent, 292 years in nanoseconds."""
 
 
 class PodSpecs:
@@ -84,13 +87,26 @@ class PodSpecs:
         return found
 
     def _made(self, spec: PodSpecObject, status: PodStatus, *, is_infeasible: bool) -> tuple[PodSpec, Resources | None]:
-        needs = pod_needs(spec)
-        made = _converted(spec, needs)
+        try:
+            needs = pod_needs(spec)
+            made = _converted(spec, needs)
+            held = held_resources(needs, spec, status, is_infeasible=is_infeasible)
+        except AmountError as error:
+            made, held = _without_amounts(spec, error), None
         if len(self._by_value) >= _LARGEST_CACHE:
             self._by_value.clear()
         made = self._by_value.setdefault(made, made)
-        held = held_resources(needs, spec, status, is_infeasible=is_infeasible)
         return made, None if held == made.requests else held
+
+
+def _without_amounts(spec: PodSpecObject, error: AmountError) -> PodSpec:
+    """A pod that asks for more than is counted here: all else of it stands. Raises ObjectError."""
+    for container in (*(spec.containers or ()), *(spec.init_containers or ())):
+        container.resources = _NO_RAW
+    spec.resources = spec.overhead = _NO_RAW
+    spec.termination_grace_period_seconds = None
+    made = _converted(spec, pod_needs(spec))
+    return replace(made, unmodelled=(*made.unmodelled, str(error)), problem=str(error))
 
 
 def _converted(spec: PodSpecObject, needs: PodNeeds) -> PodSpec:
@@ -121,15 +137,21 @@ def _converted(spec: PodSpecObject, needs: PodNeeds) -> PodSpec:
         priority_class_name=spec.priority_class_name or "",
         preemption_policy=spec.preemption_policy or "PreemptLowerPriority",
         scheduler_name=spec.scheduler_name or "default-scheduler",
-        termination_grace_seconds=30
-        if spec.termination_grace_period_seconds is None
-        else spec.termination_grace_period_seconds,
+        termination_grace_seconds=_grace_seconds(spec),
         unmodelled=(
             *_not_modelled(spec), *unknown_nodes, *unknown_near, *unknown_far, *unknown_tolerations, *unknown_spread
         ),
         containers=containers_as_written(spec),
         overhead=in_range(needs.overhead),
     )  # fmt: skip
+
+
+def _grace_seconds(spec: PodSpecObject) -> int:
+    """How long the pod may take to end; one that is negative ends at once, as for the kubelet. Raises AmountError."""
+    written = spec.termination_grace_period_seconds
+    if written is not None and written > _LONGEST_SECONDS:
+        raise AmountError("spec.terminationGracePeriodSeconds", f"{written} seconds are more than 292 years")
+    return 30 if written is None else max(written, 0)
 
 
 def _node_selector(raw: Raw) -> tuple[tuple[str, str], ...]:

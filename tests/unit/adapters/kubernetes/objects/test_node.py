@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.objects.resources import LARGEST_AMOUNT
 from tests.unit.adapters.api_objects import api_object, list_of, node_object, read
 
 
@@ -46,7 +47,6 @@ def test_readiness(conditions: Any, is_ready: bool) -> None:
         ({"allocatable": {}}, "status.allocatable is missing"),
         ({"allocatable": None}, "status.allocatable is missing"),
         ({"allocatable": {"cpu": "0", "pods": "5"}}, "neither cpu nor memory"),
-        ({"allocatable": {"cpu": "5"}, "capacity": {"cpu": "4"}}, "more than status.capacity.cpu"),
     ],
 )
 def test_a_node_that_cannot_be_used_says_why(status: dict[str, Any], problem: str) -> None:
@@ -54,6 +54,35 @@ def test_a_node_that_cannot_be_used_says_why(status: dict[str, Any], problem: st
     cluster = read(list_of(node_object(**status)))
     assert problem in (cluster.nodes[0].problem or "")
     assert problem in cluster.warnings[0]
+
+
+def test_allocatable_above_capacity_is_used_as_it_stands() -> None:
+    """kube-scheduler looks at allocatable alone (some providers write a capacity that means nothing): a warning."""
+    offered = {"cpu": "8", "memory": "1Gi", "pods": "10"}
+    cluster = read(list_of(node_object(allocatable=offered, capacity={"cpu": "100m", "memory": "1Gi"})))
+    assert (cluster.nodes[0].problem, dict(cluster.nodes[0].allocatable)["cpu"]) == (None, 8000)
+    assert cluster.warnings == (
+        (
+            "Node n1: status.allocatable.cpu is more than status.capacity.cpu; what is allocatable counts, as for "
+            "kube-scheduler"
+        ),
+    )
+
+
+@pytest.mark.parametrize("amount", ["8Ei", "1e25", "9007199254740993"])
+def test_more_than_can_be_counted_is_offered_as_the_most_that_can(amount: str) -> None:
+    """Less than what there is promises no room that is not there; the node is used, and it is told."""
+    cluster = read(list_of(node_object(allocatable={"cpu": "4", "example.com/tokens": amount, "pods": "10"})))
+    assert cluster.nodes[0].problem is None
+    assert dict(cluster.nodes[0].allocatable)["example.com/tokens"] == LARGEST_AMOUNT
+    assert "status.allocatable.example.com/tokens counts as 4503599627370496" in cluster.warnings[0]
+
+
+@pytest.mark.parametrize("size", [2**63 - 1, -(2**63), 0])
+def test_sizes_of_images_stay_in_bounds(size: int) -> None:
+    """The kubelet's number is nobody else's: it is neither negative nor beyond all sums."""
+    node = read(list_of(node_object(images=[{"names": ["a", "b"], "sizeBytes": size}]))).nodes[0]
+    assert all(0 <= found <= LARGEST_AMOUNT for _, found in node.images)
 
 
 def test_a_node_without_status_is_no_crash() -> None:

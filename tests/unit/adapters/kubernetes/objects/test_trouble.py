@@ -101,7 +101,7 @@ def test_scopes_may_stand_in_a_selector() -> None:
     assert seen_with(quota({}, {}, scopeSelector=selector)).quotas[0].scopes == ("PriorityClass",)
 
 
-@pytest.mark.parametrize("amount", ["1.5.5", "-1", [], "1e400"])
+@pytest.mark.parametrize("amount", ["1.5.5", "-1", []])
 def test_a_quota_that_cannot_be_read_counts_nothing(amount: Any) -> None:
     """It is named in a warning, and the rest of the cluster is read all the same."""
     seen = seen_with(quota({"pods": amount}, {}), api_object("Namespace", "default"))

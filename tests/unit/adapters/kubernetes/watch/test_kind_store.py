@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta, SharedMetadata
-from rescheduler.adapters.kubernetes.objects.pages import decode_object
+from rescheduler.adapters.kubernetes.objects.pages import Unreadable, decode_object
+from rescheduler.adapters.kubernetes.objects.setting_aside import Glimpse
 from rescheduler.adapters.kubernetes.watch import kind_store as ordered_objects
 from rescheduler.adapters.kubernetes.watch.kind_store import KindStore, OrderedObjects
-from rescheduler.adapters.kubernetes.watch.sink import Unreadable
 from rescheduler.adapters.kubernetes.watch.watch_lines import Marked
-from tests.unit.adapters.api_objects import node_object, pod_object
+from tests.unit.adapters.api_objects import container, node_object, pod_object
 
 # Objects in order, whatever was put and removed.
 
@@ -48,13 +48,12 @@ def test_it_is_a_sorted_dictionary(most_moved: int, first: dict[Key, int], found
 
 
 class Scene:
-    """A store, how often it changed, and what it complained of."""
+    """A store, and how often it changed."""
 
     def __init__(self, kind: str = "Pod") -> None:
         self.kind = KIND_BY_NAME[kind]
         self.changes = 0
-        self.complaints: list[str] = []
-        self.store = KindStore(kind, RLock(), self._changed, SharedMetadata(), self.complaints.append)
+        self.store = KindStore(kind, RLock(), self._changed, SharedMetadata())
 
     def _changed(self) -> None:
         self.changes += 1
@@ -152,23 +151,40 @@ def test_a_list_that_breaks_off_changes_nothing() -> None:
     assert scene.changes == 1
 
 
-def test_what_cannot_be_used_is_named_until_it_is_gone() -> None:
-    """A snapshot without a pod that exists would show room that is taken: none is given, and it is said why."""
+def test_what_cannot_be_used_is_set_aside_until_it_is_mended_or_gone() -> None:
+    """Something stands for a pod that exists, since it holds room, and it is said why; all others are as ever."""
     scene = Scene()
     scene.upsert("a", 1)
     scene.upsert("b", 2, containers=[])
-    for _ in range(2):
-        with pytest.raises(ObjectError, match=r"Pod default/b: spec\.containers"):
-            scene.store.state()
-    assert len(scene.complaints) == 1
-    scene.upsert("b", 3)
-    assert scene.names == ["a", "b"]
-    error = ObjectError("spec.nodeName", "wanted text, found whole number", "Pod default/c")
-    scene.store.upsert(Unreadable(ObjectMeta(name="c", namespace="default", resource_version="4"), error))
-    with pytest.raises(ObjectError, match="default/c"):
-        scene.store.state()
+    scene.upsert("c", 3, containers=[container(cpu="1e25")])
+    barred = "its node n1 is neither source nor target"
+    few, much = (item.text for item in scene.store.state().aside)
+    assert few == f"Pod default/b: spec.containers: is missing; a pod has at least one container; {barred}"
+    assert much.startswith("Pod default/c: spec.containers[0].resources.requests.cpu: '1e25' is out of range; ")
+    assert much.endswith(f"; {barred}")
+    again = [scene.found("a", 1), scene.found("b", 2, containers=[]), scene.found("c", 3)]
+    before = scene.changes
+    scene.store.replace(again)
+    assert scene.changes == before
+    scene.upsert("b", 4)
+    scene.upsert("c", 5)
+    assert (scene.names, scene.store.state().aside) == (["a", "b", "c"], ())
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Node"])
+def test_what_cannot_be_decoded_is_set_aside_until_it_is_gone(kind: str) -> None:
+    """Its name is all that need be readable for that."""
+    scene = Scene(kind)
+    scene.upsert("a", 1)
+    error = ObjectError("spec.nodeName", "wanted text, found whole number")
+    namespace = "default" if kind == "Pod" else None
+    meta = ObjectMeta(name="c", namespace=namespace, resource_version="4")
+    scene.store.upsert(Unreadable(meta, error, Glimpse(namespace or "", "c")))
+    assert [(item.key, item.problem) for item in scene.store.state().aside] == [
+        ("default/c" if namespace else "c", "spec.nodeName: wanted text, found whole number")
+    ]
     scene.delete("c", 5)
-    assert scene.names == ["a", "b"]
+    assert (scene.names, scene.store.state().aside) == (["a"], ())
 
 
 def test_warnings_go_with_their_object() -> None:

@@ -136,16 +136,19 @@ def test_an_outage_leaves_the_last_state_and_its_age() -> None:
     assert told[len(KINDS) :] == [("Node", False)]
 
 
-def test_an_object_that_cannot_be_used_is_named() -> None:
-    """No snapshot leaves a pod out that holds room; once it is gone all is well."""
+def test_an_object_that_cannot_be_used_is_set_aside() -> None:
+    """It holds room on its node, which is then neither source nor target; once it is gone all is well."""
     scene = Scene()
     scene.server.put(PODS, pod_object("odd", containers=[]))
     scene.turn()
-    with pytest.raises(ClusterError, match=r"https://cluster: Pod default/odd: spec\.containers"):
-        scene.mirror.snapshot()
+    seen = scene.mirror.snapshot()
+    assert [pod.name for pod in seen.pods] == ["a", "odd"]
+    assert [item.key for item in seen.set_aside] == ["default/odd"]
+    assert seen.nodes[0].problem == "what pod default/odd on it asks for cannot be counted"
     scene.server.remove(PODS, "odd", "default")
     scene.turn("Pod")
-    assert [pod.name for pod in scene.mirror.snapshot().pods] == ["a"]
+    seen = scene.mirror.snapshot()
+    assert ([pod.name for pod in seen.pods], seen.nodes[0].problem, seen.set_aside) == (["a"], None, ())
 
 
 def test_the_generation_grows_with_changes_alone() -> None:

@@ -33,7 +33,7 @@ ONCE = ("cut", "broken", "expired", "refused", "silent", "past pages")
 
 names = st.sampled_from(["a", "b", "c", "d-1", "d"])
 namespaces = st.sampled_from(["x", "x-y", "y"])
-puts = st.tuples(st.just("put"), st.sampled_from(KINDS), namespaces, names, st.integers(0, 5))
+puts = st.tuples(st.just("put"), st.sampled_from(KINDS), namespaces, names, st.integers(0, 7))
 removals = st.tuples(st.just("remove"), st.sampled_from(KINDS), namespaces, names)
 turns = st.tuples(st.just("turn"), st.sampled_from(KINDS))
 faults = st.tuples(st.just("fault"), st.sampled_from(ONCE))
@@ -55,7 +55,7 @@ def made(kind: str, namespace: str, name: str, variant: int) -> dict[str, Any]:
 
 
 def _pod(namespace: str, name: str, variant: int) -> dict[str, Any]:
-    pod = pod_object(name, (None, "a", "a", "b", "elsewhere", "a")[variant], namespace=namespace)
+    pod = pod_object(name, (None, "a", "a", "b", "elsewhere", "a", None, "b")[variant], namespace=namespace)
     pod["metadata"]["uid"] = f"uid-{namespace}-{name}"
     if variant == 2:  # its class says what its priority is
         del pod["spec"]["priority"]
@@ -64,6 +64,8 @@ def _pod(namespace: str, name: str, variant: int) -> dict[str, Any]:
         pod["metadata"]["creationTimestamp"] = "not a time"
     if variant == 5:
         pod["spec"]["containers"] = [container(cpu="2")]
+    if variant >= 6:  # more than can be counted: without a node it is left out, with one that is barred
+        pod["spec"]["containers"] = [container(cpu="1e25")]
     return pod
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.model.plan.disruption import MoveLimits
-from rescheduler.model.plan.plan import Refusal
+from rescheduler.model.plan.plan import Refusal, Status
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.waves.scheduler_choice import close
@@ -234,15 +234,26 @@ def _fewest(observed: ObservedUse, question: PlanRequest, number: int) -> int:
 
 
 def test_odd_clusters_are_no_error() -> None:
-    """No nodes, no pods, no resource with a target, no known node."""
+    """No nodes, no pods, a target that nobody can keep."""
     empty = question_of(cluster())
     assert plan(empty).value == 0
     alone = question_of(cluster(node("n1"), pod("a", node="n1")))
     assert plan(alone, a=4).value == pytest.approx(0.5)
-    assert plan(alone, unknown=("n1",), a=4).value == 0
-    assert plan_spread_load(alone, requested(alone), {"example.com/foo": 0.5}).value == 0
     full = question_of(cluster(node("n1"), node("n2"), pod("a", "0", node="n1")))
     assert plan(full, target=0.0, a=1).moves == ()
+
+
+def test_where_no_load_can_be_believed_nothing_is_known() -> None:
+    """No trusted load, or no resource with a target that a node offers: never OPTIMAL, and nothing moves."""
+    hot = question_of(cluster(node("n1"), node("n2"), pod("a", node="n1"), pod("b", node="n1")))
+    answers = [
+        plan(hot, unknown=("n1", "n2"), a=3, b=3),
+        plan_spread_load(hot, requested(hot), {"example.com/foo": 0.5}),
+    ]
+    for answer in answers:
+        assert (answer.status, answer.bound, answer.moves, answer.is_judged) == (Status.UNKNOWN, None, (), False)
+        assert answer.message.startswith("no node has a load that can be believed")
+    assert plan(hot, unknown=("n2",), a=3, b=3).is_judged
 
 
 def test_a_node_without_capacity_is_no_error() -> None:
