@@ -93,8 +93,14 @@ class EmptyingSituation:
     @cached_property
     def is_entangled_row(self) -> BoolArray:
         """Movable pods whose place depends on others' places, bool[M]."""
-        problem = self.problem
-        return np.array([problem.is_entangled(pod) for pod in problem.movable.tolist()], dtype=np.bool_)
+        problem, columns = self.problem, self.columns
+        kinds = columns.shape_of[problem.movable].astype(np.int64) * len(columns.label_sets)
+        kinds += columns.label_set_of[problem.movable]
+        _, first, kind = np.unique(kinds, return_index=True, return_inverse=True)
+        pods = problem.movable[first].tolist()
+        found = np.array([problem.is_entangled(pod) for pod in pods], dtype=np.bool_)[kind.reshape(-1)]
+        found[problem.rows_with_volumes] = True
+        return found
 
     @cached_property
     def namespaces_on(self) -> dict[str, IntArray]:
