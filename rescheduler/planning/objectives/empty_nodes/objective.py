@@ -79,6 +79,7 @@ class Emptiness(ObjectiveState):
 KEPT_NODE: Final = "KeptNode"
 """Rule of a node that is not emptied since nobody may take it away."""
 SEARCH_SHARE = 0.85  # the rest of the time is for the destinations that the scheduler would choose
+SEARCH_SHARE_WITHOUT_HOLDS = 0.7  # the rest is for the bound
 _SAME = 1e-9
 
 
@@ -92,12 +93,14 @@ class EmptyNodes(PlanningObjective):
 
     def plan(self, request: PlanRequest) -> ObjectivePlan:
         """See ``plan_emptying``; with a move cost a node is worth its price less what moving its pods costs."""
+        deadline = Deadline(request.clock, request.deadline_seconds)
         price, is_empty = self.price, _is_empty(request)
         if request.move_cost:
             price = np.maximum(0.0, price - request.move_cost * _cost_of_emptying(request))
         answer = plan_emptying(
             EmptyingSituation(request, price, self.is_selected),
             request,
+            deadline,
             closes_empty=request.is_guided_by_holds and int(is_empty.sum()) <= MOST_EMPTY_CLOSED,
         )
         return replace(
@@ -123,14 +126,17 @@ class EmptyNodes(PlanningObjective):
         return selected(self.setting.columns.cluster, self.args)
 
 
-def plan_emptying(situation: EmptyingSituation, request: PlanRequest, *, closes_empty: bool) -> ObjectivePlan:
+def plan_emptying(
+    situation: EmptyingSituation, request: PlanRequest, deadline: Deadline | None = None, *, closes_empty: bool
+) -> ObjectivePlan:
     """Plan within the deadline for the nodes and prices of a situation.
 
     ``value``: price of the nodes emptied less that of empty ones that are used now (with price 1: a number of nodes);
     ``closes``: nodes emptied, ascending; ``refusals``: nodes that stay because of pods that must. With holds emptied
     nodes are closed while the plan runs; ``closes_empty``: those that were empty before are closed as well.
+    ``deadline``: the request's, begun when it came (None: now).
     """
-    deadline = Deadline(request.clock, request.deadline_seconds)
+    deadline = deadline or Deadline(request.clock, request.deadline_seconds)
     groups = GroupsOfPods(situation.problem)
     notes: list[str] = []
     search = EmptyingSearch(situation, groups, deadline.part(SEARCH_SHARE), request.seed, request.progress)
@@ -139,8 +145,8 @@ def plan_emptying(situation: EmptyingSituation, request: PlanRequest, *, closes_
         request.progress("predicting destinations")
         best = with_destinations(situation, groups, search.best, deadline, closes_empty=closes_empty)
     else:
+        best = emptied_without_holds(situation, groups, by_cost(situation), deadline.part(SEARCH_SHARE_WITHOUT_HOLDS))
         search.prove()
-        best = emptied_without_holds(situation, groups, by_cost(situation), deadline)
         notes.append(_note_without_holds(situation, best))
     notes += best.schedule.notes_on_exchanges
     return _answer(situation, request, best, search.bound, notes)

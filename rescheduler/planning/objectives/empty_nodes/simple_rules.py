@@ -21,7 +21,7 @@ from rescheduler.planning.waves.wave_packing import as_far_as_possible
 from rescheduler.planning.waves.waves import GroupsOfPods
 
 Moves = list[tuple[int, int]]
-_FIRST_LOOK = 64  # nodes looked at before all others
+_FIRST_LOOK, _WIDER = 128, 8  # nodes looked at at once, and how many times more the next time
 _MOST_PACKINGS = 3
 _SHARE_OF_SEATS = 0.6  # the rest is for the order of the pods that bear on each other
 
@@ -72,8 +72,9 @@ class SimpleRules:
     def kind_of(self) -> tuple[IntArray, IntArray]:
         """Number of each movable pod's kind, int64[M], and a row of each kind: alike are requests and static mask."""
         problem = self.problem
-        looks = np.vstack((problem.columns.shape_of[problem.movable], problem.mask_numbers))
-        _, first, kinds = np.unique(looks, axis=1, return_index=True, return_inverse=True)
+        masks = problem.mask_numbers
+        looks = problem.columns.shape_of[problem.movable] * (int(masks.max(initial=0)) + 1) + masks
+        _, first, kinds = np.unique(looks, return_index=True, return_inverse=True)
         return kinds.reshape(-1), first
 
     def _in_waves(self, moves: Moves, deadline: Deadline) -> WaveSchedule:
@@ -196,12 +197,18 @@ class _FirstFit:
                     break
             else:
                 return begin
-        for low, high in ((begin, begin + _FIRST_LOOK), (begin + _FIRST_LOOK, count)):
-            found = self._open[low:high] & mask[low:high]
-            for resource, amount in zip(resources, amounts, strict=True):
-                found &= self._free[resource][low:high] >= amount
-            if len(found) and found[first := int(found.argmax())]:
-                return low + first
+        width = _FIRST_LOOK
+        while begin < count:
+            found = self._free[resources[0]][begin : begin + width] >= amounts[0]
+            for resource, amount in zip(resources[1:], amounts[1:], strict=True):
+                found &= self._free[resource][begin : begin + width] >= amount
+            found &= self._open[begin : begin + width]
+            found &= mask[begin : begin + width]
+            first = int(found.argmax())
+            if found[first]:
+                return begin + first
+            begin += width
+            width *= _WIDER
         return -1
 
     def _may_join(self, pod: int, node: int) -> bool:
