@@ -20,7 +20,7 @@ from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.empty_nodes.destinations import by_cost, emptied_without_holds, with_destinations
 from rescheduler.planning.objectives.empty_nodes.messages import binding_limits, blocked_nodes, describe
 from rescheduler.planning.objectives.empty_nodes.search import EmptyingSearch
-from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation, belongs_to_its_node
 from rescheduler.planning.objectives.empty_nodes.solution import Solution
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.objective import PlanningObjective
@@ -40,9 +40,9 @@ class Emptiness(ObjectiveState):
     def __init__(self, problem: Problem, price: FloatArray, is_selected: BoolArray | None = None) -> None:
         """``price``: float64[N]; ``is_selected``: bool[N], nodes that count (None: all that can be used)."""
         columns = problem.columns
-        pods, nodes = columns.cluster.pods, columns.cluster.nodes
+        nodes = columns.cluster.nodes
         start = problem.start.node_of
-        counts = (start != NOWHERE) & ~np.fromiter((pod.belongs_to_its_node for pod in pods), np.bool_, len(pods))
+        counts = (start != NOWHERE) & ~columns.facts(belongs_to_its_node)
         is_usable = np.fromiter((not node.is_virtual and node.problem is None for node in nodes), np.bool_, len(nodes))
         self.price: FloatArray = np.where(is_usable if is_selected is None else is_usable & is_selected, price, 0.0)
         self.pods_on: IntArray = np.bincount(start[counts], minlength=columns.node_count).astype(np.int64)
@@ -196,11 +196,9 @@ def _note_without_holds(situation: EmptyingSituation, best: Solution) -> str:
 
 def _is_empty(request: PlanRequest) -> BoolArray:
     """Nodes with no pod but such as belong to them, bool[N]."""
-    pods, node_of = request.prediction.columns.cluster.pods, request.placement.node_of
-    is_empty = np.ones(request.prediction.columns.node_count, dtype=np.bool_)
-    for pod, node in zip(pods, node_of.tolist(), strict=True):
-        if node != NOWHERE and not pod.belongs_to_its_node:
-            is_empty[node] = False
+    columns, node_of = request.prediction.columns, request.placement.node_of
+    is_empty = np.ones(columns.node_count, dtype=np.bool_)
+    is_empty[node_of[(node_of != NOWHERE) & ~columns.facts(belongs_to_its_node)]] = False
     return is_empty
 
 

@@ -23,7 +23,7 @@ from rescheduler.planning.waves.waves import GroupsOfPods
 Moves = list[tuple[int, int]]
 _FIRST_LOOK, _WIDER = 128, 8  # nodes looked at at once, and how many times more the next time
 _MOST_PACKINGS = 3
-_SHARE_OF_SEATS = 0.6  # the rest is for the order of the pods that bear on each other
+_SHARE_OF_SEATS = 0.8  # the rest is for the order of the pods that bear on each other
 
 
 class SimpleRules:
