@@ -43,7 +43,7 @@ class SimpleRules:
             if seats.is_over():
                 break
             seating.try_node(node)
-        return solution_of(self.situation, self._in_waves(seating.moves, deadline))
+        return solution_of(self.situation, self._in_waves(seating.moves, seating.is_related, deadline))
 
     def orders(self) -> list[IntArray]:
         """Fewest pods for what a node is worth first; least used first."""
@@ -54,21 +54,6 @@ class SimpleRules:
         return [nodes[np.lexsort((nodes, key))] for key in keys]
 
     @cached_property
-    def bears_on_others(self) -> BoolArray:
-        """Movable pods whose place depends on others' places, or others' on theirs, bool[M]."""
-        situation, problem = self.situation, self.problem
-        found = np.zeros(situation.columns.pod_count, dtype=np.bool_)
-        rows = np.flatnonzero(situation.is_entangled_row)
-        pods = problem.movable[rows]
-        found[pods] = True
-        looks = situation.columns.shape_of[pods].astype(np.int64) * len(situation.columns.label_sets)
-        looks += situation.columns.label_set_of[pods]
-        for first in np.unique(looks, return_index=True)[1].tolist():
-            found[problem.entanglement.watched(int(pods[first]))] = True
-        own: BoolArray = found[problem.movable]
-        return own
-
-    @cached_property
     def kind_of(self) -> tuple[IntArray, IntArray]:
         """Number of each movable pod's kind, int64[M], and a row of each kind: alike are requests and static mask."""
         problem = self.problem
@@ -77,12 +62,12 @@ class SimpleRules:
         _, first, kinds = np.unique(looks, return_index=True, return_inverse=True)
         return kinds.reshape(-1), first
 
-    def _in_waves(self, moves: Moves, deadline: Deadline) -> WaveSchedule:
+    def _in_waves(self, moves: Moves, is_related: BoolArray, deadline: Deadline) -> WaveSchedule:
         """Waves of all moves; where some of a node's pods find no order, or none in time, the node is left alone."""
-        problem, row_of = self.problem, self.problem.row_of_movable
+        problem = self.problem
         origin = self.situation.start.node_of
         given_up: set[int] = set()
-        related = [move for move in moves if self.bears_on_others[row_of[move[0]]]]
+        related = [move for move in moves if is_related[move[0]]]
         waves: list[Moves] = []
         for number in range(_MOST_PACKINGS):
             wanted = [move for move in related if int(origin[move[0]]) not in given_up]
@@ -91,9 +76,7 @@ class SimpleRules:
             given_up |= {int(origin[pod]) for pod, _ in rest}
             if not rest or deadline.is_over() or number == _MOST_PACKINGS - 1:
                 break
-        others = [
-            move for move in moves if not self.bears_on_others[row_of[move[0]]] and int(origin[move[0]]) not in given_up
-        ]
+        others = [move for move in moves if not is_related[move[0]] and int(origin[move[0]]) not in given_up]
         self._fill_up(waves, others)
         waves = [[move for move in wave if int(origin[move[0]]) not in given_up] for wave in waves]
         return WaveSchedule(tuple(tuple(wave) for wave in waves if wave))
@@ -122,7 +105,11 @@ class SimpleRules:
 
 
 class _FirstFit:
-    """Pods on their first node with room. Room only shrinks, so that each kind of pod looks on from where it was."""
+    """Pods on their first node with room. Room only shrinks, so that each kind of pod looks on from where it was.
+
+    ``is_related``: bool[P], pods that bear on those that were looked at, or on whose place others bear; only their
+    moves are told to the placement.
+    """
 
     def __init__(self, rules: SimpleRules, closed: BoolArray) -> None:
         """Nothing has moved."""
@@ -135,6 +122,9 @@ class _FirstFit:
         self._received: BoolArray = np.zeros(rules.situation.node_count, dtype=np.bool_)
         self._left_namespace: Counter[str] = Counter()
         self._placement = rules.situation.start.copy()
+        self.is_related: BoolArray = np.zeros(rules.situation.columns.pod_count, dtype=np.bool_)
+        self._looked_at: set[int] = set()
+        self._goal: dict[int, int] = {}
         kinds, first = rules.kind_of
         self._kind = kinds.tolist()
         self._begin = [0] * len(first)
@@ -181,9 +171,10 @@ class _FirstFit:
         if first != self._begin[kind]:
             begins.append((kind, self._begin[kind]))
             self._begin[kind] = first if first >= 0 else self._situation.node_count
-        if first < 0 or not self._rules.bears_on_others[row]:
-            return first
         pod = int(self._problem.movable[row])
+        if first < 0 or not self._problem.is_entangled(pod):
+            return first
+        self._look_at(pod)
         while first >= 0 and not self._may_join(pod, first):
             first = self._first(asked, first + 1)
         return first
@@ -211,10 +202,22 @@ class _FirstFit:
             width *= _WIDER
         return -1
 
+    def _look_at(self, pod: int) -> None:
+        """Learn on whom a pod's place depends, and where those are that have moved already."""
+        columns = self._situation.columns
+        look = int(columns.shape_of[pod]) * len(columns.label_sets) + int(columns.label_set_of[pod])
+        if look in self._looked_at and self.is_related[pod]:
+            return
+        self._looked_at.add(look)
+        watched = self._problem.entanglement.watched(pod)
+        new = [*watched[~self.is_related[watched]].tolist(), pod]
+        for other in new:
+            if other in self._goal and not self.is_related[other]:
+                self._stand(other, self._goal[other])
+        self.is_related[new] = True
+
     def _may_join(self, pod: int, node: int) -> bool:
         problem = self._problem
-        if not problem.is_entangled(pod):
-            return True
         if problem.meetings.knows(pod):
             return problem.meetings.allow(pod, node, self._placement)
         return bool(problem.prediction.feasible(pod, self._placement)[node])
@@ -228,18 +231,22 @@ class _FirstFit:
     def _send(self, row: int, node: int) -> None:
         pod = int(self._problem.movable[row])
         self._take(row, node, 1)
-        if self._rules.bears_on_others[row]:
-            self._placement.forget(pod)
-            self._placement.assume(pod, node)
+        if self.is_related[pod]:
+            self._stand(pod, node)
         self.moves.append((pod, node))
+        self._goal[pod] = node
+
+    def _stand(self, pod: int, node: int) -> None:
+        self._placement.forget(pod)
+        self._placement.assume(pod, node)
 
     def _undo(self, begun: int, begins: list[tuple[int, int]]) -> None:
         for pod, node in reversed(self.moves[begun:]):
             row = self._problem.row_of_movable[pod]
             self._take(row, node, -1)
-            if self._rules.bears_on_others[row]:
-                self._placement.forget(pod)
-                self._placement.assume(pod, int(self._situation.start.node_of[pod]))
+            del self._goal[pod]
+            if self.is_related[pod]:
+                self._stand(pod, int(self._situation.start.node_of[pod]))
         del self.moves[begun:]
         for kind, begin in reversed(begins):
             self._begin[kind] = begin
