@@ -103,7 +103,7 @@ class Defragment(PlanningObjective):
         Each shape is counted as if it were alone. Plans within the deadline; the plan is never worse than doing
         nothing, every prefix of its waves is allowed, and no plan within the limits reaches more than ``bound``.
         """
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         situation = DefragmentSituation(request, self.shapes)
         state = DefragmentState(situation.problem, situation.shapes)
         current = SearchState(

@@ -63,9 +63,7 @@ def emptied_without_holds(
     return solution_of(situation, waves.schedule)
 
 
-def _empties(
-    situation: EmptyingSituation, waves: Waves, node: int, shunned: BoolArray, deadline: Deadline
-) -> bool:
+def _empties(situation: EmptyingSituation, waves: Waves, node: int, shunned: BoolArray, deadline: Deadline) -> bool:
     """Let all pods of a node go where the scheduler sends them; False if one of them would go where it must not."""
     problem = situation.problem
     rows = situation.rows_on[node]

@@ -93,7 +93,7 @@ class EmptyNodes(PlanningObjective):
 
     def plan(self, request: PlanRequest) -> ObjectivePlan:
         """See ``plan_emptying``; with a move cost a node is worth its price less what moving its pods costs."""
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         price, is_empty = self.price, _is_empty(request)
         if request.move_cost:
             price = np.maximum(0.0, price - request.move_cost * _cost_of_emptying(request))
@@ -136,7 +136,7 @@ def plan_emptying(
     nodes are closed while the plan runs; ``closes_empty``: those that were empty before are closed as well.
     ``deadline``: the request's, begun when it came (None: now).
     """
-    deadline = deadline or Deadline(request.clock, request.deadline_seconds)
+    deadline = deadline or request.deadline()
     groups = GroupsOfPods(situation.problem)
     notes: list[str] = []
     search = EmptyingSearch(situation, groups, deadline.part(SEARCH_SHARE), request.seed, request.progress)

@@ -193,7 +193,7 @@ class FaultDomains(PlanningObjective):
 
         INFEASIBLE: it is proven that some violation must stay; the message and the refusals say which do and why.
         """
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         problem = problem_of(request)
         state = ViolationsState(problem)
         if not state.cost:

@@ -96,7 +96,7 @@ class SeparateAntagonists(PlanningObjective):
         INFEASIBLE: it is proven that some pair must stay; the message and the refusals say which do and why.
         """
         antagonists = self.antagonists
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         problem = problem_of(request)
         state = SeparationState(problem, antagonists)
         if not state.cost:

@@ -40,7 +40,7 @@ class SpreadLoad(PlanningObjective):
         Resources whose use nobody observes are left out. The value
         is the use above the targets that is left, each resource counted in average nodes.
         """
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         problem = problem_of(request)
         state = LoadState(problem, self.observed, self.args.target, is_strict=True)
         limits = remaining_limits(request.eligibility.limits, request.placement)
