@@ -92,8 +92,8 @@ def guided_moves(
     """Pods sent to nodes that are not among those the scheduler likes best; when time is over, all that are left.
 
     Pods that leave before they arrive always count.
-    ``placement``: the start with what is held closed; it follows the moves while there is time. ``reserved``: pods for which room is
-    reserved there on their nodes, given up when their turn comes.
+    ``placement``: the start with what is held closed; it follows the moves while there is time. ``reserved``: pods for
+    which room is reserved there on their nodes, given up when their turn comes.
     """
     choice, liked = SchedulerChoice(problem, placement), set[int]()
     exchanged = {pod for number in schedule.evict_first for pod, _ in schedule.waves[number - 1]}
