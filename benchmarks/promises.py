@@ -3,8 +3,8 @@
 ``python -m benchmarks.promises [--runs N] [--seed S] [--largest NODES] [--longest SECONDS] [--objectives A,B]`` draws
 objective, size, limits and deadline of each run, plans as ``rescheduler plan`` does from the decoded snapshot on, and
 lets the simple rule of that objective (``benchmarks/simple_rules.py``) run beside it, from where eligibility ends to
-the same deadline. It reports each deadline that is passed by more than 5 % and half a second, and each plan below its rule;
-exit 1 where there are any. ``--cpu-clock``: deadlines in processor time of the whole process, beside other work.
+the same deadline. It reports each deadline that is passed by more than 5 % and half a second, and each plan below its
+rule; exit 1 where there are any. SchedulerScore has no rule: each of its moves must be the scheduler's own. ``--cpu-clock``: deadlines in processor time of the whole process, beside other work.
 """
 
 from __future__ import annotations
@@ -195,6 +195,8 @@ def _compared(run: Run, cluster: Cluster, plan: Plan, clock: Clock, seconds: flo
     start = float(state.cost)
     for move in plan.moves:
         state.move(problem.row_of_movable[index[move.pod.key]], prediction.columns.node_index[move.to_node])
+    if run.objective == "SchedulerScore":
+        return start - float(state.cost), 0.0
     return start - float(state.cost), start - cost_of_first_gains(objective, request, Deadline(clock, seconds))
 
 

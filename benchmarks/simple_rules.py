@@ -21,7 +21,7 @@ from rescheduler.planning.search.local_search import problem_of
 def emptied_with_fewest_pods_first(
     prediction: SchedulerPrediction, eligibility: Eligibility, deadline: Deadline
 ) -> int:
-    """Nodes emptied, fewest pods first, each pod to the first node with room; pods that others bear on are asked for."""
+    """Nodes emptied, fewest pods first, each pod to the first node with room that every filter passes."""
     columns, placement = prediction.columns, Placement(prediction.columns)
     home, free = placement.node_of.copy(), placement.free()
     movable: list[list[int]] = [[] for _ in range(columns.node_count)]
@@ -75,20 +75,32 @@ def _seats(
     return {goal for _, _, goal in goals}
 
 
+class _WithinLimits(Baseline):
+    """Evicts no more than limits allow, in all and from each node."""
+
+    def __init__(self, prediction: SchedulerPrediction, eligibility: Eligibility) -> None:
+        """Nothing is spent."""
+        super().__init__(prediction, eligibility)
+        limits = eligibility.limits
+        self._most = 2**60 if limits.max_evictions is None else limits.max_evictions
+        self._most_of_node = 2**60 if limits.max_evictions_per_node is None else limits.max_evictions_per_node
+
+    def _carry_out(self, pod: int, node: int, victims: list[int]) -> bool:
+        if len(victims) > self._most_of_node or self.evictions + len(victims) > self._most:
+            return False
+        return super()._carry_out(pod, node, victims)
+
+
 def helped_at_first_node(prediction: SchedulerPrediction, eligibility: Eligibility, deadline: Deadline) -> int:
-    """Pending pods that the first node that works takes, within the limit on evictions."""
-    rule = Baseline(prediction, eligibility)
-    most, helped = eligibility.limits.max_evictions, 0
+    """Pending pods that the first node that works takes, within the limits."""
+    rule = _WithinLimits(prediction, eligibility)
     waiting = rule.pending
     for pod in waiting:
         if deadline.is_over():
             break
         rule.pending = (pod,)
         rule.first_node_that_works()
-        if most is not None and rule.evictions > most:
-            break
-        helped = rule.helped
-    return helped
+    return rule.helped
 
 
 def cost_of_first_gains(objective: PlanningObjective, request: PlanRequest, deadline: Deadline) -> float:
