@@ -4,7 +4,8 @@
 objective, size, limits and deadline of each run, plans as ``rescheduler plan`` does from the decoded snapshot on, and
 lets the simple rule of that objective (``benchmarks/simple_rules.py``) run beside it, from where eligibility ends to
 the same deadline. It reports each deadline that is passed by more than 5 % and half a second, and each plan below its
-rule; exit 1 where there are any. SchedulerScore has no rule: each of its moves must be the scheduler's own. ``--cpu-clock``: deadlines in processor time of the whole process, beside other work.
+rule; exit 1 where there are any. SchedulerScore has no rule: each of its moves must be the scheduler's own.
+``--cpu-clock``: deadlines in processor time of the whole process, beside other work.
 """
 
 from __future__ import annotations
@@ -31,10 +32,14 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.planning.objectives import objectives_of
+from rescheduler.planning.objectives.spread_load.objective import SpreadLoad
+from rescheduler.planning.objectives.spread_load.state import LoadState
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.objective import ObjectiveSetting, PlanningObjective
 from rescheduler.planning.problem.plan_request import PlanRequest
+from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.local_search import problem_of
+from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.policy.fields.objectives import SpreadLoadArgs
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.objective_arguments import arguments_of
@@ -164,7 +169,7 @@ def measure(run: Run, clock: Clock) -> Measured:
     ours, rule = _compared(run, cluster, plan, clock, run.deadline_seconds - before)
     result = plan.objectives[0]
     row = Measured(run, len(cluster.pods), wall, cpu, ours, rule, result.status.value)
-    latest = max(before, run.deadline_seconds * (1 + LATE_SHARE) + LATE_SECONDS)
+    latest = max(before, run.deadline_seconds) * (1 + LATE_SHARE) + LATE_SECONDS
     if ended - began > latest:
         row.faults.append(f"{ended - began - run.deadline_seconds:.2f} s late (eligibility took {before:.2f})")
     if ours < rule - _SAME * max(1.0, abs(rule)):
@@ -191,13 +196,23 @@ def _compared(run: Run, cluster: Cluster, plan: Plan, clock: Clock, seconds: flo
         return float(helped if run.objective == "MakeRoom" else result.value or 0), rule
     index = {pod.key: number for number, pod in enumerate(cluster.pods)}
     problem = problem_of(request)
-    state = objective.state(problem)
+    state = _state(objective, problem)
     start = float(state.cost)
     for move in plan.moves:
         state.move(problem.row_of_movable[index[move.pod.key]], prediction.columns.node_index[move.to_node])
     if run.objective == "SchedulerScore":
         return start - float(state.cost), 0.0
-    return start - float(state.cost), start - cost_of_first_gains(objective, request, Deadline(clock, seconds))
+    rule_state = _state(objective, problem)
+    return start - float(state.cost), start - cost_of_first_gains(
+        rule_state, problem, request, Deadline(clock, seconds)
+    )
+
+
+def _state(objective: PlanningObjective, problem: Problem) -> ObjectiveState:
+    """What rule and plan are measured by; SpreadLoad brings no node above its target."""
+    if isinstance(objective, SpreadLoad):
+        return LoadState(problem, objective.observed, objective.args.target, is_strict=True)
+    return objective.state(problem)
 
 
 def _objective(policy: Policy, request: PlanRequest) -> PlanningObjective:

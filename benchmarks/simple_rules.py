@@ -13,9 +13,9 @@ from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import PlanRequest
-from rescheduler.planning.search.local_search import problem_of
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.search.objective_state import ObjectiveState
 
 
 def emptied_with_fewest_pods_first(
@@ -103,10 +103,9 @@ def helped_at_first_node(prediction: SchedulerPrediction, eligibility: Eligibili
     return rule.helped
 
 
-def cost_of_first_gains(objective: PlanningObjective, request: PlanRequest, deadline: Deadline) -> float:
+def cost_of_first_gains(state: ObjectiveState, problem: Problem, request: PlanRequest, deadline: Deadline) -> float:
     """Cost in the end where one pod after the other, the most promising first, goes where that helps most."""
-    problem = problem_of(request)
-    state, placement = objective.state(problem), request.placement.copy()
+    placement = request.placement.copy()
     limits = request.eligibility.limits
     left = 2**60 if limits.max_evictions is None else limits.max_evictions
     most = 2**60 if limits.max_evictions_per_node is None else limits.max_evictions_per_node

@@ -138,6 +138,28 @@ def problem_of(request: PlanRequest) -> Problem:
     return Problem(request.prediction, request.placement, request.eligibility)
 
 
+def improve_simply(
+    request: PlanRequest, problem: Problem, state: ObjectiveState, deadline: Deadline
+) -> tuple[WaveSchedule, float]:
+    """What the simple rule reaches, in waves, and its cost: for those who have other things to try before a search."""
+    limits = remaining_limits(request.eligibility.limits, request.placement)
+    current = SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost)
+    choice = Tightest() if request.is_guided_by_holds else OnlyPredicted()
+    schedule, _ = simply_arranged(current, choice, GroupsOfPods(problem), deadline)
+    cost = state.cost
+    current.reset([])  # guards are as they were
+    return schedule, cost
+
+
+def simply_arranged(
+    current: SearchState, choice: DestinationChoice, groups: GroupsOfPods, deadline: Deadline
+) -> tuple[WaveSchedule, int]:
+    """The moves of the simple rule in waves, and how many were taken back; the state keeps what is in the waves."""
+    first_gains(current, choice, deadline.part(FIRST_GAINS_SHARE))
+    take_back_what_does_not_pay(current)
+    return arrange(current, groups, deadline, only_predicted=choice.is_bound_to_prediction)
+
+
 def improve(
     request: PlanRequest,
     problem: Problem,

@@ -200,8 +200,14 @@ class FaultDomains(PlanningObjective):
             return _answer(request, problem, state, Reassignment(WaveSchedule(), 0.0), 0, deadline)
         limits = remaining_limits(request.eligibility.limits, request.placement)
         bound = least_violations(problem, state, limits)
-        assignment = assignment_for(problem, state, limits)
-        found = reassign(request, problem, assignment, state.copy, deadline.part(SEARCH_SHARE), float(bound))
+        found = reassign(
+            request,
+            problem,
+            lambda: assignment_for(problem, state, limits),
+            state.copy,
+            deadline.part(SEARCH_SHARE),
+            float(bound),
+        )
         return _answer(request, problem, state, found, max(bound, found.bound or 0), deadline)
 
     def state(self, problem: Problem) -> ViolationsState:

@@ -103,11 +103,10 @@ class SeparateAntagonists(PlanningObjective):
             return _answer(request, problem, antagonists, Reassignment(WaveSchedule(), 0.0), 0, deadline)
         limits = remaining_limits(request.eligibility.limits, request.placement)
         bound = least_pairs(problem, antagonists.conflicts, state.conflict_counts.codes, limits)
-        assignment = assignment_for(problem, antagonists, limits)
         found = reassign(
             request,
             problem,
-            assignment,
+            lambda: assignment_for(problem, antagonists, limits),
             lambda: self.state(problem),
             deadline.part(SEARCH_SHARE),
             float(bound),
