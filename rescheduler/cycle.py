@@ -44,6 +44,10 @@ PROOF_SHARE = 0.5
 """How long proving a plan takes at most, of what deciding on what may move and reading the cluster took."""
 
 
+QUICK_PROOF_SECONDS = 0.25
+"""What the proof may take beyond the deadline."""
+
+
 @dataclass(frozen=True)
 class CycleOptions:
     """What one cycle needs besides cluster and policy.
@@ -119,7 +123,8 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
 def _left_for_planning(deadline: Deadline) -> float:
     """What is left of the deadline, less what proving the plan takes: that looks at the cluster anew, as was done."""
     left = deadline.remaining()
-    return left - min(PROOF_SHARE * (deadline.seconds - left), left / 2)
+    proof = PROOF_SHARE * (deadline.seconds - left) - QUICK_PROOF_SECONDS
+    return left - min(max(0.0, proof), left / 2)
 
 
 def _without(policy: Policy, names: Collection[str]) -> Policy:

@@ -155,7 +155,7 @@ def simply_arranged(
     current: SearchState, choice: DestinationChoice, groups: GroupsOfPods, deadline: Deadline
 ) -> tuple[WaveSchedule, int]:
     """The moves of the simple rule in waves, and how many were taken back; the state keeps what is in the waves."""
-    first_gains(current, choice, deadline.part(FIRST_GAINS_SHARE))
+    first_gains(current, choice, deadline.part(SEARCH_SHARE))
     take_back_what_does_not_pay(current)
     return arrange(current, groups, deadline, only_predicted=choice.is_bound_to_prediction)
 
