@@ -29,6 +29,7 @@ from rescheduler.model.plan.disruption import Eligibility, MoveLimits
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.empty_nodes.objective import plan_emptying
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
+from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.policy.fields.values import parse_positive_duration
 from rescheduler.scheduling.scheduler_model import SchedulerModel
@@ -142,7 +143,8 @@ def plan(prediction: SchedulerModel, eligibility: Eligibility, cell: Cell, price
         seed=cell.family.seed,
         clock=cell.clock,
     )
-    return plan_emptying(EmptyingSituation(request, price), request, closes_empty=True)
+    deadline = Deadline(request.clock, request.deadline_seconds)
+    return plan_emptying(EmptyingSituation(request, price), request, deadline, closes_empty=True)
 
 
 def prices_of(cluster: Cluster) -> FloatArray:

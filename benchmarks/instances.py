@@ -29,7 +29,7 @@ NODES = {"S": 50, "M": 500, "L": 5000}
 
 @dataclass(frozen=True)
 class Family:
-    """One row of the table: size, number of pending pods, cpu utilisation, seed."""
+    """One row of the table: size (S, M, L or a number of nodes), number of pending pods, cpu utilisation, seed."""
 
     size: str
     pending: int
@@ -45,7 +45,7 @@ class Family:
 def make_family(family: Family) -> tuple[Cluster, Eligibility]:
     """Build the cluster of one row, with its pending pods, and who may be moved."""
     draw = random.Random(f"{family.size}/{family.utilisation}/{family.seed}")
-    nodes = _nodes(draw, NODES[family.size])
+    nodes = _nodes(draw, NODES.get(family.size) or int(family.size))
     workloads = _workloads(draw, nodes)
     placed = _thin(draw, nodes, _fill(draw, nodes, workloads), family.utilisation)
     pods = [pod_of(workload, replica, nodes[node].name) for workload, replica, node in placed]

@@ -30,6 +30,7 @@ from rescheduler.model.usage.usage import UsageWindows
 from rescheduler.planning.lexicographic.document import plan_document, withdrawn_plan
 from rescheduler.planning.lexicographic.lexicographic import plan_in_order
 from rescheduler.planning.objectives import objectives_of
+from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.planning.problem.objective import ObjectiveSetting
 from rescheduler.planning.problem.plan_request import PlanRequest
@@ -38,6 +39,13 @@ from rescheduler.policy.fields.policy import Guidance, Policy, with_unrest
 from rescheduler.policy.reading.objective_arguments import arguments_of
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.usage.observed_use import observed_use
+
+PROOF_SHARE = 0.5
+"""How long proving a plan takes at most, of what deciding on what may move and reading the cluster took."""
+
+
+QUICK_PROOF_SECONDS = 0.25
+"""What the proof may take beyond the deadline."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,7 @@ class CycleOptions:
 
 def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     """Propose moves for a snapshot and prove them; a plan that the checker refuses is withdrawn and says so."""
+    deadline = Deadline(options.clock, policy.limits.deadline)
     options.progress("deciding what may move")
     schedulers = options.schedulers
     cluster = schedulers.configured(without_leaving_taints(cluster))
@@ -86,7 +95,8 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
         placement=Placement(prediction.columns),
         eligibility=eligibility,
         is_guided_by_holds=policy.guidance is not Guidance.PREDICT,
-        deadline_seconds=policy.limits.deadline,
+        deadline_seconds=_left_for_planning(deadline),
+        nominal_seconds=deadline.seconds,
         seed=options.seed,
         clock=options.clock,
         together=groups_moving_together(cluster, policy.disruption.move_together),
@@ -108,6 +118,13 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     recounts = recounts_of(policy, cluster, observed)
     violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster), recounts)
     return plan if not violations else withdrawn_plan(plan, [violation.message for violation in violations])
+
+
+def _left_for_planning(deadline: Deadline) -> float:
+    """What is left of the deadline, less what proving the plan takes: that looks at the cluster anew, as was done."""
+    left = deadline.remaining()
+    proof = PROOF_SHARE * (deadline.seconds - left) - QUICK_PROOF_SECONDS
+    return left - min(max(0.0, proof), left / 2)
 
 
 def _without(policy: Policy, names: Collection[str]) -> Policy:

@@ -9,6 +9,7 @@ from rescheduler.checker.limits import evict_first_waves
 from rescheduler.checker.predicates import OPTIONAL, PREDICATES
 from rescheduler.checker.predicates.volumes import chosen_volumes
 from rescheduler.checker.violation import Violation
+from rescheduler.checker.wave_arrivals import NOBODY, Others, WaveArrivals
 from rescheduler.checker.world import Arrival, World
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -49,9 +50,9 @@ def _arrivals(world: World, pods: dict[str, Pod], targets: Sequence[tuple[PodRef
 
 def _check_any_order(world: World, arrivals: Sequence[Arrival], when: str) -> Iterator[Violation]:
     """Each arrival is asked for while any of the others may have come or not, and nobody leaves meanwhile."""
+    wave = WaveArrivals(arrivals)
     for position, arrival in enumerate(arrivals):
-        others = [*arrivals[:position], *arrivals[position + 1 :]]
-        yield from _objections(world, arrival, others, when)
+        yield from _objections(world, arrival, wave.without(position), when)
     _land(world, arrivals)
 
 
@@ -62,17 +63,17 @@ def _check_some_order(world: World, arrivals: Sequence[Arrival], when: str) -> I
     """
     waiting = list(arrivals)
     while waiting:
-        fitting = next((item for item in waiting if not any(_objections(world, item, (), when))), None)
+        fitting = next((item for item in waiting if not any(_objections(world, item, NOBODY, when))), None)
         if fitting is None:
             for arrival in waiting:
-                yield from _objections(world, arrival, (), when)
+                yield from _objections(world, arrival, NOBODY, when)
             _land(world, waiting)
             return
         _land(world, [fitting])
         waiting.remove(fitting)
 
 
-def _objections(world: World, arrival: Arrival, others: Sequence[Arrival], when: str) -> Iterator[Violation]:
+def _objections(world: World, arrival: Arrival, others: Others, when: str) -> Iterator[Violation]:
     filters = world.rules.of(arrival.pod.spec.scheduler_name).filters
     for rule, predicate in PREDICATES:
         if filters is not None and rule in OPTIONAL and rule not in filters:

@@ -15,6 +15,16 @@ def label_selector_matches(selector: LabelSelector | None, labels: Mapping[str, 
     return selector is not None and _all_hold(selector.requirements, labels)
 
 
+def telling_labels(selector: LabelSelector | None) -> tuple[tuple[str, str], ...] | None:
+    """Labels of which every pod that the selector picks has one; None where no rule tells of any."""
+    if selector is None:
+        return ()
+    told = [
+        tuple((rule.key, value) for value in rule.values) for rule in selector.requirements if rule.operator == "In"
+    ]
+    return min(told, key=len, default=None)
+
+
 def any_term_matches(terms: Iterable[NodeSelectorTerm], node: Node) -> bool:
     """Terms are alternatives; an empty term, and no term at all, match nothing."""
     return any(_term_matches(term, node) for term in terms)

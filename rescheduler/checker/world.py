@@ -9,8 +9,9 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from rescheduler.checker.selectors import telling_labels
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import PodAffinityTerm
+from rescheduler.model.objects.constraints import LabelSelector, PodAffinityTerm
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.scheduler_rules import ArrivalRules
@@ -32,7 +33,7 @@ class TermHolders:
     def __init__(self, pods_by_node: Mapping[str, Sequence[Pod]]) -> None:
         """Sort the pods by namespace and terms."""
         self._groups: dict[tuple[str, tuple[PodAffinityTerm, ...]], Holders] = {}
-        self._by_namespace: dict[str, list[tuple[Holders, PodAffinityTerm]]] = {}
+        self._by_namespace: dict[str, dict[tuple[str, str] | None, list[tuple[Holders, PodAffinityTerm]]]] = {}
         met: dict[tuple[str, int], Holders] = {}
         for node, pods in pods_by_node.items():
             for pod in pods:
@@ -55,20 +56,23 @@ class TermHolders:
             nodes.remove(node)
 
     def looking_into(
-        self, namespace: str, looks_into: Callable[[PodAffinityTerm, str, str], bool]
+        self, namespace: str, labels: Labels, looks_into: Callable[[PodAffinityTerm, str, str], bool]
     ) -> Iterator[tuple[Holders, PodAffinityTerm]]:
-        """Terms, with those that hold them, which look at pods of a namespace.
+        """Terms, with those that hold them, which could look at a pod of a namespace with these labels, and some more.
 
         ``looks_into``: whether a term of a pod in the first namespace looks at pods of the second.
         """
         found = self._by_namespace.get(namespace)
         if found is None:
-            found = self._by_namespace[namespace] = []
+            found = self._by_namespace[namespace] = defaultdict(list)
             for holders in self._groups.values():
-                found.extend(
-                    (holders, term) for term in holders.terms if looks_into(term, holders.namespace, namespace)
-                )
-        yield from found
+                for term in holders.terms:
+                    if looks_into(term, holders.namespace, namespace):
+                        told = telling_labels(term.selector)
+                        for label in (None,) if told is None else told:
+                            found[label].append((holders, term))
+        for label in (None, *labels.items()):
+            yield from found.get(label, ())
 
     def _holders_of(self, pod: Pod) -> Holders:
         key = (pod.namespace, pod.spec.anti_affinity)
@@ -83,6 +87,8 @@ class TermHolders:
 Labels: TypeAlias = Mapping[str, str]
 Namespaces: TypeAlias = frozenset[str] | None
 """Names of namespaces; None: all."""
+Telling: TypeAlias = tuple[tuple[str, str], ...] | None
+"""Labels of which each pod that is picked has one; None: nothing is told."""
 
 
 class CheckedKind(NamedTuple):
@@ -99,6 +105,7 @@ class CheckedKinds:
     def __init__(self, pods_by_node: Mapping[str, Sequence[Pod]]) -> None:
         """Sort the pods by kind; those that share one object as labels are told apart by identity alone."""
         self._kinds: dict[str, dict[Hashable, CheckedKind]] = defaultdict(dict)
+        self._by_label: dict[tuple[str, str], dict[str, dict[Hashable, CheckedKind]]] = {}
         met: dict[tuple[str, int], CheckedKind] = {}
         for node, pods in pods_by_node.items():
             for pod in pods:
@@ -125,19 +132,41 @@ class CheckedKinds:
         else:
             nodes.remove(node)
 
-    def count(self, namespaces: Namespaces, picks: Callable[[Labels], bool], standing_only: bool) -> Counter[str]:
-        """Pods by node whose namespace and labels are picked."""
+    def count(
+        self, namespaces: Namespaces, picks: Callable[[Labels], bool], telling: Telling, standing_only: bool
+    ) -> Counter[str]:
+        """Pods by node whose namespace and labels are picked; each has one of the ``telling`` labels."""
         total: Counter[str] = Counter()
         for namespace in self._kinds if namespaces is None else namespaces:
-            for kind in self._kinds.get(namespace, {}).values():
+            for kind in self._told(namespace, telling):
                 if picks(kind.labels):
                     total.update(kind.standing)
                     if not standing_only:
                         total.update(kind.terminating)
         return total
 
+    def _told(self, namespace: str, telling: Telling) -> Iterable[CheckedKind]:
+        kinds = self._kinds.get(namespace, {})
+        if telling is None:
+            return kinds.values()
+        found: dict[Hashable, CheckedKind] = {}
+        for key, value in telling:
+            by_value = self._by_label.get((namespace, key))
+            if by_value is None:
+                by_value = self._by_label[namespace, key] = defaultdict(dict)
+                for identity, kind in kinds.items():
+                    if key in kind.labels:
+                        by_value[kind.labels[key]][identity] = kind
+            found |= by_value.get(value, {})
+        return found.values()
+
     def _kind_of(self, pod: Pod) -> CheckedKind:
-        return self._kinds[pod.namespace].setdefault(frozenset(pod.labels.items()), CheckedKind(pod.labels, [], []))
+        kinds, identity = self._kinds[pod.namespace], frozenset(pod.labels.items())
+        kind = kinds.get(identity)
+        if kind is None:
+            kind = kinds[identity] = CheckedKind(pod.labels, [], [])
+            self._by_label.clear()
+        return kind
 
 
 class Arrival(NamedTuple):
@@ -161,7 +190,9 @@ class World:
         self.kept: dict[Hashable, Mapping[str, str]] = {}  # what depends on nodes and templates alone
         self.loads: dict[Hashable, Mapping[str, float]] = {}  # measured loads by node
         self._pods: dict[str, tuple[Pod, ...]] = dict(cluster.pods_by_node)
-        self._counts: dict[Hashable, tuple[Callable[[Pod], bool], Counter[str]]] = {}
+        self._counts: dict[Hashable, Counter[str]] = {}
+        self._counting: dict[tuple[str, str] | None, list[tuple[Callable[[Pod], bool], Counter[str]]]] = {}
+        self._held: dict[str, Mapping[str, int]] = {}
         self._namespace_labels: dict[str, Labels] = {}
 
     def node(self, name: str | None) -> Node | None:
@@ -216,24 +247,39 @@ class World:
         key: Hashable,
         namespaces: Namespaces,
         picks: Callable[[Labels], bool],
+        selectors: Iterable[LabelSelector | None] = (),
         *,
         standing_only: bool = False,
     ) -> Mapping[str, int]:
         """Pods by node in these namespaces whose labels are picked; nodes without any may be absent or 0.
 
-        ``key`` says by value what is picked, so that one count serves every arrival that asks the same.
+        ``key`` says by value what is picked, so that one count serves every arrival that asks the same. ``selectors``:
+        all of them pick those pods; they only tell where to look.
         """
-        entry = self._counts.get(key)
-        if entry is None:
+        found = self._counts.get(key)
+        if found is None:
+            told = [telling for telling in map(telling_labels, selectors) if telling is not None]
+            telling = min(told, key=len, default=None)
 
             def is_counted(pod: Pod) -> bool:
                 if standing_only and pod.is_terminating:
                     return False
                 return (namespaces is None or pod.namespace in namespaces) and picks(pod.labels)
 
-            counts = self._kinds.count(namespaces, picks, standing_only)
-            entry = self._counts[key] = (is_counted, counts)
-        return entry[1]
+            found = self._counts[key] = self._kinds.count(namespaces, picks, telling, standing_only)
+            for label in (None,) if telling is None else telling:
+                self._counting.setdefault(label, []).append((is_counted, found))
+        return found
+
+    def held_on(self, node: str) -> Mapping[str, int]:
+        """What the pods on a node hold together."""
+        found = self._held.get(node)
+        if found is None:
+            total: Counter[str] = Counter()
+            for pod in self.pods_on(node):
+                total.update(dict(pod.spec.requests if pod.held is None else pod.held))
+            found = self._held[node] = total
+        return found
 
     def depart(self, arrivals: Iterable[Arrival]) -> list[Arrival]:
         """Let the pods leave the nodes they are on, before they arrive; the arrivals that are then to come."""
@@ -258,6 +304,7 @@ class World:
 
     def _tally(self, pod: Pod, node: str, sign: int) -> None:
         """Keep true what was counted; what was not asked for yet is counted later from the pods themselves."""
+        self._held.pop(node, None)
         if "_kinds" in self.__dict__:
             self._kinds.add(pod, node, sign)
         if "_holders" in self.__dict__:
@@ -266,6 +313,7 @@ class World:
             for volume in pod.volumes:
                 users = self._users[(pod.namespace, volume.claim)]
                 users.add(pod.key) if sign > 0 else users.discard(pod.key)
-        for is_counted, counts in self._counts.values():
-            if is_counted(pod):
-                counts[node] += sign
+        for label in (None, *pod.labels.items()):
+            for is_counted, counts in self._counting.get(label, ()):
+                if is_counted(pod):
+                    counts[node] += sign

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from rescheduler.checker.predicates.node import affinity, ready, schedulable, taints, usable
@@ -13,9 +13,10 @@ from rescheduler.checker.predicates.resources import resources
 from rescheduler.checker.predicates.scheduler import added_affinity, load_limits
 from rescheduler.checker.predicates.spread import spread
 from rescheduler.checker.predicates.volumes import volume_binding, volume_limits, volume_restrictions, volume_zone
+from rescheduler.checker.wave_arrivals import Others
 from rescheduler.checker.world import Arrival, World
 
-Predicate: TypeAlias = Callable[[Arrival, Sequence[Arrival], World], str | None]
+Predicate: TypeAlias = Callable[[Arrival, Others, World], str | None]
 """Says why a pod may not arrive while any of ``others`` may have arrived before it; None if it may."""
 
 PREDICATES: Final[tuple[tuple[str, Predicate], ...]] = (

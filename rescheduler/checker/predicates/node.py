@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rescheduler.checker.selectors import any_term_matches
+from rescheduler.checker.wave_arrivals import Others
 from rescheduler.checker.world import Arrival, World
 from rescheduler.model.objects.constraints import Taint, Toleration
 from rescheduler.model.objects.node import Node, node_mark
@@ -13,7 +12,7 @@ from rescheduler.model.objects.pod import PodSpec
 _UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable")
 
 
-def usable(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+def usable(arrival: Arrival, others: Others, world: World) -> str | None:  # noqa: ARG001
     """Virtual nodes, nodes that go or are still starting, and nodes that could be read only in part, are no targets."""
     if arrival.node.problem is not None:
         return f"the node cannot be used: {arrival.node.problem}"
@@ -23,25 +22,25 @@ def usable(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | N
     return "the node is virtual (type=virtual-kubelet)" if arrival.node.is_virtual else None
 
 
-def ready(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+def ready(arrival: Arrival, others: Others, world: World) -> str | None:  # noqa: ARG001
     """Kubernetes taints nodes that are not ready; we do not wait for the taint."""
     return None if arrival.node.is_ready else "the node is not ready"
 
 
-def schedulable(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+def schedulable(arrival: Arrival, others: Others, world: World) -> str | None:  # noqa: ARG001
     """A cordoned node takes only pods that tolerate it."""
     if arrival.node.is_unschedulable and not is_tolerated(_UNSCHEDULABLE, arrival.pod.spec):
         return "the node is unschedulable"
     return None
 
 
-def taints(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+def taints(arrival: Arrival, others: Others, world: World) -> str | None:  # noqa: ARG001
     """Every taint that keeps pods off must be tolerated."""
     taint = hostile_taint(arrival.node, arrival.pod.spec)
     return f"the taint {taint.key}={taint.value}:{taint.effect} is not tolerated" if taint else None
 
 
-def affinity(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+def affinity(arrival: Arrival, others: Others, world: World) -> str | None:  # noqa: ARG001
     """Node selector and required node affinity."""
     if matches_node(arrival.pod.spec, arrival.node):
         return None

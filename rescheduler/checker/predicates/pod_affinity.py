@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rescheduler.checker.selectors import label_selector_matches
+from rescheduler.checker.wave_arrivals import Others
 from rescheduler.checker.world import Arrival, Labels, Namespaces, World
 from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.objects.node import Node
@@ -13,12 +14,12 @@ from rescheduler.model.objects.pod import Pod
 Terms = tuple[PodAffinityTerm, ...]
 
 
-def anti_affinity(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:
+def anti_affinity(arrival: Arrival, others: Others, world: World) -> str | None:
     """No pod that the arriving one keeps away from may be in the domain, those that come in its wave included."""
     pod, node = arrival
     for term in pod.spec.anti_affinity:
         number = _matches_in_domain(arrival, world, (term,), term.topology_key)
-        for other in others:
+        for other in others.picked(term.selector):
             if _picks((term,), pod.namespace, other.pod, world):
                 number += _same_domain(other.node, node, term.topology_key)
         if number > 0:
@@ -26,28 +27,28 @@ def anti_affinity(arrival: Arrival, others: Sequence[Arrival], world: World) -> 
     return None
 
 
-def anti_affinity_of_others(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:
+def anti_affinity_of_others(arrival: Arrival, others: Others, world: World) -> str | None:
     """No pod in the domain may keep away from the arriving one."""
     pod, node = arrival
 
     def looks_into(term: PodAffinityTerm, own: str, namespace: str) -> bool:
         return _looks_into(term, own, namespace, world)
 
-    for holders, term in world.holders.looking_into(pod.namespace, looks_into):
+    for holders, term in world.holders.looking_into(pod.namespace, pod.labels, looks_into):
         if term.topology_key in node.labels and label_selector_matches(term.selector, pod.labels):
             near = sum(_same_domain(world.node(name), node, term.topology_key) for name in holders.nodes)
             if (holders.namespace, holders.terms) == (pod.namespace, pod.spec.anti_affinity):
                 near -= _same_domain(world.node(pod.node_name), node, term.topology_key)
             if near > 0:
                 return f"a pod of namespace {holders.namespace} keeps away from it within one {term.topology_key}"
-    for other in others:
+    for other in others.looking_at(pod.labels):
         for term in other.pod.spec.anti_affinity:
             if _picks((term,), other.pod.namespace, pod, world) and _same_domain(other.node, node, term.topology_key):
                 return f"{other.pod.key} comes in the same wave and keeps away from it"
     return None
 
 
-def affinity(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:
+def affinity(arrival: Arrival, others: Others, world: World) -> str | None:
     """A pod that matches all terms must be in the domain of each, whoever else of the wave has come or not.
 
     The first of its kind may go anywhere: nothing matches in the whole cluster, and it matches its own terms.
@@ -61,7 +62,9 @@ def affinity(arrival: Arrival, others: Sequence[Arrival], world: World) -> str |
         return None
     if not _picks(terms, pod.namespace, pod, world) or _matches_anywhere(arrival, world, terms) > 0:
         return "no pod that its affinity asks for is in the same domain"
-    for other in others:  # it may be second: then the first must be where it needs one
+    for other in others.picked(
+        *(term.selector for term in terms)
+    ):  # it may be second: then the first must be where it needs one
         if _picks(terms, pod.namespace, other.pod, world) and not all(
             _same_domain(other.node, node, term.topology_key) for term in terms
         ):
@@ -102,7 +105,7 @@ def _matches(world: World, terms: Terms, own: str) -> Mapping[str, int]:
     def picks(labels: Labels) -> bool:
         return all(label_selector_matches(term.selector, labels) for term in terms)
 
-    return world.count(("affinity", terms, own), namespaces, picks)
+    return world.count(("affinity", terms, own), namespaces, picks, [term.selector for term in terms])
 
 
 def _picks(terms: Terms, own: str, pod: Pod, world: World) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isnan
 
 from rescheduler.checker.selectors import any_term_matches
+from rescheduler.checker.wave_arrivals import Others
 from rescheduler.checker.world import Arrival, World
 from rescheduler.model.plan.scheduler_rules import LoadLimit
 
 
-def added_affinity(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+def added_affinity(arrival: Arrival, others: Others, world: World) -> str | None:  # noqa: ARG001
     """A scheduler's own node affinity holds for each of its pods."""
     name = arrival.pod.spec.scheduler_name
     required = world.rules.of(name).required_affinity
@@ -19,7 +20,7 @@ def added_affinity(arrival: Arrival, others: Sequence[Arrival], world: World) ->
     return f"the node does not match the node affinity that scheduler {name} adds"
 
 
-def load_limits(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+def load_limits(arrival: Arrival, others: Others, world: World) -> str | None:  # noqa: ARG001
     """A node whose measured load is above its scheduler's threshold takes no pod; what is not measured passes."""
     for limit in world.rules.of(arrival.pod.spec.scheduler_name).load_limits:
         found = _loads(world, limit).get(arrival.node.name)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rescheduler.checker.predicates.node import hostile_taint, matches_node
 from rescheduler.checker.selectors import label_selector_matches
+from rescheduler.checker.wave_arrivals import Others
 from rescheduler.checker.world import Arrival, Labels, World
 from rescheduler.model.objects.constraints import LabelSelector, Requirement, TopologySpreadConstraint
 from rescheduler.model.objects.pod import Pod
 
 
-def spread(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:
+def spread(arrival: Arrival, others: Others, world: World) -> str | None:
     """The arrival must not raise the skew above its limit in any order of the wave.
 
     The worst order: those that come to the same domain have come, those that would raise the least domain have not.
@@ -31,7 +32,7 @@ def spread(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | N
 
 def _skew(
     arrival: Arrival,
-    others: Sequence[Arrival],
+    others: Others,
     world: World,
     constraint: TopologySpreadConstraint,
     keys: tuple[str, ...],
@@ -48,7 +49,7 @@ def _skew(
                 counts[domain_of[name]] += number
         if pod.node_name is not None and pod.node_name in domain_of:
             counts[domain_of[pod.node_name]] -= label_selector_matches(selector, pod.labels)
-        for other in others:
+        for other in others.picked(selector):
             if other.pod.namespace == pod.namespace and domain_of.get(other.node.name) == here:
                 counts[here] += label_selector_matches(selector, other.pod.labels)
     least = min(counts.values()) if len(counts) >= max(1, constraint.min_domains) else 0
@@ -61,7 +62,7 @@ def _standing(world: World, selector: LabelSelector, namespace: str) -> Mapping[
     def picks(labels: Labels) -> bool:
         return label_selector_matches(selector, labels)
 
-    return world.count(("spread", selector, namespace), frozenset({namespace}), picks, standing_only=True)
+    return world.count(("spread", selector, namespace), frozenset({namespace}), picks, (selector,), standing_only=True)
 
 
 def _domains(pod: Pod, constraint: TopologySpreadConstraint, keys: tuple[str, ...], world: World) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rescheduler.checker.selectors import any_term_matches, label_selector_matches
+from rescheduler.checker.wave_arrivals import Others
 from rescheduler.checker.world import Arrival, World
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Volume
@@ -21,7 +22,7 @@ _ZONES: Mapping[str, str] = {
 }
 
 
-def volume_binding(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+def volume_binding(arrival: Arrival, others: Others, world: World) -> str | None:  # noqa: ARG001
     """Each claim is bound to a volume that the node reaches, or can be bound there.
 
     Others that move with it are bound already: a pod that ran has its volumes.
@@ -40,7 +41,7 @@ def volume_binding(arrival: Arrival, others: Sequence[Arrival], world: World) ->
     return _bindable(unbound, arrival.node, world.cluster, set(world.reserved_volumes))
 
 
-def volume_zone(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:  # noqa: ARG001
+def volume_zone(arrival: Arrival, others: Others, world: World) -> str | None:  # noqa: ARG001
     """A bound volume labelled with zones or regions binds the node's labels; an unlabelled node passes."""
     node = arrival.node
     if not any(key in node.labels for key in _ZONES):
@@ -139,7 +140,7 @@ def _can_provision(claim: PersistentVolumeClaim, kind: StorageClass, node: Node,
 # How many volumes of each CSI driver a node can hold.
 
 
-def volume_limits(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:
+def volume_limits(arrival: Arrival, others: Others, world: World) -> str | None:
     """Distinct volumes on the node, with those of the whole wave, must stay within the node's limit per driver."""
     cluster, name = world.cluster, arrival.node.name
     wanted = _volumes_of((arrival.pod,), cluster)
@@ -152,7 +153,7 @@ def volume_limits(arrival: Arrival, others: Sequence[Arrival], world: World) -> 
     }
     if not limits:
         return None
-    coming = [other.pod for other in others if other.node.name == name]
+    coming = [other.pod for other in others.on(name)]
     present = _volumes_of((*world.pods_on(name), *coming), cluster)
     for attachment in cluster.attachments:
         if attachment.node_name == name:
@@ -193,7 +194,7 @@ _SHARED_FOR_READING = ("GCEPersistentDisk", "ISCSI", "RBD")
 _NEVER_SHARED = ("AWSElasticBlockStore",)
 
 
-def volume_restrictions(arrival: Arrival, others: Sequence[Arrival], world: World) -> str | None:
+def volume_restrictions(arrival: Arrival, others: Others, world: World) -> str | None:
     """A ReadWriteOncePod claim has one user in the cluster; some disks one user, or readers only, on a node."""
     pod, name = arrival.pod, arrival.node.name
     for claim_name, _ in claims_of(pod):
@@ -205,7 +206,7 @@ def volume_restrictions(arrival: Arrival, others: Sequence[Arrival], world: Worl
                 return f"the ReadWriteOncePod claim {claim_name} is in use by {min(users)}"
     if not any(volume.identity for volume in pod.volumes):
         return None
-    neighbours = [*world.pods_on(name), *(other.pod for other in others if other.node.name == name)]
+    neighbours = [*world.pods_on(name), *(other.pod for other in others.on(name))]
     for wanted in pod.volumes:
         for neighbour in neighbours:
             if any(_collide(wanted, taken) for taken in neighbour.volumes):

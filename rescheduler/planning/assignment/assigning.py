@@ -16,12 +16,13 @@ from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.prices import relative_price
 from rescheduler.planning.problem.problem import Problem
-from rescheduler.planning.search.local_search import improve
+from rescheduler.planning.search.local_search import improve, improve_simply
 from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.scheduler_choice import SchedulerChoice
 from rescheduler.planning.waves.sequencing import waves_in_order
 
+SIMPLE_SHARE = 0.8  # of the time at most, for what no plan may fall behind
 EXACT_SHARE = 0.5  # of the time; what is left is for the improvement and for the order of its moves
 _SAME = 1e-9
 
@@ -60,18 +61,22 @@ class Reassignment:
 def reassign(
     request: PlanRequest,
     problem: Problem,
-    assignment: AssignmentProblem | None,
+    assignment_of: Callable[[], AssignmentProblem | None],
     state_of: Callable[[], ObjectiveState],
     deadline: Deadline,
     floor: float = 0.0,
 ) -> Reassignment:
     """The best plan found; never worse than doing nothing.
 
-    ``assignment``: None where the question is too large for one. ``state_of`` makes the objective's state at the start.
+    ``assignment_of`` makes the question as one model (None: it is too large), ``state_of`` the objective's state at the
+    start.
     ``floor``: a cost that no plan can be below.
     """
     best = Reassignment(WaveSchedule(), state_of().cost)
+    schedule, cost = improve_simply(request, problem, state_of(), deadline.part(SIMPLE_SHARE))
+    simple = Reassignment(schedule, cost)
     exact = ExactAssignment(None)
+    assignment = None if deadline.is_over() else assignment_of()
     if assignment is not None:
         request.progress("solving exactly")
         exact = _exactly(request, problem, assignment, deadline)
@@ -80,11 +85,13 @@ def reassign(
         schedule = schedule if _keeps_guards(problem, request, schedule) else exact.schedule
         found = Reassignment(schedule, cost_after(problem, schedule, state_of()))
         best = _better(problem, request, best, found)
-    if not exact.is_best:
+    if not exact.is_best and not deadline.is_over():
         request.progress("improving move by move")
         improved = improve(request, problem, state_of(), deadline, floor=max(floor, exact.bound or 0.0))
         found = Reassignment(improved.schedule, improved.cost_after, taken_back=improved.taken_back)
         best = _better(problem, request, best, found)
+    if round(simple.cost, 6) < round(best.cost, 6):
+        best = _better(problem, request, best, simple)
     return replace(best, bound=exact.bound)
 
 

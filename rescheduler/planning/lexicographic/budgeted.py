@@ -39,8 +39,8 @@ def plan_within_budgets(
     scarce = [budget for budget in left if 0 < budget.allowed < len(movable & budget.pods)]
     if not scarce:
         return _noted(plan_guarded(objective, request, earlier), spent)
-    deadline = Deadline(request.clock, request.deadline_seconds)
-    first = plan_guarded(objective, replace(request, deadline_seconds=deadline.remaining() * FIRST_SHARE), earlier)
+    deadline = request.deadline()
+    first = plan_guarded(objective, request.within(deadline, FIRST_SHARE), earlier)
     if not exceeded(first.moves, scarce):
         return _noted(first, spent)
     answer = _best(objective, request, earlier, scarce, first, deadline)
@@ -68,7 +68,7 @@ def _best(
     def planned(pods: set[int]) -> ObjectivePlan:
         nonlocal calls
         calls -= 1
-        asked = replace(request, deadline_seconds=deadline.remaining() / (calls + 1))
+        asked = replace(request, deadline_seconds=deadline.remaining() / (calls + 1), nominal_seconds=None)
         return plan_guarded(objective, _leaving_out(asked, movable - pods, budgets), earlier)
 
     chosen = keeping(budgets, _by_plan(request, first.moves, budgets))

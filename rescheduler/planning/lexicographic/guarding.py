@@ -8,7 +8,6 @@ from dataclasses import replace
 from msgspec.structs import replace as with_changes
 
 from rescheduler.model.plan.plan import Status
-from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.moving_together import in_broken_groups
 from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
@@ -29,12 +28,11 @@ def plan_guarded(
     rounds, nothing is moved for it and the message says so. What is proven without that restriction stays proven with
     it.
     """
-    deadline = Deadline(request.clock, request.deadline_seconds)
+    deadline = request.deadline()
     asked, first = request, None
     for number in range(ROUNDS):
         share = 0.6 if number < ROUNDS - 1 and _may_be_asked_again(request, earlier) else 1.0
-        seconds = deadline.remaining() * share
-        answer = objective.plan(replace(asked, deadline_seconds=seconds, guards=guards_of(earlier, asked)))
+        answer = objective.plan(replace(asked.within(deadline, share), guards=guards_of(earlier, asked)))
         barred = _to_bar(asked, answer, earlier)
         if not barred:
             return answer if first is None else restricted(objective, answer, first, _held_back(request, asked))
@@ -56,7 +54,7 @@ def guards_of(earlier: Sequence[PlanningObjective], request: PlanRequest) -> tup
 
 def nobody_moves(request: PlanRequest) -> PlanRequest:
     """The same question where no pod may be moved: its answer is what doing nothing is worth."""
-    return without(replace(request, deadline_seconds=1.0), set(request.eligibility.movable))
+    return without(replace(request, deadline_seconds=1.0, nominal_seconds=None), set(request.eligibility.movable))
 
 
 def _may_be_asked_again(request: PlanRequest, earlier: Sequence[PlanningObjective]) -> bool:

@@ -111,12 +111,14 @@ def plan_in_order(objectives: Sequence[PlanningObjective], request: PlanRequest)
     budgets = plan_budgets_of(request.eligibility, request.prediction.columns)
     barring = budgets_that_bar(request.eligibility)
     so_far = PlanInProgress(request.placement.copy(), budgets.eligibility, budgets=budgets, barring=barring)
-    deadline = Deadline(request.clock, request.deadline_seconds)
+    deadline = request.deadline()
     if objectives and objectives[0].name != MAKE_ROOM:
         _let_in(so_far, places_already_free(request, deadline.part(0.2)))
     left = len(objectives)
     for group in _grouped(objectives):
-        seconds = deadline.remaining() * len(group) / left
+        share = len(group) / left
+        seconds = deadline.remaining() * share
+        nominal = deadline.seconds * share if left == len(objectives) else None  # later ones get what others leave
         left -= len(group)
         if group[0].name != MAKE_ROOM:  # which sees to them by itself
             so_far.seated.update(seat_nominated(request.prediction, so_far.start))
@@ -124,6 +126,7 @@ def plan_in_order(objectives: Sequence[PlanningObjective], request: PlanRequest)
             _plan_weighted(so_far, group, request, seconds)
             continue
         asked, started = _asked(so_far, request, seconds, group[0]), request.clock.monotonic()
+        asked = replace(asked, nominal_seconds=nominal)
         answer = plan_within_budgets(group[0], asked, so_far.guards, so_far.dealt)
         _take(so_far, group[0], so_far.told(group[0], answer, asked), request.clock.monotonic() - started)
     order = {objective.name: number for number, objective in enumerate(objectives)}
@@ -189,7 +192,9 @@ def _asked(
         movable=tuple(pod for pod in so_far.eligibility.movable if pod not in moved),
         helpable=tuple(pod for pod in so_far.eligibility.helpable if pod not in placed),
     )
-    return replace(request, placement=placement, eligibility=eligibility, deadline_seconds=seconds)
+    return replace(
+        request, placement=placement, eligibility=eligibility, deadline_seconds=seconds, nominal_seconds=None
+    )
 
 
 def _take(so_far: PlanInProgress, objective: PlanningObjective, answer: ObjectivePlan, seconds: float) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rescheduler.extension_points import Clock, Progress, SchedulerPrediction, no_progress
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Refusal, Status
+from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.search.objective_state import ObjectiveState
 
 # Moves and places of an answer, by index.
@@ -49,6 +50,7 @@ class PlanRequest:
     proposed. ``move_cost``: what one eviction of ordinary price costs in units of the objective. ``guards``: earlier
     objectives, whose cost must not rise; made anew for each call, so the planner may move pods in them. ``together``:
     groups of pods that move all or none; planners may ignore it, since what breaks a group is asked again without it.
+    ``nominal_seconds``: see Deadline (None: ``deadline_seconds``).
     """
 
     prediction: SchedulerPrediction
@@ -62,6 +64,15 @@ class PlanRequest:
     guards: tuple[ObjectiveState, ...] = ()
     together: tuple[tuple[int, ...], ...] = ()
     progress: Progress = no_progress
+    nominal_seconds: float | None = None
+
+    def deadline(self) -> Deadline:
+        """Its deadline, from now on."""
+        return Deadline(self.clock, self.deadline_seconds, self.nominal_seconds)
+
+    def within(self, deadline: Deadline, share: float = 1.0) -> PlanRequest:
+        """The same question, with a share of the time that is left."""
+        return replace(self, deadline_seconds=deadline.remaining() * share, nominal_seconds=deadline.seconds * share)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ def arrange(
     for _ in range(_MOST_ROUNDS):
         schedule = (_by_themselves if only_predicted else _packed)(current, groups, deadline)
         fewer = _keep(current, {pod for wave in schedule.waves for pod, _ in wave})
+        if deadline.is_over() and current.is_guarded and current.cost < current.start_cost - SAME:
+            return schedule, before - len(current.moved)  # what has an order so far is better than nothing
         if not take_back_what_does_not_pay(current) and (only_predicted or not fewer):
             if not current.is_guarded:
                 break
@@ -60,6 +62,10 @@ def take_back_what_does_not_pay(current: SearchState) -> bool:
 
 def _packed(current: SearchState, groups: GroupsOfPods, deadline: Deadline) -> WaveSchedule:
     order = [(current.pod(row), node) for row, node in current.moved.items()]
+    waves, rest = as_far_as_possible(current.problem, groups, order, deadline)
+    if not rest or deadline.is_over():
+        waves.close()
+        return waves.schedule
     schedule = packed(current.problem, groups, order, deadline)
     if schedule is not None:
         return schedule

@@ -25,6 +25,7 @@ from rescheduler.planning.search.single_moves import (
     Liked,
     OnlyPredicted,
     Tightest,
+    first_gains,
     move_one_by_one,
 )
 from rescheduler.planning.waves.wave_packing import packed
@@ -109,6 +110,7 @@ ITERATIONS = 300
 """Rounds of the neighbourhood search; a search that ends by them, not by its deadline, is repeatable."""
 SEARCH_SHARE = 0.6  # the rest of the time is for the order of the moves and their destinations
 FOLLOWING_SHARE = 0.7
+FIRST_GAINS_SHARE = 0.9  # of the search: what the simple rule reaches in that time, every plan does
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,28 @@ def problem_of(request: PlanRequest) -> Problem:
     return Problem(request.prediction, request.placement, request.eligibility)
 
 
+def improve_simply(
+    request: PlanRequest, problem: Problem, state: ObjectiveState, deadline: Deadline
+) -> tuple[WaveSchedule, float]:
+    """What the simple rule reaches, in waves, and its cost: for those who have other things to try before a search."""
+    limits = remaining_limits(request.eligibility.limits, request.placement)
+    current = SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost)
+    choice = Tightest() if request.is_guided_by_holds else OnlyPredicted()
+    schedule, _ = simply_arranged(current, choice, GroupsOfPods(problem), deadline)
+    cost = state.cost
+    current.reset([])  # guards are as they were
+    return schedule, cost
+
+
+def simply_arranged(
+    current: SearchState, choice: DestinationChoice, groups: GroupsOfPods, deadline: Deadline
+) -> tuple[WaveSchedule, int]:
+    """The moves of the simple rule in waves, and how many were taken back; the state keeps what is in the waves."""
+    first_gains(current, choice, deadline.part(SEARCH_SHARE))
+    take_back_what_does_not_pay(current)
+    return arrange(current, groups, deadline, only_predicted=choice.is_bound_to_prediction)
+
+
 def improve(
     request: PlanRequest,
     problem: Problem,
@@ -160,17 +184,42 @@ def improve(
     search = deadline.part(SEARCH_SHARE)
     choice = Tightest() if request.is_guided_by_holds else OnlyPredicted()
     groups = GroupsOfPods(problem)
+    rule = _first_gains(current, choice, search.part(FIRST_GAINS_SHARE))
     move_one_by_one(current, choice, search)
     while not choice.is_bound_to_prediction and move_in_pairs(current, search):
         move_one_by_one(current, choice, search)
     take_back_what_does_not_pay(current)
     Neighbourhoods(current, choice, groups, request.seed, floor).search(search, iterations)
+    if rule.is_better_than(current):
+        current.reset(rule.moves)
+        take_back_what_does_not_pay(current)
+        Neighbourhoods(current, choice, groups, request.seed, floor).search(search, iterations)
     if hint and not choice.is_bound_to_prediction:
         try_other(current, groups, hint, deadline)
     schedule, taken_back = arrange(current, groups, deadline, only_predicted=not request.is_guided_by_holds)
     if request.is_guided_by_holds:
         schedule = _with_destinations(current, groups, schedule, deadline.part(FOLLOWING_SHARE))
     return LocalSearchResult(current, schedule, before, state.cost, taken_back)
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """Moves (row, node) that stood on a search state, and what they cost."""
+
+    moves: tuple[tuple[int, int], ...]
+    cost: float
+
+    def is_better_than(self, current: SearchState) -> bool:
+        """Whether what stands on the state now costs more."""
+        return self.cost < current.cost - SAME * max(1.0, abs(current.cost))
+
+
+def _first_gains(current: SearchState, choice: DestinationChoice, deadline: Deadline) -> _Standing:
+    """What the simple rule reaches, first of all; the state is left as it was."""
+    first_gains(current, choice, deadline)
+    found = _Standing(tuple(current.moved.items()), current.cost)
+    current.reset([])
+    return found
 
 
 def _with_destinations(

@@ -44,6 +44,7 @@ class SearchState:
         self.state = state
         self.limits = limits
         self.guards = guards
+        self.start_cost = state.cost
         self._guard_start = [guard.cost for guard in guards]
         self._move_cost = move_cost
         self._is_cheap = is_cheap

@@ -153,6 +153,19 @@ def move_one_by_one(
     return made
 
 
+def first_gains(current: SearchState, choice: DestinationChoice, deadline: Deadline) -> None:
+    """The simple rule: pods that could gain, the most promising first, go one after the other where each gains most.
+
+    Each is looked at once, and none before the one in turn: the moves so far are worth something whenever time is over.
+    """
+    for row in current.state.promising().tolist():
+        if current.evictions_left <= 0 or deadline.is_over():
+            return
+        step = choice.best(current, row) if current.may_leave(row) else None
+        if step is not None:
+            current.move(step.row, step.node)
+
+
 def _run(
     current: SearchState, choice: DestinationChoice, rows: IntArray, deadline: Deadline, noise: Callable[[int], float]
 ) -> int:

@@ -36,7 +36,7 @@ def fewest_to_empty(
     """
     nodes = np.flatnonzero(can_be_emptied)
     spare = np.flatnonzero(is_empty)
-    if count <= 0 or count > len(nodes):
+    if count <= 0 or count > len(nodes) or deadline.is_over():
         return 0
     scale = np.maximum(1, (load + room).max(axis=1, initial=1))[:, None].astype(np.float64)
     taken, free = load / scale, room / scale
@@ -93,6 +93,8 @@ class EmptiedShareProgram:
         ``is_whole``: nodes are emptied whole or not at all, where that is not too much work.
         """
         relaxation = self._relaxation
+        if deadline.is_over():
+            return None
         cost = np.zeros(self._width)
         cost[: self._nodes] = -relaxation.price
         most = np.concatenate((np.ones(self._nodes), self._units[self._shape]))

@@ -92,18 +92,20 @@ def guided_moves(
     """Pods sent to nodes that are not among those the scheduler likes best; when time is over, all that are left.
 
     Pods that leave before they arrive always count.
-    ``placement``: the start with what is held closed; it follows the moves. ``reserved``: pods for which room is
-    reserved there on their nodes, given up when their turn comes.
+    ``placement``: the start with what is held closed; it follows the moves while there is time. ``reserved``: pods for
+    which room is reserved there on their nodes, given up when their turn comes.
     """
-    choice, guided = SchedulerChoice(problem, placement), set()
+    choice, liked = SchedulerChoice(problem, placement), set[int]()
     exchanged = {pod for number in schedule.evict_first for pod, _ in schedule.waves[number - 1]}
     for pod, node in choice.walk(schedule):
+        if deadline.is_over():
+            break
         if pod in reserved:
             choice.reserve(pod, node, -1)
-        if pod in exchanged or deadline.is_over() or node not in choice.elsewhere(pod):
-            guided.add(pod)
+        if pod not in exchanged and node in choice.elsewhere(pod):
+            liked.add(pod)
         choice.send(pod, node)
-    return frozenset(guided)
+    return frozenset(pod for wave in schedule.waves for pod, _ in wave if pod not in liked)
 
 
 def send_in_waves(

@@ -89,7 +89,7 @@ def test_users_of_claims_and_holders_of_terms_follow_too(asked_before: bool) -> 
     world = World(cluster(*NODES, *replicas(2, **shy), pod("web-9", **shy), pod("zoo-0", node="n1")))
 
     def holders() -> Counter[str]:
-        groups = world.holders.looking_into("default", lambda _, own, namespace: own == namespace)
+        groups = world.holders.looking_into("default", {"app": "x"}, lambda _, own, namespace: own == namespace)
         return Counter(name for holder, _ in groups for name in holder.nodes)
 
     if asked_before:

@@ -24,10 +24,12 @@ from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.answering import as_answer
-from rescheduler.planning.search.local_search import LocalSearchResult
+from rescheduler.planning.search.local_search import LocalSearchResult, simply_arranged
 from rescheduler.planning.search.objective_state import ObjectiveState
-from rescheduler.planning.search.search_state import SearchState
+from rescheduler.planning.search.search_state import SAME, SearchState
+from rescheduler.planning.search.single_moves import Tightest
 from rescheduler.planning.waves.scheduler_choice import close
+from rescheduler.planning.waves.waves import GroupsOfPods
 from rescheduler.policy.fields.objectives import DefragmentArgs
 
 # What the objective Defragment thinks of a placement: the less the shapes fit, the higher the cost.
@@ -86,6 +88,7 @@ class DefragmentState(ObjectiveState):
 
 SEARCH_SHARE = 0.7  # of the time that is left at each step
 _BOUND_SHARE = 0.5
+_SIMPLE_SHARE = 0.8  # at most, for what no plan may fall behind
 _EXACT_SHARE = 0.5
 _FOLLOWING_SHARE = 0.6
 
@@ -103,7 +106,7 @@ class Defragment(PlanningObjective):
         Each shape is counted as if it were alone. Plans within the deadline; the plan is never worse than doing
         nothing, every prefix of its waves is allowed, and no plan within the limits reaches more than ``bound``.
         """
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         situation = DefragmentSituation(request, self.shapes)
         state = DefragmentState(situation.problem, situation.shapes)
         current = SearchState(
@@ -142,13 +145,20 @@ def _searched(
     search = deadline.part(SEARCH_SHARE)
     if not request.is_guided_by_holds:
         return Unguided(situation, current).run(search), False
-    exact = best_plan(situation, request, current, search.part(_EXACT_SHARE))
+    simple, _ = simply_arranged(current, Tightest(), GroupsOfPods(situation.problem), search.part(_SIMPLE_SHARE))
+    simple_moves, simple_cost = list(current.moved.items()), current.cost
+    current.reset([])
+    exact = None if search.is_over() else best_plan(situation, request, current, search.part(_EXACT_SHARE))
     if exact is not None and exact.is_best:
         return exact
     kept, cost = list(current.moved.items()), current.cost
     current.reset([])
     rounds = GreedyRounds(situation, current)
-    rounds.run(search)
+    if not search.is_over():
+        rounds.run(search)
+    if simple_cost < min(cost, current.cost) - SAME:
+        current.reset(simple_moves)
+        return simple, False
     if exact is None or current.cost < cost:
         return rounds.schedule, False
     current.reset(kept)

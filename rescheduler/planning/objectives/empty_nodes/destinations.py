@@ -57,13 +57,13 @@ def emptied_without_holds(
             break
         kept, count = waves.now.copy(), len(waves.done)
         shunned[node] = True
-        if not _empties(situation, waves, node, shunned) or not _is_better(situation, waves.schedule, count):
+        if not _empties(situation, waves, node, shunned, deadline) or not _is_better(situation, waves.schedule, count):
             shunned[node] = False
             waves.rewind(kept, count)
     return solution_of(situation, waves.schedule)
 
 
-def _empties(situation: EmptyingSituation, waves: Waves, node: int, shunned: BoolArray) -> bool:
+def _empties(situation: EmptyingSituation, waves: Waves, node: int, shunned: BoolArray, deadline: Deadline) -> bool:
     """Let all pods of a node go where the scheduler sends them; False if one of them would go where it must not."""
     problem = situation.problem
     rows = situation.rows_on[node]
@@ -75,7 +75,7 @@ def _empties(situation: EmptyingSituation, waves: Waves, node: int, shunned: Boo
         best = SchedulerChoice(problem, waves.now.placement).best(pod)
         return None if not best or shunned[best].any() else best[0]
 
-    return not send_in_waves(waves, rest, chosen)
+    return not send_in_waves(waves, rest, chosen, deadline)
 
 
 def _is_better(situation: EmptyingSituation, schedule: WaveSchedule, before: int) -> bool:
@@ -112,6 +112,8 @@ def with_destinations(
         is_closed |= situation.is_empty
     if found.evictions <= _MOST_FOLLOWED:
         for share in _PACKED_SHARES:
+            if deadline.is_over():
+                break
             trial = _trial(situation, groups, found, is_closed, share, deadline.part(0.3))
             if trial is not None:
                 return trial

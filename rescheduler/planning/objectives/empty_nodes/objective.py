@@ -20,7 +20,7 @@ from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.empty_nodes.destinations import by_cost, emptied_without_holds, with_destinations
 from rescheduler.planning.objectives.empty_nodes.messages import binding_limits, blocked_nodes, describe
 from rescheduler.planning.objectives.empty_nodes.search import EmptyingSearch
-from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation, belongs_to_its_node
 from rescheduler.planning.objectives.empty_nodes.solution import Solution
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.objective import PlanningObjective
@@ -40,9 +40,9 @@ class Emptiness(ObjectiveState):
     def __init__(self, problem: Problem, price: FloatArray, is_selected: BoolArray | None = None) -> None:
         """``price``: float64[N]; ``is_selected``: bool[N], nodes that count (None: all that can be used)."""
         columns = problem.columns
-        pods, nodes = columns.cluster.pods, columns.cluster.nodes
+        nodes = columns.cluster.nodes
         start = problem.start.node_of
-        counts = (start != NOWHERE) & ~np.fromiter((pod.belongs_to_its_node for pod in pods), np.bool_, len(pods))
+        counts = (start != NOWHERE) & ~columns.facts(belongs_to_its_node)
         is_usable = np.fromiter((not node.is_virtual and node.problem is None for node in nodes), np.bool_, len(nodes))
         self.price: FloatArray = np.where(is_usable if is_selected is None else is_usable & is_selected, price, 0.0)
         self.pods_on: IntArray = np.bincount(start[counts], minlength=columns.node_count).astype(np.int64)
@@ -79,6 +79,7 @@ class Emptiness(ObjectiveState):
 KEPT_NODE: Final = "KeptNode"
 """Rule of a node that is not emptied since nobody may take it away."""
 SEARCH_SHARE = 0.85  # the rest of the time is for the destinations that the scheduler would choose
+SEARCH_SHARE_WITHOUT_HOLDS = 0.7  # the rest is for the bound
 _SAME = 1e-9
 
 
@@ -92,12 +93,14 @@ class EmptyNodes(PlanningObjective):
 
     def plan(self, request: PlanRequest) -> ObjectivePlan:
         """See ``plan_emptying``; with a move cost a node is worth its price less what moving its pods costs."""
+        deadline = request.deadline()
         price, is_empty = self.price, _is_empty(request)
         if request.move_cost:
             price = np.maximum(0.0, price - request.move_cost * _cost_of_emptying(request))
         answer = plan_emptying(
             EmptyingSituation(request, price, self.is_selected, self.args.max_nodes),
             request,
+            deadline,
             closes_empty=request.is_guided_by_holds and int(is_empty.sum()) <= MOST_EMPTY_CLOSED,
         )
         return replace(
@@ -123,14 +126,17 @@ class EmptyNodes(PlanningObjective):
         return selected(self.setting.columns.cluster, self.args)
 
 
-def plan_emptying(situation: EmptyingSituation, request: PlanRequest, *, closes_empty: bool) -> ObjectivePlan:
+def plan_emptying(
+    situation: EmptyingSituation, request: PlanRequest, deadline: Deadline | None = None, *, closes_empty: bool
+) -> ObjectivePlan:
     """Plan within the deadline for the nodes and prices of a situation.
 
     ``value``: price of the nodes emptied less that of empty ones that are used now (with price 1: a number of nodes);
     ``closes``: nodes emptied, ascending; ``refusals``: nodes that stay because of pods that must. With holds emptied
     nodes are closed while the plan runs; ``closes_empty``: those that were empty before are closed as well.
+    ``deadline``: the request's, begun when it came (None: now).
     """
-    deadline = Deadline(request.clock, request.deadline_seconds)
+    deadline = deadline or request.deadline()
     groups = GroupsOfPods(situation.problem)
     notes: list[str] = []
     search = EmptyingSearch(situation, groups, deadline.part(SEARCH_SHARE), request.seed, request.progress)
@@ -139,8 +145,8 @@ def plan_emptying(situation: EmptyingSituation, request: PlanRequest, *, closes_
         request.progress("predicting destinations")
         best = with_destinations(situation, groups, search.best, deadline, closes_empty=closes_empty)
     else:
+        best = emptied_without_holds(situation, groups, by_cost(situation), deadline.part(SEARCH_SHARE_WITHOUT_HOLDS))
         search.prove()
-        best = emptied_without_holds(situation, groups, by_cost(situation), deadline)
         notes.append(_note_without_holds(situation, best))
     notes += best.schedule.notes_on_exchanges
     return _answer(situation, request, best, search.bound, notes)
@@ -190,11 +196,9 @@ def _note_without_holds(situation: EmptyingSituation, best: Solution) -> str:
 
 def _is_empty(request: PlanRequest) -> BoolArray:
     """Nodes with no pod but such as belong to them, bool[N]."""
-    pods, node_of = request.prediction.columns.cluster.pods, request.placement.node_of
-    is_empty = np.ones(request.prediction.columns.node_count, dtype=np.bool_)
-    for pod, node in zip(pods, node_of.tolist(), strict=True):
-        if node != NOWHERE and not pod.belongs_to_its_node:
-            is_empty[node] = False
+    columns, node_of = request.prediction.columns, request.placement.node_of
+    is_empty = np.ones(columns.node_count, dtype=np.bool_)
+    is_empty[node_of[(node_of != NOWHERE) & ~columns.facts(belongs_to_its_node)]] = False
     return is_empty
 
 

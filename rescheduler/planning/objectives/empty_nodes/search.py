@@ -14,6 +14,7 @@ from rescheduler.planning.objectives.empty_nodes.least_evictions import LeastEvi
 from rescheduler.planning.objectives.empty_nodes.node_by_node import NodeByNode
 from rescheduler.planning.objectives.empty_nodes.relaxation import relax
 from rescheduler.planning.objectives.empty_nodes.repacking.repacking import repacked
+from rescheduler.planning.objectives.empty_nodes.simple_rules import SimpleRules
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.problem.deadline import Deadline
@@ -36,6 +37,8 @@ _FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
 _SHORT_SECONDS = 1.0
 _MANY_PODS = 10_000
 _LARGEST_REPACKED = 50_000_000  # pods times nodes
+_SHARE_OF_FIRST_RULE, _SHARE_OF_OTHER_RULES = 0.95, 0.15
+_TIMES_TO_PROVE = 1.0  # the bound takes about as long as the simple rules
 _SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.15, 0.5, 0.95
 
 
@@ -66,11 +69,14 @@ class EmptyingSearch:
             self.bound = 0.0
             return
         movable = len(self.situation.problem.movable)
+        before = self.deadline.remaining()
         self._begin(movable)
-        if self.deadline.is_over():
+        left = self.deadline.remaining()
+        if left < _TIMES_TO_PROVE * (before - left):  # too little even for the bound
+            self._construct(self.deadline)
             return
         self.prove()
-        if self.bound <= 0:
+        if self.bound <= 0 or self.deadline.is_over():
             return
         self.progress("emptying node by node")
         is_tight = self.situation.limits.in_all < _FEW_EVICTIONS * movable
@@ -85,21 +91,22 @@ class EmptyingSearch:
             self._solve_whole()
 
     def _begin(self, movable: int) -> None:
-        """Something first, where time is short or pods are many: the bound alone may take so long.
-
-        Of many pods each goes to the first node with room, with all the time there is, so that however slow the
-        machine, the answer is never below what this simple rule reaches by the deadline.
-        """
+        """The simple rules first: however slow the machine, no answer is below what they reach in the same time."""
+        self.progress("emptying node by node, each pod to the first node with room")
         situation = self.situation
-        if movable >= _MANY_PODS:
-            self.progress("emptying node by node, each pod to the first node with room")
-            nodes = situation.candidates
-            order = nodes[np.lexsort((nodes, situation.pods_on[nodes] / situation.price[nodes]))]
-            work = NodeByNode(situation, situation.is_empty, takes_first=True)
-            work.run(order.tolist(), self.deadline.part(_SHARE_OF_SEATS), may_eject=False)
-            self._note_draft(work)
-            self._offer(work.order, self.deadline)
-        elif self.deadline.seconds < _SHORT_SECONDS:
+        rules = SimpleRules(situation, self.groups)
+        is_empty, nobody = situation.is_empty, np.zeros(situation.node_count, dtype=np.bool_)
+        share = _SHARE_OF_FIRST_RULE
+        for order in rules.orders():
+            for closed in (is_empty, nobody) if is_empty.any() else (is_empty,):
+                if self.deadline.is_over():
+                    return
+                found = rules.run(order.tolist(), closed, self.deadline.part(share))
+                share = _SHARE_OF_OTHER_RULES
+                self._keep(found)
+                if movable >= _MANY_PODS and found.value > self._draft_value:
+                    self._draft, self._draft_value = found.schedule.draft.moves, found.value
+        if self.deadline.seconds < _SHORT_SECONDS and movable < _MANY_PODS:
             ones = np.ones(situation.node_count)
             self._try(self._by_pods(ones), ones < 0, self.deadline.part(0.5))
 
@@ -109,7 +116,10 @@ class EmptyingSearch:
             self.bound = 0.0
             return
         self.progress("bounding what can be emptied")
-        self._program = EmptiedShareProgram(relax(self.situation))
+        relaxation = relax(self.situation)
+        if self.deadline.is_over():
+            return
+        self._program = EmptiedShareProgram(relaxation)
         for is_whole, share in ((False, _SHARE_OF_BOUND), (True, _SHARE_OF_WHOLE_BOUND)):
             found = self._program.solve(0.0, self.deadline.part(share), is_whole=is_whole)
             if found is not None:
@@ -139,6 +149,8 @@ class EmptyingSearch:
         random = np.random.default_rng(self.seed)
         for closed in self._closings():
             for order in self._orders():
+                if deadline.is_over():
+                    return
                 self._try(order, closed, deadline)
                 if self._is_done() or deadline.is_over():
                     return

@@ -9,12 +9,19 @@ import numpy as np
 from msgspec.structs import replace as with_changes
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
+from rescheduler.model.columns.columns import Columns
 from rescheduler.model.objects.node import Node
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.problem.harm import harmful_departures
 from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import moved_already, remaining_limits
+
+
+def belongs_to_its_node(columns: Columns) -> BoolArray:
+    """Pods that are there because of their node, bool[P]: of a DaemonSet, or made by the kubelet."""
+    pods = columns.cluster.pods
+    return np.fromiter((pod.belongs_to_its_node for pod in pods), np.bool_, len(pods))
 
 
 class EmptyingSituation:
@@ -42,11 +49,12 @@ class EmptyingSituation:
         self.most_nodes = request.prediction.columns.node_count if most_nodes is None else most_nodes
         self.columns = request.prediction.columns
         self.limits = remaining_limits(request.eligibility.limits, start)
-        pods = self.columns.cluster.pods
         placed = start.node_of != NOWHERE
-        self.counts: BoolArray = placed & ~np.fromiter((pod.belongs_to_its_node for pod in pods), np.bool_, len(pods))
-        movable = np.setdiff1d(np.array(request.eligibility.movable, dtype=np.int64), moved_already(start))
-        movable = movable[self.counts[movable]]
+        self.counts: BoolArray = placed & ~self.columns.facts(belongs_to_its_node)
+        is_movable = np.zeros(len(placed), dtype=np.bool_)
+        is_movable[list(request.eligibility.movable)] = True
+        is_movable[moved_already(start)] = False
+        movable = np.flatnonzero(is_movable & self.counts)
         self.eligibility = with_changes(
             request.eligibility, movable=tuple(movable.tolist()), helpable=(), limits=self.limits.as_move_limits()
         )
@@ -98,8 +106,14 @@ class EmptyingSituation:
     @cached_property
     def is_entangled_row(self) -> BoolArray:
         """Movable pods whose place depends on others' places, bool[M]."""
-        problem = self.problem
-        return np.array([problem.is_entangled(pod) for pod in problem.movable.tolist()], dtype=np.bool_)
+        problem, columns = self.problem, self.columns
+        kinds = columns.shape_of[problem.movable].astype(np.int64) * len(columns.label_sets)
+        kinds += columns.label_set_of[problem.movable]
+        _, first, kind = np.unique(kinds, return_index=True, return_inverse=True)
+        pods = problem.movable[first].tolist()
+        found = np.array([problem.is_entangled(pod) for pod in pods], dtype=np.bool_)[kind.reshape(-1)]
+        found[problem.rows_with_volumes] = True
+        return found
 
     @cached_property
     def namespaces_on(self) -> dict[str, IntArray]:

@@ -193,15 +193,21 @@ class FaultDomains(PlanningObjective):
 
         INFEASIBLE: it is proven that some violation must stay; the message and the refusals say which do and why.
         """
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         problem = problem_of(request)
         state = ViolationsState(problem)
         if not state.cost:
             return _answer(request, problem, state, Reassignment(WaveSchedule(), 0.0), 0, deadline)
         limits = remaining_limits(request.eligibility.limits, request.placement)
         bound = least_violations(problem, state, limits)
-        assignment = assignment_for(problem, state, limits)
-        found = reassign(request, problem, assignment, state.copy, deadline.part(SEARCH_SHARE), float(bound))
+        found = reassign(
+            request,
+            problem,
+            lambda: assignment_for(problem, state, limits),
+            state.copy,
+            deadline.part(SEARCH_SHARE),
+            float(bound),
+        )
         return _answer(request, problem, state, found, max(bound, found.bound or 0), deadline)
 
     def state(self, problem: Problem) -> ViolationsState:

@@ -39,7 +39,7 @@ class MakeRoom(PlanningObjective):
         ``value`` counts evictions, ``bound`` is the proven least for as many ``helped`` of ``wanted`` pending pods;
         ``certificate`` proves why not all can be helped.
         """
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         wanted, notes = self.wanted(request).with_nominated_seated()
         whole = wanted.problem()
         found = search_for(whole, wanted, deadline.part(SEARCH_SHARE))

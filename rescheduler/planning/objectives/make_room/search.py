@@ -62,6 +62,8 @@ MOST_PLACED_TOGETHER = 60  # so many pending pods are placed in one go, those th
 FIRST_ROUNDS = 3
 AGAIN = 1  # times that the search by covers is begun again at other prices
 ORDINARY_SHARE = 0.4  # of the time that is left, to do without pods that leave before they arrive
+_LEAST_SECONDS, _SECONDS_PER_POD = 1.0, 1e-4  # a deadline below that may be too short for bounds and covers
+_SHARE_OF_SIMPLE = 0.45
 SECONDS_PER_PAIR = 1e-4  # what building and presolving a model takes, a little overestimated
 
 
@@ -92,6 +94,7 @@ class RoomSearch:
         is_joint = len(problem.pending) <= MOST_PLACED_TOGETHER
         self.is_settled = helped_by(problem, self.outcome.best) == self.everybody
         self.waiting = WaitingForReplacements(problem, WaveSchedule() if is_joint else self.outcome.best)
+        self._simple: list[WaveSchedule | None] = []
         self._least_for = partial(least_evictions, problem, self.waiting, deadline, seed)
 
     def begin_with(self, schedule: WaveSchedule) -> None:
@@ -104,6 +107,9 @@ class RoomSearch:
         if self.is_settled:
             self.outcome.proven = Proven(self.everybody, 0, self.everybody)
             return self.outcome
+        movable = len(self.problem.movable)
+        if self.deadline.seconds < _LEAST_SECONDS + _SECONDS_PER_POD * movable:
+            self._simply()
         self.progress("looking for plans without chains")
         self._without_chains(self._least_for(self.everybody))
         self._apply_certificate()
@@ -111,6 +117,14 @@ class RoomSearch:
             self.progress("looking for chains of moves")
             self._any_depth()
         return self.outcome
+
+    def _simply(self) -> None:
+        """Where time may be short, what is helped one by one, before anything is proven; no plan may fall behind it."""
+        self.progress("helping one pod after the other")
+        problem = self.problem.without_exchanges()
+        for largest_first in (False, True):
+            part = self.deadline.part(_SHARE_OF_SIMPLE)
+            self._simple.append(plan_one_by_one(problem, self.waiting, part, largest_first=largest_first))
 
     def _helped(self) -> HelpVector:
         return helped_by(self.problem, self.outcome.best)
@@ -146,6 +160,8 @@ class RoomSearch:
             search.begin_again(number)
             search.run(goal, self.deadline.part(0.3), most_helped=ceiling)
         self._offer(search.best)
+        for schedule in self._simple:
+            self._offer(schedule)
         helped = self._helped()
         most = helped if helped == self.everybody and not has_prize else None
         least = floor if helped == self.everybody else self._least_for(helped)

@@ -166,7 +166,7 @@ class SchedulerScoreObjective(PlanningObjective):
         nothing is proven about what all of them could: the bound is None.
         """
         minimum_gain = self.args.minimum_gain
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         problem = problem_of(request)
         limits = remaining_limits(request.eligibility.limits, request.placement)
         state = self.state(problem)

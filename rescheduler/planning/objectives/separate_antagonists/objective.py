@@ -96,18 +96,17 @@ class SeparateAntagonists(PlanningObjective):
         INFEASIBLE: it is proven that some pair must stay; the message and the refusals say which do and why.
         """
         antagonists = self.antagonists
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         problem = problem_of(request)
         state = SeparationState(problem, antagonists)
         if not state.cost:
             return _answer(request, problem, antagonists, Reassignment(WaveSchedule(), 0.0), 0, deadline)
         limits = remaining_limits(request.eligibility.limits, request.placement)
         bound = least_pairs(problem, antagonists.conflicts, state.conflict_counts.codes, limits)
-        assignment = assignment_for(problem, antagonists, limits)
         found = reassign(
             request,
             problem,
-            assignment,
+            lambda: assignment_for(problem, antagonists, limits),
             lambda: self.state(problem),
             deadline.part(SEARCH_SHARE),
             float(bound),

@@ -42,7 +42,7 @@ class SpreadLoad(PlanningObjective):
         is the use above the targets that is left, each resource counted in average nodes. UNKNOWN, and nothing moves,
         where there is no load that can be believed.
         """
-        deadline = Deadline(request.clock, request.deadline_seconds)
+        deadline = request.deadline()
         problem = problem_of(request)
         state = LoadState(problem, self.observed, self.args.target, is_strict=True)
         if problem.columns.node_count and not (state.load.is_known.any() and state.load.resources):
