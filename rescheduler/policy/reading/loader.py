@@ -30,10 +30,15 @@ def loaded(files: Sequence[str | FilePath], plugins: Plugins) -> Policy:
 
     Raises PolicyError with everything that is wrong in any of them.
     """
+    return loaded_with_places(files, plugins)[0]
+
+
+def loaded_with_places(files: Sequence[str | FilePath], plugins: Plugins) -> tuple[Policy, Document | None]:
+    """As ``loaded``, and what the files say together, with the place of each value; None: there are no files."""
     documents = [read_document(str(file), _bytes(str(file))) for file in files]
     for document in documents:
         anchor_files(document)
-    return policy_of(documents, plugins)
+    return policy_of(documents, plugins), reduce(merged, documents) if documents else None
 
 
 def parsed(text: str, file: str, plugins: Plugins) -> Policy:
