@@ -22,7 +22,8 @@ from tests.unit.adapters.telemetry.logs import logging_to
 
 EVENTS = [
     "started", "policy loaded", "trigger fired", "round ended", "eviction sent", "leading", "defaults bind",
-    "policy kept", "policy held", "policy acknowledged", "approval wanted", "approval given", "approval ended", "paused", "resumed",
+    "policy kept", "policy held", "policy acknowledged", "approval wanted", "approval given", "approval ended",
+    "paused", "resumed",
     "capacity requested", "nodes offered",
     "watch out of sync", "fault", "stopping",
 ]  # fmt: skip
