@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.machine import describe_machine
 from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.daemon_process import AT_ONCE, DaemonProcess, daemon
+from tests.cluster.daemon_process import AT_ONCE, NO_RATES, DaemonProcess, daemon
 from tests.cluster.shapes import deployment
 from tests.cluster.tool import Tool
 
@@ -28,7 +28,7 @@ POLICY: Final = f"""\
 mode: Execute
 triggers: [{{name: PendingPods, args: {{olderThan: 0s, debounce: 0s}}}}]
 telemetry: {{address: "127.0.0.1:0"}}
-disruption: {{backOff: {{first: 1s, longest: 1s, rest: 0s, perDay: 0}}}}
+disruption: {{backOff: {{first: 1s, longest: 1s, rest: 0s, perDay: 0}}, {NO_RATES}}}
 leaderElection: {{leaseDuration: 8s, renewDeadline: 6s, retryPeriod: 2s}}
 {AT_ONCE}
 """

@@ -16,13 +16,14 @@ from rescheduler.checker.recounts.recounts import recounts_of
 from rescheduler.disruption.cautions import cautions
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.kill_switch import stop_mark
+from rescheduler.disruption.ramp_up import let_go_at, marked, without_held_back
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import Clock, Progress, no_progress
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.disruption import Eligibility, Selection
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.observed_use import ObservedUse
@@ -35,7 +36,7 @@ from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.planning.problem.objective import ObjectiveSetting
 from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.policy.fields.objectives import SpreadLoadArgs
-from rescheduler.policy.fields.policy import Guidance, Policy, with_unrest
+from rescheduler.policy.fields.policy import Guidance, Mode, Policy, with_unrest
 from rescheduler.policy.reading.objective_arguments import arguments_of
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.usage.observed_use import observed_use
@@ -89,6 +90,17 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
         left=options.left,
     )
     policy = _without(policy, options.waiting)
+    plan = _plan_within(deadline, eligibility, cluster, policy, options)
+    if options.is_daemon and plan.moves:
+        plan = _ramped_up(plan, eligibility, cluster, policy, options)
+    return with_changes(plan, warnings=(*plan.warnings, *_warnings(plan, cluster, policy, options)))
+
+
+def _plan_within(
+    deadline: Deadline, eligibility: Eligibility, cluster: Cluster, policy: Policy, options: CycleOptions
+) -> Plan:
+    """The best plan that moves and helps nobody but whom an eligibility lets, proven."""
+    schedulers = options.schedulers
     prediction = schedulers.model(cluster, is_for_planning=True)
     request = PlanRequest(
         prediction=prediction,
@@ -106,15 +118,6 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     so_far = plan_in_order(objectives_of(policy, ObjectiveSetting(prediction.columns, observed)), request)
     plan = plan_document(prediction, eligibility, so_far)
     options.progress("proving the plan")
-    waits = (f"{name} waits: {reason}" for name, reason in options.waiting.items())
-    warnings = (
-        *plan.warnings,
-        *waits,
-        *_uncounted(policy),
-        *schedulers.warnings(cluster),
-        *cautions(cluster, plan, policy, options.ledger),
-    )
-    plan = with_changes(plan, warnings=warnings)
     recounts = recounts_of(policy, cluster, observed)
     violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster), recounts)
     return plan if not violations else withdrawn_plan(plan, [violation.message for violation in violations])
@@ -125,6 +128,27 @@ def _left_for_planning(deadline: Deadline) -> float:
     left = deadline.remaining()
     proof = PROOF_SHARE * (deadline.seconds - left) - QUICK_PROOF_SECONDS
     return left - min(max(0.0, proof), left / 2)
+
+
+def _ramped_up(plan: Plan, eligibility: Eligibility, cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
+    """In Execute a plan of what the ramp-up lets go now; else the whole plan, with what it would hold back marked."""
+    together = groups_moving_together(cluster, policy.disruption.move_together)
+    times = let_go_at(plan, cluster, policy.disruption, options.ledger, together)
+    held = sum(at > cluster.taken_at for at in times.values())
+    if policy.mode is not Mode.EXECUTE or not held:
+        return marked(plan, times, cluster.taken_at)
+    deadline = Deadline(options.clock, policy.limits.deadline)
+    less = _plan_within(deadline, without_held_back(eligibility, times, cluster), cluster, policy, options)
+    text = f"the ramp-up holds {held} of {len(plan.moves)} evictions back for now (policy: disruption.rampUp)"
+    return with_changes(less, warnings=(*less.warnings, text))
+
+
+def _warnings(plan: Plan, cluster: Cluster, policy: Policy, options: CycleOptions) -> Iterator[str]:
+    """What is odd about a plan, or would hold ``run`` back."""
+    yield from (f"{name} waits: {reason}" for name, reason in options.waiting.items())
+    yield from _uncounted(policy)
+    yield from options.schedulers.warnings(cluster)
+    yield from cautions(cluster, plan, policy, options.ledger, is_daemon=options.is_daemon)
 
 
 def _without(policy: Policy, names: Collection[str]) -> Policy:

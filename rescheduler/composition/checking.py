@@ -17,7 +17,8 @@ from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import API_VERSION, Policy
 from rescheduler.policy.plugins import Plugins
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem, named
-from rescheduler.policy.reading.loader import loaded
+from rescheduler.policy.reading.loader import loaded_with_places
+from rescheduler.policy.telling.numbers_in_force import numbers_in_force
 from rescheduler.policy.telling.trigger_sentences import round_times
 from rescheduler.scheduling.configuration import combined, configures_scheduler, read_configuration
 
@@ -25,8 +26,8 @@ from rescheduler.scheduling.configuration import combined, configures_scheduler,
 class Checked(NamedTuple):
     """Valid files: the policy that ``policy_files`` make together (None: none was given), and configurations.
 
-    ``openings``: when the windows of its budgets open and its schedules ask for rounds next, in sentences.
-    ``descheduler``: DeschedulerPolicies by file.
+    ``openings``: when the windows of its budgets open and its schedules ask for rounds next, in sentences;
+    ``numbers``: in force, each with where it comes from. ``descheduler``: DeschedulerPolicies by file.
     """
 
     policy: Policy | None
@@ -34,6 +35,7 @@ class Checked(NamedTuple):
     configurations: tuple[NamedConfiguration, ...]
     openings: tuple[str, ...] = ()
     descheduler: tuple[tuple[str, DeschedulerPolicy], ...] = ()
+    numbers: tuple[str, ...] = ()
 
 
 def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = None) -> Checked:
@@ -56,20 +58,21 @@ def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = No
             configurations.append(NamedConfiguration(printable(file), read))
         except PolicyError as error:
             problems += error.problems
-    policy = None
+    policy, document = None, None
     if policies:
         try:
-            policy = loaded(policies, plugins)
+            policy, document = loaded_with_places(policies, plugins)
             configurations += _named_by(policy, policies)
         except PolicyError as error:
             problems += error.problems
     if problems:
         raise PolicyError(problems)
     now = (clock or SystemClock()).now()
-    times: tuple[str, ...] = ()
-    if policy is not None:
-        times = (*opening_sentences(policy.disruption.budgets, now), *round_times(policy, plugins.triggers, now))
-    return Checked(policy, tuple(policies), tuple(configurations), times, tuple(foreign))
+    if policy is None:
+        return Checked(None, (), tuple(configurations), descheduler=tuple(foreign))
+    times = (*opening_sentences(policy.disruption.budgets, now), *round_times(policy, plugins.triggers, now))
+    numbers = tuple(numbers_in_force(policy, document))
+    return Checked(policy, tuple(policies), tuple(configurations), times, tuple(foreign), numbers)
 
 
 def _named_by(policy: Policy, files: Sequence[str]) -> list[NamedConfiguration]:

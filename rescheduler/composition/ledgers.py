@@ -75,8 +75,8 @@ class SharedOrLocalLedger(LedgerStore):
     def _go_over(self, error: LedgerDeniedError) -> None:
         if self._is_needed:
             raise LedgerDeniedError(
-                f"{error}; the policy has budgets with rate or maxMoving, which can only be kept with it, so nothing "
-                "is evicted"
+                f"{error}; rates (disruption.rates) and budgets with rate or maxMoving can only be kept with it, so "
+                "nothing is evicted"
             ) from error
         self._is_local = True
         self._tell(f"{error}; evictions are written down on this machine alone, and other processes do not see them")
@@ -96,7 +96,9 @@ class Ledgers(NamedTuple):
     audit: AuditLog | None
 
 
-def ledgers_of(connection: Connection, policy: Policy, clock: Clock, tell: Callable[[str], None]) -> Ledgers:
+def ledgers_of(
+    connection: Connection, policy: Policy, clock: Clock, tell: Callable[[str], None], *, is_daemon: bool = False
+) -> Ledgers:
     """The ledger of a live cluster as a policy wants it kept. Raises ClusterError.
 
     Under ``guidance: Predict`` nothing is written on the cluster but evictions, so the ledger is on this machine.
@@ -107,7 +109,7 @@ def ledgers_of(connection: Connection, policy: Policy, clock: Clock, tell: Calla
         config_map_ledger(connection, policy),
         local,
         is_local=policy.guidance is Guidance.PREDICT,
-        is_needed=needs_ledger(policy),
+        is_needed=needs_ledger(policy, is_daemon=is_daemon),
         tell=tell,
     )
     return Ledgers(store, local)

@@ -27,11 +27,12 @@ from rescheduler.daemon.steering.steering_errors import ObjectionError
 from rescheduler.daemon.steering.stopping import Orders
 from rescheduler.extension_points import Clock, ClusterError, Listener, Progress, ReschedulerError
 from rescheduler.model.daemon.ledger import Ledger
-from rescheduler.model.daemon.notices import Fault, Notice, Started, Stopping
+from rescheduler.model.daemon.notices import DefaultsBind, Fault, Notice, Started, Stopping
 from rescheduler.model.daemon.rounds import Occasion, RoundRequest
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
+from rescheduler.policy.telling.numbers_in_force import newly_binding
 
 SYNC_SECONDS: Final = 2.0
 """How often it is asked, at the start, whether the cluster is known yet."""
@@ -115,6 +116,9 @@ class Daemon:
             stack.callback(self.leading.stop)
             reading = self.policies.reading
             self.hear(Started(self.clock.now(), __version__, reading.policy.mode.value, reading.policy_id))
+            words = tuple(newly_binding(reading.policy))
+            if words:
+                self.hear(DefaultsBind(self.clock.now(), reading.policy_id, words))
             runtime = make_runtime(self._runtime_parts(), reading.policy, reading.policy_id)
             stack.callback(lambda: None if self._load is None else self._load.stop())
             self.loop = Loop(self._loop_parts(), runtime, only=self._only())

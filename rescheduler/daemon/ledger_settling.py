@@ -43,7 +43,9 @@ def _settled(world: RoundContext, policy: Policy, ledger: Ledger, cluster: Clust
     disruption, now = policy.disruption, cluster.taken_at
     new = settled(ledger, cluster, lambda pod: world.target.read_pod(pod.namespace, pod.name))
     new = structs.replace(new, breaker=judge_breaker(new, disruption.breaker, now, bereft_workloads(cluster)))
-    return new if policy.mode is Mode.DRY_RUN else remembering(new, disruption.ramp_up, now)
+    if policy.mode is Mode.DRY_RUN:
+        return new
+    return remembering(new, disruption.ramp_up, now, begins=policy.mode is Mode.EXECUTE)
 
 
 def _refuse_when_stopped(mark: str | None) -> None:

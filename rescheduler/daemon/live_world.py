@@ -85,7 +85,7 @@ def _ledgers(ground: Ground, policy: Policy, connection: Connection) -> Ledgers:
     """Where evictions are written down; a dry run only looks at what others have written. Raises ClusterError."""
     if policy.mode is Mode.DRY_RUN:
         return Ledgers(_SeenLedger(ground, policy), None)
-    return ledgers_of(connection, policy, ground.clock, ground.tell)
+    return ledgers_of(connection, policy, ground.clock, ground.tell, is_daemon=True)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from rescheduler.disruption.breaker import breaker_objection
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.disruption.health import lacking_head_room
 from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.ramp_up import let_go_at
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.run.executor import Executor, HoldSettings
@@ -25,6 +26,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
 from rescheduler.model.plan.plan import Plan, PlanResult, PodReference
+from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_seconds, keep_seconds
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
@@ -123,7 +125,7 @@ class RoundRunner:
         if reason is not None:
             is_held = bool(plan.moves) and self._may_carry_out
             return RoundOutcome(plan, None, reason, cluster, watch.seconds, is_held)
-        result, message = self._carried_out(plan)
+        result, message = self._carried_out(plan, cluster, ledger)
         return RoundOutcome(plan, result, message, cluster, watch.lap("carryOut"))
 
     def carry_out_approved(self, plan: Plan) -> RoundOutcome:
@@ -137,7 +139,7 @@ class RoundRunner:
             if reason is not None:
                 return RoundOutcome(plan, None, reason, cluster, watch.seconds)
             with self._gate.confirmed():
-                result, message = self._carried_out(plan)
+                result, message = self._carried_out(plan, cluster, ledger)
             return RoundOutcome(plan, result, message, cluster, watch.lap("carryOut"))
         except (ClusterError, PlanStoppedError, StoreError) as error:
             return RoundOutcome(plan, None, str(error), seconds=watch.seconds)
@@ -153,10 +155,14 @@ class RoundRunner:
     def _may_carry_out(self) -> bool:
         return self._policy.mode is Mode.EXECUTE or self._is_approved
 
-    def _carried_out(self, plan: Plan) -> tuple[PlanResult | None, str]:
+    def _carried_out(self, plan: Plan, cluster: Cluster, ledger: Ledger) -> tuple[PlanResult | None, str]:
         """What became of a plan that nothing speaks against, and why no more of it was carried out."""
+        disruption = self._policy.disruption
+        together = groups_moving_together(cluster, disruption.move_together)
+        times = let_go_at(plan, cluster, disruption, ledger, together)
+        granted = frozenset(uid for uid, at in times.items() if at <= cluster.taken_at)
         try:
-            with self._world.running(plan) as run_id:
+            with self._world.running(plan) as run_id, self._gate.granting(granted):
                 result = self._executor(run_id).carry_out(plan)
         except (ClusterError, StoreError) as error:
             return None, str(error)

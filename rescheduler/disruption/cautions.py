@@ -8,10 +8,13 @@ from dataclasses import replace
 
 from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.disruption.breaker import breaker_objection, judge_breaker
+from rescheduler.disruption.budgets.budget_status import called, rate_detail
 from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.disruption.health import lacking_head_room, unhealthy
-from rescheduler.disruption.ramp_up import allowance
+from rescheduler.disruption.ramp_up import allowance, let_go_at
+from rescheduler.disruption.rules.scope import minimum_age
 from rescheduler.disruption.rules.unsettled import RUN, unstable_reason
+from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Move, Plan
@@ -19,8 +22,8 @@ from rescheduler.policy.fields.policy import Permission, Policy
 from rescheduler.policy.fields.values import format_duration
 
 
-def cautions(cluster: Cluster, plan: Plan, policy: Policy, ledger: Ledger) -> Iterator[str]:
-    """One sentence for each; nothing for a plan without moves."""
+def cautions(cluster: Cluster, plan: Plan, policy: Policy, ledger: Ledger, *, is_daemon: bool = False) -> Iterator[str]:
+    """One sentence for each; nothing for a plan without moves. ``is_daemon``: its plan keeps rates and age already."""
     if not plan.moves:
         return
     for finding in unhealthy(cluster, policy.health, ledger=ledger):
@@ -32,6 +35,8 @@ def cautions(cluster: Cluster, plan: Plan, policy: Policy, ledger: Ledger) -> It
         yield from _in_motion(cluster, plan.moves, policy, ledger)
     if ledger.entries or ledger.breaker.opened_at is not None:
         yield from _remembered(cluster, plan.moves, policy, ledger)
+    if not is_daemon:
+        yield from _rested_on_defaults(cluster, plan, policy, ledger)
 
 
 def _in_motion(cluster: Cluster, moves: Sequence[Move], policy: Policy, ledger: Ledger) -> Iterator[str]:
@@ -65,8 +70,27 @@ def _remembered(cluster: Cluster, moves: Sequence[Move], policy: Policy, ledger:
             resting.update([] if reason is None else [f"{pod.key} {reason}"])
     if resting:
         yield f"run would leave {len(resting)} of these pods alone for now: {next(iter(resting))}"
-    if rules.ramp_up is not None:
-        allowed, left = allowance(ledger, rules.ramp_up, now)
-        if left < len(moves):
-            within = format_duration(rules.ramp_up.window)
-            yield f"run would evict {left} of these pods now: its ramp-up allows {allowed} within {within}"
+
+
+def _rested_on_defaults(cluster: Cluster, plan: Plan, policy: Policy, ledger: Ledger) -> Iterator[str]:
+    """What binds ``run`` though the policy does not say it, and how ``run`` begins."""
+    moved = tuple(pod for move in plan.moves if (pod := cluster.pod_by_key.get(move.pod.key)) is not None)
+    # Ages, rates and their windows ask nothing of any other pod.
+    context = EligibilityContext(replace(cluster, pods=moved), policy, ledger=ledger, is_daemon=True)
+    young = [f"{pod.key} {reason}" for pod in moved if (reason := minimum_age(pod, context)) is not None]
+    if young:
+        yield f"run would leave {len(young)} of these pods alone for now: {young[0]}"
+    for status in context.policy_budgets.statuses:
+        places = Counter(map(status.coverage.place_of, moved))
+        places.pop(NOWHERE, None)
+        over = [place for place, number in sorted(places.items()) if number > status.left_of_rate[place]]
+        if over:
+            number = sum(min(number, int(status.left_of_rate[place])) for place, number in places.items())
+            detail = rate_detail(status, over[0])
+            yield f"run would evict {number} of these {len(moved)} pods now: {called(status, over[0])}: {detail}"
+    times = let_go_at(plan, cluster, policy.disruption, ledger)
+    number = sum(at <= cluster.taken_at for at in times.values())
+    if number < len(times) and policy.disruption.ramp_up is not None:
+        allowed = allowance(ledger, policy.disruption.ramp_up, cluster.taken_at).allowed
+        within = format_duration(policy.disruption.ramp_up.window)
+        yield f"run would evict {number} of these {len(times)} pods now: its ramp-up allows {allowed} within {within}"

@@ -9,7 +9,7 @@ from rescheduler.disruption.breaker import is_on_trial
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING, EligibilityContext
 from rescheduler.disruption.open_evictions import indebted, replicas_with_debts
 from rescheduler.disruption.pod_kinds import counts_as_ready
-from rescheduler.disruption.ramp_up import allowance
+from rescheduler.disruption.ramp_up import RULE, allowance, has_ended, sent_in_window
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.disruption.rules import HELPING, MOVING
 from rescheduler.disruption.rules.rule import Rule, Stage
@@ -38,11 +38,18 @@ def careful_groups(context: EligibilityContext, movable: Sequence[int]) -> Itera
 
 
 def _ramp_up(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
-    rules = context.policy.disruption.ramp_up
-    if rules is not None:
-        allowed, left = allowance(context.ledger, rules, context.cluster.taken_at)
-        name = f"the ramp-up ({allowed} in {format_duration(rules.window)})"
-        yield DisruptionGroup("RampUp", name, left, tuple(movable), left)
+    """Where a step was granted nothing else goes, and it goes whole unless others have sent something meanwhile."""
+    disruption, granted, now = context.policy.disruption, context.granted, context.cluster.taken_at
+    rules = disruption.ramp_up
+    if rules is None or granted is None or has_ended(context.ledger, disruption, now):
+        return
+    allowed, left = allowance(context.ledger, rules, now)
+    name = f"the ramp-up ({allowed} in {format_duration(rules.window)})"
+    if granted:
+        others = tuple(index for index in movable if context.cluster.pods[index].uid not in granted)
+        yield DisruptionGroup(RULE, name, 0, others, 0)
+    if any(entry.pod.uid not in granted for entry in sent_in_window(context.ledger, rules, now)) or not granted:
+        yield DisruptionGroup(RULE, name, left, tuple(movable), left)
 
 
 def _stateful_sets(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
@@ -75,17 +82,18 @@ def decide_eligibility(
     wanted: Mapping[str, Wanted] = NOTHING_WANTED,
     sent: Mapping[str, int] = NOTHING_REMEMBERED,
     left: Mapping[str, str] = NOTHING_LEFT,
+    granted: frozenset[str] | None = None,
 ) -> Eligibility:
     """Ask every rule of every pod; O(pods), rules about templates and nodes once for each distinct one.
 
     ``schedulers``: names of those that can be predicted. ``remembered_replicas``: desired replicas by uid of owners
     that are known by their pods alone, as counted before the first eviction. ``ledger``: earlier evictions, which
-    count in windows; those that are still debts count as missing pods. ``is_daemon``, ``stop``, ``wanted``, ``sent``
-    and ``left``: see Circumstances.
+    count in windows; those that are still debts count as missing pods. ``is_daemon``, ``stop``, ``wanted``, ``sent``,
+    ``left`` and ``granted``: see EligibilityContext.
     """
     cluster = indebted(cluster, ledger)
     replicas = replicas_with_debts(remembered_replicas, ledger)
-    more = (is_daemon, stop, wanted, sent, left)
+    more = (is_daemon, stop, wanted, sent, left, granted)
     context = EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more)
     movable, refusals = _divide(context, MOVING, [i for i, pod in enumerate(cluster.pods) if not _waits(pod)])
     helpable, not_helpable = _divide(context, HELPING, [i for i, pod in enumerate(cluster.pods) if _waits(pod)])

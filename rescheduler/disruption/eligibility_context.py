@@ -22,7 +22,7 @@ from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import ResourceQuota
 from rescheduler.model.plan.disruption import Selection
-from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.fields.policy import Policy, budgets_in_force
 
 # ResourceQuotas: whether a namespace has room for one more pod while the old one still counts.
 
@@ -114,7 +114,8 @@ class EligibilityContext:
     WorkloadBudgets. ``ledger``: earlier evictions. ``is_daemon``: nobody watches, so back-off, breaker and ramp-up
     bind. ``stop``: why nothing may be evicted. ``wanted``: what is remembered of replicas, by uid of workloads.
     ``sent``: evictions of the plan at hand, by uid of workloads. ``left``: pending pods that somebody else is to help,
-    by uid, with the reason.
+    by uid, with the reason. ``granted``: pods of the plan at hand that the ramp-up lets go, by uid; None: it does not
+    bind now.
     """
 
     cluster: Cluster
@@ -128,6 +129,7 @@ class EligibilityContext:
     wanted: Mapping[str, Wanted] = field(default_factory=dict)
     sent: Mapping[str, int] = field(default_factory=dict)
     left: Mapping[str, str] = field(default_factory=dict)
+    granted: frozenset[str] | None = None
 
     @cached_property
     def kinds(self) -> PodKinds:
@@ -147,8 +149,8 @@ class EligibilityContext:
 
     @cached_property
     def policy_budgets(self) -> PolicyBudgets:
-        """The policy's own budgets, with every earlier eviction."""
-        budgets = self.policy.disruption.budgets
+        """The policy's budgets, and the rates that bind, with every earlier eviction."""
+        budgets = budgets_in_force(self.policy, is_daemon=self.is_daemon)
         return PolicyBudgets(self.cluster, self.kinds, budgets, self.workloads, self.ledger)
 
     @cached_property

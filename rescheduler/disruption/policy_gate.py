@@ -68,6 +68,8 @@ class PolicyGate(Gate):
         self._schedulers = schedulers
         self._recheck = recheck
         self._trust = trust
+        is_ramping = is_daemon and policy.mode is Mode.EXECUTE  # under Approve a person has said yes to the whole
+        self._granted: frozenset[str] | None = frozenset() if is_ramping else None
         self._stop = stop
         self._fence = fence
         self._health = health or self._seen_health
@@ -116,6 +118,15 @@ class PolicyGate(Gate):
         finally:
             self._may_execute = before
 
+    @contextmanager
+    def granting(self, pods: frozenset[str]) -> Iterator[None]:
+        """The ramp-up lets these pods go, by uid, of the plan that is carried out meanwhile."""
+        before, self._granted = self._granted, None if self._granted is None else pods
+        try:
+            yield
+        finally:
+            self._granted = before
+
     def look(self, cluster: Cluster) -> None:
         """Remember a snapshot of which nothing is asked: a daemon's gate knows only what it has seen."""
         self._remember((), cluster)
@@ -143,6 +154,7 @@ class PolicyGate(Gate):
             is_daemon=self._is_daemon,
             wanted=self._wanted,
             sent=Counter(self._workload_of.get(reference.uid, "") for reference in sent),
+            granted=self._granted,
         )
 
     def _caution(self, cluster: Cluster, moves: Sequence[Move], ledger: Ledger) -> Caution:

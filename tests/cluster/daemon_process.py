@@ -13,10 +13,15 @@ from typing import Any
 from tests.cluster.tool import Tool
 from tests.cluster.waiting import wait_until
 
-AT_ONCE = "health: {settle: 0s, headRoom: 0%, calm: 0s, pendingRising: 0s, apiLatency: 0s}"
+AT_ONCE = """
+health: {settle: 0s, headRoom: 0%, calm: 0s, pendingRising: 0s, apiLatency: 0s}
+scope: {minimumAge: 0s}
+"""
 """Test clusters are minutes old, small and full: the rules for calm ones would freeze the daemon. And their API server
 shares its processors with everything else that is tested: one slow answer of a hundred is nothing unusual there."""
-SHORT_BACK_OFF = "backOff: {first: 1s, longest: 1s}"
+NO_RATES = "rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}, rampUp: unlimited"
+"""A test has seconds for what a daemon does in days by default; one workload is all that many of them move."""
+SHORT_BACK_OFF = f"backOff: {{first: 1s, longest: 1s}}, {NO_RATES}"
 STRAYS = f"disruption: {{{SHORT_BACK_OFF}}}"
 """A replacement that the scheduler puts elsewhere than predicted would keep the rest of the plan back for an hour."""
 SHORT_LEASE = "leaderElection: {leaseDuration: 8s, renewDeadline: 6s, retryPeriod: 2s}"

@@ -26,6 +26,9 @@ from tests.cluster.cluster import Cluster, condition
 from tests.cluster.tool import HOLDS
 from tests.cluster.waiting import wait_until
 
+RATES = ("per_hour", "per_day", "per_workload_per_hour")
+NO_RATES = {"rates": dict.fromkeys(RATES, "unlimited"), "ramp_up": "unlimited"}
+"""A test has seconds for what a daemon does in days by default."""
 APIS = Path(__file__).parent / "autoscaler_apis.yaml"
 
 
@@ -34,7 +37,11 @@ class Handing:
 
     def __init__(self, kubeconfig: Path, policy: Mapping[str, Any], listener: AutoscalerNotices) -> None:
         self.connection = connect(str(kubeconfig), read_only=False)
-        self.policy = Policy.model_validate({"mode": "Execute", "limits": {"deadline": "5s"}, **policy}, strict=False)
+        at_once = {
+            "mode": "Execute", "limits": {"deadline": "5s"}, "scope": {"minimum_age": 0.0}, **policy,
+            "disruption": {**NO_RATES, **policy.get("disruption", {})},
+        }  # fmt: skip
+        self.policy = Policy.model_validate(at_once, strict=False)
         self.told: list[Notice] = []
         self.heard: list[AutoscalerNotice] = []
         self._listener = listener

@@ -13,7 +13,7 @@ from rescheduler.model.daemon.notices import NodesOffered
 from rescheduler.model.plan.plan import PlanResult
 from tests.cluster.audit import OUR_ACCOUNT
 from tests.cluster.cluster import Cluster
-from tests.cluster.daemon_process import AT_ONCE, daemon
+from tests.cluster.daemon_process import AT_ONCE, NO_RATES, daemon
 from tests.cluster.fake_autoscaler import GROUP_LABEL, FakeAutoscaler, NodeGroup
 from tests.cluster.handing_over_scene import Handing, left_of_requests, listening, served
 from tests.cluster.scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, spread
@@ -242,7 +242,7 @@ autoscaler: {autoscaler}
 telemetry: {{address: "127.0.0.1:0"}}
 leaderElection: {{enabled: false}}
 {AT_ONCE}
-{SINGLE_REPLICAS_MAY_MOVE}
+disruption: {{singleReplicas: Allow, workloads: {{maxUnavailable: 99%}}, {NO_RATES}}}
 """
     return tool.policy(text)
 

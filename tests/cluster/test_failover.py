@@ -16,7 +16,7 @@ import pytest
 
 from tests.cluster.audit import Request
 from tests.cluster.cluster import Cluster
-from tests.cluster.daemon_process import AT_ONCE, STRAYS, DaemonProcess, daemon
+from tests.cluster.daemon_process import AT_ONCE, NO_RATES, STRAYS, DaemonProcess, daemon
 from tests.cluster.kwok import READY_AFTER
 from tests.cluster.scenes import add_pending, spread
 from tests.cluster.shapes import deployment
@@ -37,7 +37,7 @@ leaderElection: {{leaseDuration: {LEASE_SECONDS:g}s, renewDeadline: 3s, retryPer
 hold: {{deadline: {HOLD_SECONDS}s}}
 {AT_ONCE}
 """
-ALL_AT_ONCE = "disruption: {workloads: {maxUnavailable: 99%}}"
+ALL_AT_ONCE = f"disruption: {{workloads: {{maxUnavailable: 99%}}, {NO_RATES}}}"
 
 
 class Side(NamedTuple):

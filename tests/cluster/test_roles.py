@@ -13,7 +13,7 @@ from tests.chart import NAMESPACE, Manifest, Values
 from tests.cluster.api import Api, ApiError
 from tests.cluster.chart_release import Release
 from tests.cluster.cluster import Cluster
-from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, daemon
+from tests.cluster.daemon_process import AT_ONCE, NO_RATES, SHORT_LEASE, daemon
 from tests.cluster.kwok import GONE_AFTER
 from tests.cluster.scenes import add_pending, spread
 from tests.cluster.shapes import deployment
@@ -25,7 +25,7 @@ QUICK = "\n".join(
         "telemetry: {address: '127.0.0.1:0'}",
         SHORT_LEASE,
         "triggers: [{name: PendingPods, args: {olderThan: 1s, debounce: 1s}}]",
-        "disruption: {workloads: {maxUnavailable: 99%}, quiet: 0s}",
+        f"disruption: {{workloads: {{maxUnavailable: 99%}}, quiet: 0s, {NO_RATES}}}",
         AT_ONCE,
     ]
 )

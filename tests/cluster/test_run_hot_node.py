@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cluster.cluster import Cluster
-from tests.cluster.daemon_process import AT_ONCE, daemon
+from tests.cluster.daemon_process import AT_ONCE, STRAYS, daemon
 from tests.cluster.kwok import USED_CPU, USED_MEMORY, resource_metrics_path
 from tests.cluster.metrics_server import RESOURCE_METRICS_PATH, metrics_server
 from tests.cluster.shapes import deployment, node, pod
@@ -37,7 +37,7 @@ def test_a_hot_node_is_relieved(cluster: Cluster, tool: Tool) -> None:
     assert set(cluster.pods_by_node("default")) == {"hot-1"}
     for name in ("cool-1", "cool-2"):
         cluster.api.patch("nodes", name, {"spec": {"unschedulable": False}})
-    policy = tool.policy("\n".join([POLICY, QUICK, AT_ONCE]))
+    policy = tool.policy("\n".join([POLICY, QUICK, AT_ONCE, STRAYS]))
     for name in ("cool-1", "cool-2"):  # metrics-server tells nothing of a node that uses no memory
         idle = {USED_CPU: "100m", USED_MEMORY: "1Gi"}
         cluster.create(pod(f"idle-{name}", annotations=idle, spec={"nodeName": name}))

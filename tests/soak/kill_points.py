@@ -24,6 +24,7 @@ disruption:
   budgets:
   - {{name: at once, maxMoving: 5, rate: {{maxEvictions: 20, window: 1h}}}}
   - {{name: workload, per: Workload, rate: {{maxEvictions: 2, window: 1h}}}}
+  rampUp: unlimited
   backOff: {{first: 1h, longest: 24h, rest: 1h}}
 health: {{settle: 0s, pendingRising: 0s, calm: 0s, headRoom: 0%}}
 guidance: {guidance}

@@ -1,11 +1,19 @@
-"""Policies that runs are made under: careful ones, each a little different by its seed."""
+"""Policies that runs are made under: careful ones, each a little different by its seed, defaults, and careless ones."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from random import Random
+from typing import Final
+
+import yaml
 
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.policy.fields.policy import Policy
+from tests.paths import ROOT
+
+HEAD: Final = {"apiVersion": "rescheduler/v1alpha1", "kind": "ReschedulerPolicy", "mode": "Execute"}
+CHART: Final = ROOT / "deploy/chart/rescheduler/values.yaml"
 
 HEALTH = (
     "{settle: 5m, headRoom: 5%}",
@@ -17,7 +25,16 @@ HEALTH = (
 
 
 def policy_text(random: Random, guidance: str | None = None) -> str:
-    """A careful policy: the usual limits, or stricter ones, with the rest drawn. ``guidance`` None: drawn too."""
+    """Two in three are careful by what they write; the others leave it to the defaults, or to nothing at all."""
+    careful = _careful(random, guidance)
+    kind = random.choices(tuple(OTHERS), (6, 1, 1, 1))[0]
+    given = yaml.safe_load(careful)
+    kept = {name: given[name] for name in ("objectives", "guidance", "hold", "health")}
+    return careful if OTHERS[kind] is None else yaml.safe_dump({**HEAD, **kept, **OTHERS[kind]()}, sort_keys=False)
+
+
+def _careful(random: Random, guidance: str | None) -> str:
+    """The usual limits, or stricter ones, with the rest drawn. ``guidance`` None: drawn too."""
     at_once = random.choice((10, 5, 3))
     per_hour = random.choice((20, 20, 10))
     drawn = random.choices(("Predict", "Hold", "Guide", "Taint"), (30, 45, 15, 10))[0]
@@ -61,7 +78,36 @@ def _zone_budget(random: Random) -> str:
 
 
 def _ramp_up(random: Random) -> str:
-    return random.choice(("", "", "", "", "  rampUp: {start: 5, window: 1h, doubleEvery: 24h}"))
+    slow = "  rampUp: {start: 5, window: 1h, doubleEvery: 24h}"
+    return random.choice((*["  rampUp: unlimited"] * 4, slow))
+
+
+def _of_the_chart() -> Mapping[str, object]:
+    """As its values have it, carried out."""
+    found: dict[str, object] = yaml.safe_load(CHART.read_text(encoding="utf-8"))["policy"]
+    return {**found, "metadata": {"name": "chart"}}
+
+
+CARELESS: Final = {
+    "metadata": {"name": "careless"},
+    "scope": {"minimumAge": "0s"},
+    "limits": {"maxEvictions": 50},
+    "disruption": {
+        "workloads": {"maxUnavailable": "50%"},
+        "singleReplicas": "Allow",
+        "localStorage": "Allow",
+        "rates": {"perHour": "unlimited", "perDay": "unlimited", "perWorkloadPerHour": "unlimited"},
+        "rampUp": "unlimited",
+        "breaker": {"failures": 0},
+        "backOff": {"first": "1s", "longest": "1s", "rest": "0s", "perDay": 0},
+    },
+}
+OTHERS: Final[Mapping[str, Callable[[], Mapping[str, object]] | None]] = {
+    "careful": None,
+    "defaults": lambda: {"metadata": {"name": "defaults"}},
+    "chart": _of_the_chart,
+    "careless": lambda: CARELESS,
+}
 
 
 def policy_of(text: str) -> Policy:

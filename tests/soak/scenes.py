@@ -32,6 +32,7 @@ objectives:
 scope: {{namespaces: {{exclude: [kube-system]}}, minimumAge: 10m}}
 limits: {{deadline: 10s}}
 disruption:
+  rampUp: unlimited
   unsettled: {unsettled}
   budgets:
   - {{name: at once, maxMoving: 10, rate: {{maxEvictions: 20, window: 1h}}}}

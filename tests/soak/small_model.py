@@ -35,6 +35,8 @@ mode: Execute
 disruption:
   workloads: {maxUnavailable: 50%}
   budgets: [{rate: {maxEvictions: 3, window: 1h}}]
+  rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}
+  rampUp: unlimited
 """,
     "model.yaml",
 )

@@ -17,6 +17,7 @@ from rescheduler.extension_points import Clock, ClusterError, Listener
 from rescheduler.model.daemon.notices import (
     ApprovalWanted,
     CapacityRequested,
+    DefaultsBind,
     LeadershipChanged,
     NodesOffered,
     Notice,
@@ -86,7 +87,9 @@ class ClusterEvents(Listener):
             case NodesOffered():
                 self._tell_nodes(notice)
             case PolicyHeld():
-                self._tell_of_policy(notice)
+                self._tell_of_policy(notice.held_id, *event_texts.held(notice), notice.policy_id)
+            case DefaultsBind():
+                self._tell_of_policy(notice.policy_id, *event_texts.defaults(notice))
             case ObjectsSetAside():
                 self._tell_whose(notice)
 
@@ -130,10 +133,9 @@ class ClusterEvents(Listener):
                 note = self._clean(f"set aside: {item.problem}; {item.effect}")
                 self._send(regarding, item.namespace or _OF_CLUSTER, event_texts.SET_ASIDE, note)
 
-    def _tell_of_policy(self, notice: PolicyHeld) -> None:
+    def _tell_of_policy(self, subject: str, reason: str, note: str, once: str = "") -> None:
         election = self._policy().leader_election
-        reason, note = event_texts.held(notice)
-        if self._may_tell(notice.held_id, reason, notice.policy_id):
+        if self._may_tell(subject, reason, once):
             where = {"namespace": election.namespace, "name": election.name}
             regarding = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", **where}
             self._send(regarding, election.namespace, reason, self._clean(note))

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from rescheduler.adapters.telemetry.log_lines import timestamp
-from rescheduler.model.daemon.notices import ApprovalWanted, CapacityRequested, PolicyHeld, RoundEnded
+from rescheduler.model.daemon.notices import ApprovalWanted, CapacityRequested, DefaultsBind, PolicyHeld, RoundEnded
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
@@ -21,6 +21,7 @@ CAPACITY: Final = "CapacityRequested"
 OFFERED: Final = "NodeOffered"
 HELD: Final = "PolicyHeld"
 SET_ASIDE: Final = "SetAside"
+DEFAULTS: Final = "DefaultsBind"
 MOST_WORDS: Final = 3
 
 
@@ -75,6 +76,11 @@ def held(notice: PolicyHeld) -> tuple[str, str]:
     more = f"; and {len(notice.widening) - MOST_WORDS} more" if len(notice.widening) > MOST_WORDS else ""
     note = f"policy {notice.held_id} reaches further than {notice.policy_id}, which stays in force: {words}{more}"
     return HELD, note
+
+
+def defaults(notice: DefaultsBind) -> tuple[str, str]:
+    """Reason and note of what binds though the policy does not say so."""
+    return DEFAULTS, f"policy {notice.policy_id} says nothing of these, so that they bind: {'; '.join(notice.words)}"
 
 
 def _making_room(report: RoundReport) -> ObjectiveResult | None:

@@ -16,6 +16,7 @@ from rescheduler.model.daemon.notices import (
     ApprovalGiven,
     ApprovalWanted,
     CapacityRequested,
+    DefaultsBind,
     EvictionNoted,
     Fault,
     LeadershipChanged,
@@ -119,6 +120,10 @@ def _policy_loaded(notice: PolicyLoaded) -> Line:
     return Line(INFO, "policy loaded", {"policy_id": notice.policy_id, "policy": notice.name, "mode": notice.mode})
 
 
+def _defaults_bind(notice: DefaultsBind) -> Line:
+    return Line(INFO, "defaults bind", {"policy_id": notice.policy_id, "words": list(notice.words)})
+
+
 def _policy_kept(notice: PolicyKept) -> Line:
     return Line(WARNING, "policy kept", {"policy_id": notice.policy_id, "problem": notice.problem})
 
@@ -187,6 +192,7 @@ _TOLD: Final[Mapping[type, Callable[[Any], Line]]] = {
     EvictionNoted: _eviction,
     LeadershipChanged: _leadership,
     PolicyLoaded: _policy_loaded,
+    DefaultsBind: _defaults_bind,
     PolicyKept: _policy_kept,
     PolicyHeld: _policy_held,
     PolicyAcknowledged: _policy_acknowledged,

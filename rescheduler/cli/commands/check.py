@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +13,7 @@ from rescheduler.cli.streams import say, show
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from rescheduler.composition.checking import Checked
     from rescheduler.composition.scheduler_sources import NamedConfiguration
     from rescheduler.descheduler.policy_file import DeschedulerPolicy
     from rescheduler.policy.fields.policy import Policy
@@ -30,7 +31,8 @@ def check(
     """Read policies, or the configuration of a scheduler, and say what they do; several policies together.
 
     A scheduler's file is read as that scheduler reads it: what is not modelled of it is named, with what that means
-    for predictions. Files that a policy names are checked with it. Every problem is named with file, line and column,
+    for predictions. Files that a policy names are checked with it. Of a policy, first what it may do in its mode, then
+    each number in force and where it comes from. Every problem is named with file, line and column,
     and with what to write instead: exit 2.
     """
     from rescheduler.composition.checking import check_files
@@ -41,7 +43,7 @@ def check(
         for warning in configuration.read.warnings:
             say(f"warning: {_printable(warning)}")
     if found.policy is not None:
-        show(_about_policy(found.policy, found.policy_files, found.openings))
+        show(_about_policy(found.policy, found))
     for file, policy in found.descheduler:
         for finding in policy.findings:
             say(f"warning: {finding}")
@@ -51,17 +53,28 @@ def check(
     return DONE
 
 
-def _about_policy(policy: Policy, files: Sequence[str], openings: Sequence[str]) -> Iterator[RenderableType]:
+def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:
     from rescheduler.daemon.plugins import policy_sentences
+    from rescheduler.policy.telling.numbers_in_force import newly_binding, what_it_may_do
     from rescheduler.report.cells import cell
 
+    files = found.policy_files
+    yield cell(what_it_may_do(policy), "bold")
     checked = f"{files[0]} is valid" if len(files) == 1 else f"the {len(files)} policies are valid together"
     yield cell(f"{checked}. Policy {policy.metadata.name}:", "bold")
-    for sentence in (*policy_sentences(policy), *openings):
+    for sentence in (*policy_sentences(policy), *found.openings):
         yield cell(f"- {sentence}")
     for source in policy.schedulers:
         if source.config_map is not None:
             yield cell(f"- reads schedulers from ConfigMap {source.config_map}, which is checked when it is read")
+    yield cell("In force, and where it comes from:", "bold")
+    for number in found.numbers:
+        yield cell(f"- {number}")
+    binding = tuple(newly_binding(policy))
+    if binding:
+        yield cell("Binds run since version 0.2 where a policy says nothing (docs/upgrading.md):", "bold")
+    for sentence in binding:
+        yield cell(f"- {sentence}")
 
 
 def _about_descheduler(file: str, policy: DeschedulerPolicy) -> Iterator[RenderableType]:

@@ -13,9 +13,11 @@ from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.printable import printable
+from rescheduler.policy.fields.budgets import Rates
 from rescheduler.policy.fields.policy import Mode, Policy
 
 MOST_NAMESPACES_TOLD: Final = 5
+_NO_RATES: Final = Rates.model_construct(per_hour=None, per_day=None, per_workload_per_hour=None)
 _NO_FILES: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
@@ -48,14 +50,15 @@ def widenings(
 def more_movable(old: Policy, new: Policy, cluster: Cluster, schedulers: frozenset[str]) -> Counter[str]:
     """By namespace, how many pods the new policy lets go that the old one does not.
 
-    Budgets are left out of both: they say when and how many at once, and are compared by themselves.
+    Budgets and rates are left out of both: they say when and how many, and are compared by themselves.
     """
     before = set() if old.mode is Mode.DRY_RUN else _movable(old, cluster, schedulers)
     return Counter(cluster.pods[index].namespace for index in _movable(new, cluster, schedulers) - before)
 
 
 def _movable(policy: Policy, cluster: Cluster, schedulers: frozenset[str]) -> set[int]:
-    unbounded = policy.model_copy(update={"disruption": policy.disruption.model_copy(update={"budgets": ()})})
+    without = {"budgets": (), "rates": _NO_RATES}
+    unbounded = policy.model_copy(update={"disruption": policy.disruption.model_copy(update=without)})
     return set(decide_eligibility(cluster, unbounded, schedulers=schedulers, is_daemon=True).movable)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.model.columns.selectors import describe, selects
 from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.policy import minimum_age_in_force
 
 
 def namespace(pod: Pod, context: EligibilityContext) -> str | None:
@@ -50,7 +51,7 @@ def priority_below(pod: Pod, context: EligibilityContext) -> str | None:
 
 def minimum_age(pod: Pod, context: EligibilityContext) -> str | None:
     """Only pods that have run for a while; a pod of unknown age is taken as new."""
-    wanted = context.policy.scope.minimum_age
+    wanted = minimum_age_in_force(context.policy, is_daemon=context.is_daemon)
     if not wanted:
         return None
     began = pod.created_at if pod.started_at is None else pod.started_at

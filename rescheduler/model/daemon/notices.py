@@ -80,6 +80,15 @@ class PolicyLoaded:
 
 
 @dataclass(frozen=True)
+class DefaultsBind:
+    """What binds under the policy though it does not say so, and did not before an upgrade; told once."""
+
+    at: float
+    policy_id: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class PolicyKept:
     """The policy's file cannot be used; the policy before stays in force."""
 
@@ -208,6 +217,7 @@ Notice: TypeAlias = (
     | EvictionNoted
     | LeadershipChanged
     | PolicyLoaded
+    | DefaultsBind
     | PolicyKept
     | PolicyHeld
     | PolicyAcknowledged

@@ -71,7 +71,8 @@ class Move(Struct, frozen=True, rename="camel"):
     """One pod leaves a node and is expected on another. ``wave`` counts from 1.
 
     ``evict_first``: the pods of its wave leave before they arrive (pods on full nodes change places); written only
-    where it is so.
+    where it is so. ``not_before``: until when ``run`` would hold it back in Execute (its ramp-up), RFC 3339; written
+    only under ``run`` in another mode, and only where it would.
     """
 
     pod: PodReference
@@ -82,6 +83,7 @@ class Move(Struct, frozen=True, rename="camel"):
     reason: str
     needs_guidance: bool = False
     evict_first: bool | UnsetType = UNSET
+    not_before: str | UnsetType = UNSET
 
 
 class WaveMark(Struct, frozen=True, rename="camel"):

@@ -91,10 +91,12 @@ def _folded(
     """
     count = Counter(map(key, movable))
     whole: dict[Hashable, DisruptionGroup] = {}
+    covering: list[DisruptionGroup] = []
     for group in sorted(groups, key=lambda group: -(group.allowed_in_plan or 0)):
         of_key = {key(pod) for pod in group.pods}
         if len(of_key) == 1 and len(group.pods) == count[next(iter(of_key))]:
             whole[next(iter(of_key))] = group  # the strictest comes last
+            covering.append(group)
     if not whole:
         return limits, []
     most = max(
@@ -103,11 +105,13 @@ def _folded(
     same = [group for group in whole.values() if group.allowed_in_plan == most]
     caps = [limits.max_evictions, limits.max_evictions_per_node, limits.max_evictions_per_namespace]
     cap, names = caps[number], list(limits.names)
+    least = most if cap is None else min(cap, most)
+    implied = [group for group in covering if (group.allowed_in_plan or 0) >= least]
     if cap is not None and cap <= most:
-        return limits, same
+        return limits, implied
     caps[number] = most
     names[number] = _called(same) if same else names[number]
-    return MoveLimits(caps[0], caps[1], caps[2], (names[0], names[1], names[2])), same
+    return MoveLimits(caps[0], caps[1], caps[2], (names[0], names[1], names[2])), implied
 
 
 def _called(groups: Sequence[DisruptionGroup]) -> str:

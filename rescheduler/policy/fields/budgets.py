@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
+from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from rescheduler.policy.fields.policy_model import PolicyModel
@@ -14,6 +15,7 @@ from rescheduler.policy.fields.selectors import PolicySelector
 from rescheduler.policy.fields.values import (
     LARGEST_COUNT,
     CountOrShare,
+    CountOrUnlimited,
     NamespaceName,
     PositiveDurationSeconds,
     format_duration,
@@ -22,7 +24,11 @@ from rescheduler.policy.fields.values import (
 from rescheduler.policy.fields.windows import Schedule, TimeZoneName, Window, WindowType, check_window
 
 SHORTEST_RATE_SECONDS = 60.0
-LONGEST_RATE_SECONDS = 7 * 86400.0
+HOUR_SECONDS = 3600.0
+DAY_SECONDS = 86400.0
+LONGEST_RATE_SECONDS = 7 * DAY_SECONDS
+RATES_NAME = "disruption.rates"
+"""Messages call the budgets that stand by default by their fields."""
 
 
 class SloForm(StrEnum):
@@ -190,3 +196,27 @@ def names_of(budgets: tuple[Budget, ...]) -> tuple[str, ...]:
 
 Budgets: TypeAlias = Annotated[tuple[Budget, ...], Field(max_length=64), AfterValidator(unlike_names)]
 """All budgets of a policy."""
+
+
+class Rates(PolicyModel):
+    """Budgets that stand under ``run`` unless a policy says otherwise; those that it writes bind every command."""
+
+    per_hour: CountOrUnlimited = 20
+    """Evictions in any hour, of all pods; ``unlimited``: no such budget."""
+    per_day: CountOrUnlimited = 100
+    """Evictions in any 24 hours, of all pods; ``unlimited``: no such budget."""
+    per_workload_per_hour: CountOrUnlimited = 2
+    """Evictions in any hour, of the pods of one workload; ``unlimited``: no such budget."""
+
+    def budgets(self, *, with_defaults: bool) -> tuple[Budget, ...]:
+        """Those of them that limit something; without the defaults: that the policy writes."""
+        found = (
+            ("per_hour", self.per_hour, Per.CLUSTER, HOUR_SECONDS),
+            ("per_day", self.per_day, Per.CLUSTER, DAY_SECONDS),
+            ("per_workload_per_hour", self.per_workload_per_hour, Per.WORKLOAD, HOUR_SECONDS),
+        )
+        return tuple(
+            Budget(name=f"{RATES_NAME}.{to_camel(field)}", per=per, rate=Rate(max_evictions=number, window=window))
+            for field, number, per, window in found
+            if number is not None and (with_defaults or field in self.model_fields_set)
+        )

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from rescheduler.policy.fields.api import ApiPolicy, ApprovalPolicy, AuditPolicy, TelemetryPolicy
 from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, CheckedAutoscalerPolicy
-from rescheduler.policy.fields.budgets import Budgets
+from rescheduler.policy.fields.budgets import Budget, Budgets, Rates
 from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
 from rescheduler.policy.fields.ledger import LedgerPolicy
 from rescheduler.policy.fields.policy_model import PolicyModel
@@ -18,6 +18,7 @@ from rescheduler.policy.fields.safety import (
     BackOffPolicy,
     BreakerPolicy,
     Health,
+    RampUp,
     RampUpPolicy,
     Stop,
     remembered_seconds,
@@ -122,8 +123,8 @@ class Scope(PolicyModel):
     """Only pods on nodes with these labels."""
     priority_below: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
     """Only pods of a lower priority than this; left out: no further limit."""
-    minimum_age: DurationSeconds = 0.0
-    """Only pods that have existed for this long."""
+    minimum_age: DurationSeconds = 300.0
+    """Only pods that have existed for this long. Left out, it binds ``run`` alone; written, every command."""
 
 
 class Limits(PolicyModel):
@@ -175,8 +176,10 @@ class Disruption(PolicyModel):
     """When ``run`` stops because its evictions come to nothing."""
     back_off: BackOffPolicy = BackOffPolicy()
     """How long ``run`` leaves alone what it moved."""
-    ramp_up: RampUpPolicy | None = None
-    """A careful start of ``run``; left out: none."""
+    rates: Rates = Rates()
+    """Evictions in sliding windows: what is left out binds ``run`` alone, what is written binds every command."""
+    ramp_up: RampUp = RampUpPolicy()
+    """A careful start of ``run`` in mode Execute, until it reaches ``rates.perHour``; ``unlimited``: none."""
     move_together: LabelKey | None = None
     """Running pods of one namespace with the same value of this label move all or none in one plan; those of one
     PodGroup (scheduling.x-k8s.io/pod-group) always do."""
@@ -262,13 +265,28 @@ def elects_leader(policy: Policy) -> bool:
     return policy.guidance is not Guidance.PREDICT
 
 
+# What binds where a policy says nothing: ``run`` is bound by the defaults, a person's command by what is written.
+
+
+def budgets_in_force(policy: Policy, *, is_daemon: bool) -> tuple[Budget, ...]:
+    """The policy's budgets, and its rates as budgets."""
+    return (*policy.disruption.budgets, *policy.disruption.rates.budgets(with_defaults=is_daemon))
+
+
+def minimum_age_in_force(policy: Policy, *, is_daemon: bool) -> float:
+    """For how long a pod must have existed, in seconds."""
+    is_bound = is_daemon or "minimum_age" in policy.scope.model_fields_set
+    return policy.scope.minimum_age if is_bound else 0.0
+
+
 # How long a policy needs to know of earlier evictions, and whether it rests on knowing them.
 
 
 def counted_seconds(policy: Policy) -> float:
     """The longest window in which an eviction counts: of a rate, a back-off, the breaker or the ramp-up."""
     disruption = policy.disruption
-    rates = [budget.rate.window for budget in disruption.budgets if budget.rate is not None]
+    budgets = budgets_in_force(policy, is_daemon=True)  # what ``apply`` writes down counts under ``run`` too
+    rates = [budget.rate.window for budget in budgets if budget.rate is not None]
     return max([remembered_seconds(disruption.back_off, disruption.breaker, disruption.ramp_up), *rates])
 
 
@@ -277,6 +295,7 @@ def keep_seconds(policy: Policy) -> float:
     return max(policy.ledger.keep, counted_seconds(policy))
 
 
-def needs_ledger(policy: Policy) -> bool:
+def needs_ledger(policy: Policy, *, is_daemon: bool) -> bool:
     """Whether budgets can only be kept by all who evict together: those that count evictions, or open ones."""
-    return any(budget.rate is not None or budget.max_moving is not None for budget in policy.disruption.budgets)
+    budgets = budgets_in_force(policy, is_daemon=is_daemon)
+    return any(budget.rate is not None or budget.max_moving is not None for budget in budgets)

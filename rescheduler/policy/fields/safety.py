@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WrapSerializer, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.policy.fields.values import DurationSeconds, PositiveDurationSeconds, Share, format_duration
+from rescheduler.policy.fields.values import (
+    UNLIMITED,
+    DurationSeconds,
+    PositiveDurationSeconds,
+    Share,
+    format_duration,
+)
 
 DAY_SECONDS = 86400.0
 
@@ -65,6 +72,28 @@ class RampUpPolicy(PolicyModel):
     """The sliding window in which they are counted."""
     double_every: PositiveDurationSeconds = DAY_SECONDS
     """After so long without an eviction that failed, and without the breaker opening, twice as many are allowed."""
+
+
+class _OrUnlimited:
+    """Tells the schema of the word."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        choices: list[JsonSchemaValue] = handler(core)["anyOf"]
+        return {"anyOf": [*choices, {"const": UNLIMITED}]}
+
+
+def _ramp_up(value: object) -> object:
+    """None is no ramp-up, which a file has to say; nothing, as everywhere, is the default."""
+    return None if value == UNLIMITED else {} if value is None else value
+
+
+RampUp: TypeAlias = Annotated[
+    RampUpPolicy | None,
+    BeforeValidator(_ramp_up),
+    WrapSerializer(lambda rules, written: UNLIMITED if rules is None else written(rules), when_used="json"),
+    _OrUnlimited(),
+]
+"""A ramp-up, or None where a policy says ``unlimited``."""
 
 
 class Health(PolicyModel):

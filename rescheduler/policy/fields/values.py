@@ -82,6 +82,16 @@ def _at_least_a_moment(seconds: float) -> float:
     return seconds
 
 
+def _count_or_unlimited(value: object) -> int | None:
+    """A whole number, or no limit at all, which a file has to say: nothing, as everywhere, is the default."""
+    if value == UNLIMITED:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT:
+        return value
+    text = "found {found}; write a whole number from 0 to {most}, or unlimited"
+    raise PydanticCustomError("count_or_unlimited", text, {"found": shown(value), "most": LARGEST_COUNT})
+
+
 def _count_or_share(value: object) -> int | str:
     """A number of pods, 0 or more, or a percentage below 100."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -116,6 +126,8 @@ def _fraction(value: object) -> float:
 
 
 LARGEST_COUNT = 1_000_000
+UNLIMITED = "unlimited"
+"""How a policy says that there is no limit where one would stand by default."""
 _DURATION_SCHEMA = {"type": "string", "pattern": r"^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$"}
 _WRITTEN = PlainSerializer(format_duration, return_type=str, when_used="json")
 
@@ -133,6 +145,14 @@ CountOrShare: TypeAlias = Annotated[
     WithJsonSchema({"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]{1,2}%$"}]}),
 ]
 """A number of pods, or a share such as ``10%``."""
+
+CountOrUnlimited: TypeAlias = Annotated[
+    int | None,
+    PlainValidator(_count_or_unlimited),
+    PlainSerializer(lambda number: UNLIMITED if number is None else number, when_used="json"),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": LARGEST_COUNT}, {"const": UNLIMITED}]}),
+]
+"""A whole number, or None where a policy says ``unlimited``."""
 
 _SHARE_SCHEMA = {
     "oneOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^[0-9]{1,4}(\.[0-9]+)?%$"}]

@@ -31,11 +31,16 @@ def loaded(files: Sequence[str | FilePath], plugins: Plugins) -> Policy:
 
     What is no file may be the name of a shipped policy. Raises PolicyError with all that is wrong in any of them.
     """
+    return loaded_with_places(files, plugins)[0]
+
+
+def loaded_with_places(files: Sequence[str | FilePath], plugins: Plugins) -> tuple[Policy, Document | None]:
+    """As ``loaded``, and what the files say together, with the place of each value; None: there are no files."""
     found = [policy_file(str(file)) for file in files]
     documents = [read_document(file, _bytes(file)) for file in found]
     for document in documents:
         anchor_files(document)
-    return policy_of(documents, plugins)
+    return policy_of(documents, plugins), reduce(merged, documents) if documents else None
 
 
 def parsed(text: str, file: str, plugins: Plugins) -> Policy:

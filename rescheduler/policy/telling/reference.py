@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rescheduler.policy.fields.values import UNLIMITED
 from rescheduler.policy.plugins import Plugins
 from rescheduler.policy.reading.known_fields import ArgumentForm, argument_forms
 from rescheduler.policy.telling.schema import schema_with
@@ -30,6 +31,9 @@ The JSON Schema is `docs/policy.schema.json`. By a first line that names it, an 
 | field | form | default | meaning |
 | --- | --- | --- | --- |
 """
+
+
+_OR_UNLIMITED = {"const": UNLIMITED}
 
 
 def reference_with(plugins: Plugins) -> str:
@@ -60,17 +64,18 @@ def _rows(schema: Mapping[str, Any], level: Mapping[str, Any], path: str) -> Ite
         below, suffix = _level_below(schema, resolved)
         default = "required" if name in level.get("required", ()) else _default(field) if below is None else ""
         meaning = " ".join(field.get("description", resolved.get("description", "")).replace("``", "`").split())
-        yield f"| `{here}` | {_form(resolved)} | {default} | {meaning} |\n"
+        form = _form(resolved) + (f", or `{UNLIMITED}`" if _OR_UNLIMITED in field.get("anyOf", ()) else "")
+        yield f"| `{here}` | {form} | {default} | {meaning} |\n"
         if below is not None:
             yield from _rows(schema, below, here + suffix)
 
 
 def _resolved(schema: Mapping[str, Any], field: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The field with its reference followed, and without the null that stands for "left out"."""
+    """The field with its reference followed, without null, which stands for "left out", and without ``unlimited``."""
     if "$ref" in field:
         target: Mapping[str, Any] = schema["$defs"][field["$ref"].rpartition("/")[2]]
         return _resolved(schema, target)
-    choices = [choice for choice in field.get("anyOf", ()) if choice != {"type": "null"}]
+    choices = [choice for choice in field.get("anyOf", ()) if choice not in ({"type": "null"}, _OR_UNLIMITED)]
     return _resolved(schema, choices[0]) if len(choices) == 1 else field
 
 

@@ -125,7 +125,8 @@ def _narrower_scope(scope: Scope) -> Iterator[str]:
     if scope.priority_below is not None:
         yield f"moves only pods of a priority below {scope.priority_below}"
     if scope.minimum_age:
-        yield f"moves only pods that have existed for {format_duration(scope.minimum_age)}"
+        whom = "" if "minimum_age" in scope.model_fields_set else "under run "
+        yield f"{whom}moves only pods that have existed for {format_duration(scope.minimum_age)}"
 
 
 def _rules(selector: PolicySelector) -> Iterator[str]:

@@ -37,7 +37,10 @@ objectives:
 - {name: SeparateAntagonists}
 - {name: EmptyNodes}
 limits: {maxEvictions: 3, deadline: 2s}
+scope: {minimumAge: 0s}
 disruption:
+  rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}
+  rampUp: unlimited
   workloads: {maxUnavailable: 25%}
   singleReplicas: Allow
   quiet: 5s

@@ -99,7 +99,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "ramp forgotten", "the ramp-up does not count what was sent", ("I2",),
-        changed_everywhere(ramp_up, "allowance", always(ramp_up.Allowance(9, 9))),
+        changed_everywhere(ramp_up, "sent_in_window", always([])),
         policy="rampUp: {start: 1}",
     ),
     SeededBug(

@@ -26,12 +26,13 @@ def policy_text(bug: SeededBug) -> str:
     """Everything that would slow the run down is off, unless the bug is about it."""
     lines = dict(_fields(
         "workloads: {maxUnavailable: 25%}; breaker: {failures: 0}; "
-        "backOff: {first: 1s, longest: 1s, rest: 0s, perDay: 0}; unsettled: Allow"
+        "backOff: {first: 1s, longest: 1s, rest: 0s, perDay: 0}; unsettled: Allow; rampUp: unlimited; "
+        "rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}"
     ))  # fmt: skip
     lines.update(_fields(bug.policy))
     health = {**dict(_pairs(OFF)), **dict(_pairs(bug.health))}
     top = {
-        "mode": "Execute", "guidance": "Predict", "scope": "{namespaces: {exclude: [kube-system]}}",
+        "mode": "Execute", "guidance": "Predict", "scope": "{namespaces: {exclude: [kube-system]}, minimumAge: 0s}",
         **dict(_fields(bug.top)),
     }  # fmt: skip
     return "\n".join(

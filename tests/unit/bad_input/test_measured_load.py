@@ -26,7 +26,7 @@ def metrics(*values: Any) -> dict[str, Any]:
 
 SPREAD = """
 objectives: [{name: SpreadLoad, args: {target: {cpu: 50%}}}]
-disruption: {ownerless: Allow}
+disruption: {ownerless: Allow, rampUp: unlimited}
 """
 
 

@@ -133,7 +133,8 @@ def test_a_node_that_cannot_be_used_is_a_warning_and_no_target(
 ) -> None:
     """The rest is planned as if it were not there, although it looks empty."""
     policy = tmp_path / "policy.yaml"
-    policy.write_text("apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\nhealth: {headRoom: 0%}\n")
+    calm = "health: {headRoom: 0%}\nscope: {minimumAge: 0s}\ndisruption: {rampUp: unlimited}\n"
+    policy.write_text(f"apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n{calm}")
     answer = shell("plan", "-f", recording(tmp_path, node), "--policy", str(policy), "-o", "json")
     plan = json.loads(answer.out)
     (warning,) = answer.err.splitlines()

@@ -102,6 +102,21 @@ def test_check_tells_what_a_policy_does(shell: Shell, tmp_path: Path) -> None:
     assert "(Predict)" in both
 
 
+def test_check_tells_first_what_the_mode_may_do_and_then_each_number(shell: Shell, tmp_path: Path) -> None:
+    """With the place that it comes from; and what binds now where the policy says nothing."""
+    path = tmp_path / "a.yaml"
+    path.write_text(HEAD + "limits: {maxEvictions: 5}\ndisruption: {rates: {perDay: unlimited}}\n")
+    lines = shell("check", str(path)).out.splitlines()
+    assert lines[0] == "DryRun: evicts nothing"
+    text = "".join(lines)
+    assert f"limits.maxEvictions: 5 ({path}:3)" in text
+    assert f"disruption.rates.perDay: unlimited ({path}:4)" in text
+    assert "disruption.rates.perHour: 20 (default)" in text
+    newly = text.partition("where a policy says nothing (docs/upgrading.md):")[2]
+    assert "disruption.rates.perHour: at most 20 evictions an hour; write unlimited for none" in newly
+    assert "perDay" not in newly
+
+
 def test_check_names_every_problem(shell: Shell, tmp_path: Path) -> None:
     """Wrong use, file, line and column; files that are missing as well."""
     (tmp_path / "a.yaml").write_text(HEAD + "x: 1\ny: 2\n")

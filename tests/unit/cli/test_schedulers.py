@@ -165,7 +165,7 @@ def test_moves_stay_where_their_own_scheduler_allows(desk: Desk) -> None:
         node_object("a"), node_object("b"), empty, *web, replica("w-3", "b", "2", schedulerName="pool"), owner, big
     )
     desk.file("k.yaml", KUBE + POOL)
-    desk.policy("schedulers: [{file: k.yaml}]\nhealth: {headRoom: 0%}")
+    desk.policy("schedulers: [{file: k.yaml}]\nhealth: {headRoom: 0%}\nscope: {minimumAge: 0s}")
     plan = desk.document("plan")
     (move,) = plan["moves"]
     (placement,) = plan["placements"]

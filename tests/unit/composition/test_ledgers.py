@@ -83,7 +83,7 @@ def test_where_budgets_need_the_shared_one_nothing_takes_its_place(
     """The error names the right that is missing, and why it is needed."""
     setattr(shared, right, False)
     ledger = either(shared, local, Told(), is_needed=True)
-    with pytest.raises(LedgerDeniedError, match=r"may not .* it; the policy has budgets with rate or maxMoving"):
+    with pytest.raises(LedgerDeniedError, match=r"may not .* it; rates .* and budgets with rate or maxMoving can only"):
         ledger.write(EMPTY_LEDGER, ledger.read().version)
     assert local.writes == 0
 

@@ -26,12 +26,14 @@ def fresh(world: World, ledger: SimulatedLedger, **policy: Any) -> RoundRunner:
     return rounds(world, surroundings(world, ledger), **{**RAMP_UP, **policy})
 
 
-def test_the_first_eviction_is_remembered_when_its_entry_is_gone() -> None:
+def test_the_first_round_in_execute_is_remembered_when_all_entries_are_gone() -> None:
     """After weeks without evictions a new process does not begin with few again."""
     world = World(fragmented())
     ledger = SimulatedLedger(world.clock)
     fresh(world, ledger).run_once()
-    first = ledger.ledger.entries[0].at
+    first = ledger.ledger.clean_since
+    assert first is not None
+    assert first <= ledger.ledger.entries[0].at
     world.clock.sleep(600)
     fresh(world, ledger).run_once()
     assert ledger.ledger.clean_since == first
@@ -61,14 +63,16 @@ def test_a_failure_starts_it_again_for_every_process() -> None:
     assert allowance(ledger.ledger, RULES, world.clock.now()).allowed == 2
 
 
-@pytest.mark.parametrize("given", [{"mode": Mode.DRY_RUN}, {"disruption": {}}])
+@pytest.mark.parametrize(
+    "given", [{"mode": Mode.DRY_RUN}, {"mode": Mode.APPROVE}, {"disruption": {"rampUp": "unlimited"}}]
+)
 def test_only_a_ramp_up_that_may_act_writes(given: dict[str, Any]) -> None:
-    """A dry run writes nothing, and without a ramp-up there is nothing to remember."""
+    """It begins in Execute, and without a ramp-up there is nothing to remember."""
     world = World(fragmented())
     ledger = SimulatedLedger(world.clock)
     fresh(world, ledger).run_once()
     world.clock.sleep(600)
-    rounds(world, surroundings(world, ledger), disruption={}).run_once()
+    rounds(world, surroundings(world, ledger), disruption={"rampUp": "unlimited"}).run_once()
     before: Ledger = structs.replace(ledger.ledger, clean_since=None)
     ledger.write(before, ledger.version)
     fresh(world, ledger, **given).run_once()

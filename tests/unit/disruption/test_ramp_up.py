@@ -33,8 +33,7 @@ def test_what_was_not_sent_is_not_counted() -> None:
 
 @pytest.mark.parametrize(("days", "allowed"), [(0, 1), (0.99, 1), (1, 2), (2.5, 4), (5, 32), (4000, 2**30)])
 def test_it_doubles_with_each_clean_day(days: float, allowed: int) -> None:
-    """Counted from the first eviction, or from what is remembered of it."""
-    assert allowance(ledger(entry(ago=days * DAY)), RULES, NOW).allowed == allowed
+    """Counted from the first round in Execute."""
     assert allowance(ledger(clean_since=NOW - days * DAY), RULES, NOW).allowed == allowed
     assert allowance(ledger(clean_since=NOW - days * DAY), RampUpPolicy(start=3), NOW).allowed == 3 * allowed
 
@@ -69,44 +68,43 @@ def test_it_starts_again_when_an_eviction_fails() -> None:
     assert clean_since(ledger(entry(ago=HOUR, state=EntryState.REFUSED), clean_since=began), NOW) == began
 
 
-def test_an_eviction_that_was_refused_is_no_beginning() -> None:
-    """Nothing was evicted, so nothing is known yet."""
-    assert clean_since(ledger(entry(ago=DAY, state=EntryState.REFUSED)), NOW) == NOW
-    refused_then_sent = ledger(entry(ago=DAY, state=EntryState.REFUSED), entry(2, ago=HOUR))
-    assert clean_since(refused_then_sent, NOW) == NOW - HOUR
+def test_what_others_evicted_is_no_beginning() -> None:
+    """A person's ``apply``, however long ago, proves nothing of rounds that nobody watches."""
+    assert clean_since(ledger(entry(ago=30 * DAY)), NOW) == NOW
 
 
 class TestWhatIsKept:
     """The ledger remembers since when all is clean, so that dropped entries do not start it again."""
 
-    def test_the_first_eviction_is_remembered(self) -> None:
-        """Once it has been dropped, as many are allowed as before."""
-        kept = remembering(ledger(entry(ago=5 * DAY)), RULES, NOW)
-        assert kept.clean_since == NOW - 5 * DAY
-        assert allowance(structs.replace(kept, entries=()), RULES, NOW).allowed == 32
+    def test_the_first_round_in_execute_is_remembered(self) -> None:
+        """It is the beginning; later rounds of any mode keep it."""
+        begun = remembering(ledger(), RULES, NOW - 5 * DAY, begins=True)
+        assert begun.clean_since == NOW - 5 * DAY
+        for begins in (True, False):
+            assert allowance(remembering(begun, RULES, NOW, begins=begins), RULES, NOW).allowed == 32
 
     def test_what_went_wrong_is_remembered(self) -> None:
         """An opening, a failure: also when the breaker is closed again and the entry is gone."""
         began = NOW - 5 * DAY
         opened = ledger(clean_since=began, breaker=Breaker(opened_at=NOW - DAY))
         failed = ledger(entry(ago=DAY, state=EntryState.FAILED), clean_since=began)
-        assert remembering(opened, RULES, NOW).clean_since == NOW - DAY
-        assert remembering(failed, RULES, NOW).clean_since == NOW - DAY + 10
+        for begins in (True, False):
+            assert remembering(opened, RULES, NOW, begins=begins).clean_since == NOW - DAY
+            assert remembering(failed, RULES, NOW, begins=begins).clean_since == NOW - DAY + 10
 
-    def test_nothing_begins_before_the_first_eviction(self) -> None:
-        """Quiet days prove nothing, and a ledger that nobody needs is not written."""
-        assert remembering(ledger(), RULES, NOW) == ledger()
-        refused = ledger(entry(ago=DAY, state=EntryState.REFUSED))
-        assert remembering(refused, RULES, NOW) == refused
+    def test_nothing_begins_in_another_mode(self) -> None:
+        """Whatever was evicted there, by a person's yes."""
+        for found in (ledger(), ledger(entry(ago=DAY)), ledger(entry(ago=DAY, state=EntryState.FAILED))):
+            assert remembering(found, RULES, NOW, begins=False) == found
 
     def test_without_a_ramp_up_nothing_is_kept(self) -> None:
         """Nor forgotten."""
         for found in (ledger(entry(ago=DAY)), ledger(clean_since=NOW - DAY)):
-            assert remembering(found, None, NOW) == found
+            assert remembering(found, None, NOW, begins=True) == found
 
     def test_a_beginning_in_the_future_begins_now(self) -> None:
         """A clock that ran ahead for a while must not hold it back for as long."""
-        assert remembering(ledger(clean_since=NOW + 400 * DAY), RULES, NOW).clean_since == NOW
+        assert remembering(ledger(clean_since=NOW + 400 * DAY), RULES, NOW, begins=True).clean_since == NOW
 
     @given(
         ages=st.lists(st.floats(0, 60 * DAY), max_size=6),
@@ -118,8 +116,7 @@ class TestWhatIsKept:
     ) -> None:
         """However many of the oldest are dropped once it is kept, exactly as many evictions are allowed."""
         entries = [entry(i, ago=ago, state=states[i]) for i, ago in enumerate(sorted(ages, reverse=True))]
-        full = ledger(*entries)
-        kept = remembering(full, RULES, NOW)
-        if kept.clean_since is not None:
-            shorter = structs.replace(kept, entries=kept.entries[dropped:])
-            assert allowance(shorter, RULES, NOW).allowed == allowance(full, RULES, NOW).allowed
+        full = ledger(*entries, clean_since=NOW - 30 * DAY)
+        kept = remembering(full, RULES, NOW, begins=True)
+        shorter = structs.replace(kept, entries=kept.entries[dropped:])
+        assert allowance(shorter, RULES, NOW).allowed == allowance(full, RULES, NOW).allowed

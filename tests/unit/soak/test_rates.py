@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from rescheduler.model.plan.plan import Plan, SnapshotSummary
 from tests.soak.invariants.in_flight import InFlight
 from tests.soak.invariants.rates import Rates, RatesUnderJumps
 from tests.soak.invariants.windows import Windows
+from tests.soak.trace import PlanEvent
 from tests.unit.soak.scenes import a_world
 from tests.unit.soak.story import Story
 
-HOURLY = "disruption: {budgets: [{name: hourly, rate: {maxEvictions: 2, window: 1h}}]}"
+NONE = "rampUp: unlimited, rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}"
+HOURLY = f"disruption: {{{NONE}, budgets: [{{name: hourly, rate: {{maxEvictions: 2, window: 1h}}}}]}}"
 
 
 def three(story: Story, apart: float) -> Story:
@@ -59,7 +62,7 @@ def test_a_late_effect_counts_by_its_send() -> None:
 
 def test_groups_have_windows_of_their_own() -> None:
     """Two pods of different nodes do not share a window of one node."""
-    policy = "disruption: {budgets: [{per: Node, rate: {maxEvictions: 1, window: 1h}}]}"
+    policy = f"disruption: {{{NONE}, budgets: [{{per: Node, rate: {{maxEvictions: 1, window: 1h}}}}]}}"
     story = Story(Rates, a_world(5), policy)
     story.send("web-0")
     story.send("web-1")
@@ -68,11 +71,47 @@ def test_groups_have_windows_of_their_own() -> None:
     assert any("node n0" in message for message in story.found)
 
 
+@pytest.mark.parametrize(
+    ("rates", "message"),
+    [
+        ("{perHour: 2, perWorkloadPerHour: unlimited}", "perHour: 3 evictions of the cluster"),
+        ("{perDay: 2, perWorkloadPerHour: unlimited}", "perDay: 3 evictions of the cluster"),
+        ("{}", "perWorkloadPerHour: 3 evictions of workload"),
+    ],
+)
+def test_rates_bind_by_default_and_as_written(rates: str, message: str) -> None:
+    """Whatever else the policy says."""
+    story = three(Story(Rates, policy=f"disruption: {{rampUp: unlimited, rates: {rates}}}"), 1)
+    assert any(message in found for found in story.found)
+
+
 def test_the_ramp_up_is_a_rate() -> None:
-    """One an hour on the first day."""
-    story = Story(Rates, policy="disruption: {rampUp: {start: 1}}")
+    """One an hour on the first day, by default."""
+    story = Story(Rates)
     story.send("web-0")
     story.send("web-1")
+    assert any("rampUp" in message for message in story.found)
+
+
+@pytest.mark.parametrize(("name", "is_right"), [("web-4", True), ("web-1", False)])
+def test_one_step_of_one_plan_may_go_whole(name: str, is_right: bool) -> None:
+    """Both pods leave one node; of two nodes they do not belong together."""
+    story = Story(Rates, a_world(5))
+    moves = (story.move("web-0", "n2"), story.move(name, "n3"))
+    plan = Plan(SnapshotSummary(None, 0, 0, 0, "test"), moves=moves)
+    story.trace.tell(PlanEvent(story.t, "p0", "real", plan, story.store.snapshot()))
+    for sent in ("web-0", name):
+        story.send(sent, without=("plan",))
+    assert (not any("rampUp" in message for message in story.found)) is is_right
+
+
+def test_a_step_of_another_plan_does_not_go_beside_it() -> None:
+    """The window has to be empty of everything else."""
+    story = Story(Rates, a_world(5))
+    for name in ("web-0", "web-4"):
+        plan = Plan(SnapshotSummary(None, 0, 0, 0, "test"), moves=(story.move(name, "n2"),))
+        story.trace.tell(PlanEvent(story.t, "p0", "real", plan, story.store.snapshot()))
+        story.send(name, without=("plan",))
     assert any("rampUp" in message for message in story.found)
 
 

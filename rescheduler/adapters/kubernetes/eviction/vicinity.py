@@ -45,10 +45,10 @@ class LiveReads(NarrowReads):
         """The PodDisruptionBudgets of one namespace; none where the server does not know the kind."""
         kind = KIND_BY_NAME["PodDisruptionBudget"]
         path = object_path(kind.path, namespace)
-        convert = ObjectConversion(_ignore).convert
+        convert = ObjectConversion(_ignore).convert_or_stand_in
         try:
             pages = list(self._connection.pages(path))
-            return [convert(kind.name, found) for page in pages for found in decode_page(kind, page)]
+            return [convert(kind.name, found).made for page in pages for found in decode_page(kind, page)]
         except NotServedError:
             return []
         except (ObjectError, BrokenTextError) as error:
@@ -69,7 +69,7 @@ class LiveReads(NarrowReads):
         path = object_path(kind.path, namespace, name)
         try:
             body = self._connection.get(path)
-            return ObjectConversion(_ignore).convert(kind_name, decode_object(kind, body))
+            return ObjectConversion(_ignore).convert_or_stand_in(kind_name, decode_object(kind, body)).made
         except NotServedError:
             return None
         except (ObjectError, BrokenTextError) as error:

@@ -15,6 +15,7 @@ from rescheduler.adapters.telemetry.redaction import Redaction
 from rescheduler.model.daemon.notices import (
     ApprovalWanted,
     CapacityRequested,
+    DefaultsBind,
     LeadershipChanged,
     NodesOffered,
     ObjectsSetAside,
@@ -156,6 +157,16 @@ def test_hand_overs_and_held_policies_are_told(scene: Open) -> None:
     assert "namespace" not in found.sent[2]["regarding"]
     assert found.sent[3]["regarding"]["namespace"] == found.sent[3]["metadata"]["namespace"] == "ops"
     assert found.sent[3]["note"].endswith("stays in force: +4 pods; b; c; and 2 more")
+
+
+def test_what_binds_by_default_is_told_once_on_our_lease(scene: Open) -> None:
+    """For whoever has upgraded and does not read logs."""
+    found = scene("mode: Execute\nleaderElection: {namespace: ops, name: resched}")
+    for _ in range(2):
+        found.events.hear(DefaultsBind(NOW, "abc", ("disruption.rates.perHour: 20", "disruption.rates.perDay: 100")))
+    assert found.told == ["DefaultsBind Lease resched"]
+    note = "policy abc says nothing of these, so that they bind: disruption.rates.perHour: 20; "
+    assert found.sent[0]["note"] == note + "disruption.rates.perDay: 100"
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ from tests.unit.adapters.telemetry.daemon_notices import all_notices, dry_round,
 from tests.unit.adapters.telemetry.logs import logging_to
 
 EVENTS = [
-    "started", "policy loaded", "trigger fired", "round ended", "eviction sent", "leading", "policy kept",
-    "policy held", "policy acknowledged", "approval wanted", "approval given", "approval ended", "paused", "resumed",
+    "started", "policy loaded", "trigger fired", "round ended", "eviction sent", "leading", "defaults bind",
+    "policy kept", "policy held", "policy acknowledged", "approval wanted", "approval given", "approval ended",
+    "paused", "resumed",
     "capacity requested", "nodes offered",
     "watch out of sync", "objects set aside", "fault", "stopping",
 ]  # fmt: skip

@@ -68,7 +68,15 @@ TIGHTER = [
     ("disruption: {breaker: {failures: 3}}", "disruption: {breaker: {failures: 2}}"),
     ("disruption: {breaker: {failures: 0}}", "disruption: {breaker: {failures: 5}}"),
     ("disruption: {backOff: {perDay: 0}}", "disruption: {backOff: {perDay: 9}}"),
-    ("{}", "disruption: {rampUp: {start: 5}}"),
+    ("disruption: {rampUp: unlimited}", "disruption: {rampUp: {start: 5}}"),
+    ("disruption: {rampUp: unlimited}", "{}"),
+    ("disruption: {rampUp: {start: 5}}", "disruption: {rampUp: }"),
+    ("scope: {minimumAge: 0s}", "{}"),
+    ("disruption: {rates: {perHour: unlimited}}", "disruption: {rates: {perHour: 1000}}"),
+    ("disruption: {rates: {perHour: 1000}}", "disruption: {rates: {perHour: }}"),
+    ("disruption: {rates: {perDay: unlimited}}", "{}"),
+    ("{}", "disruption: {rates: {perDay: 99}}"),
+    ("disruption: {rates: {perWorkloadPerHour: 3}}", "disruption: {rates: {}}"),
     ("disruption: {rampUp: {start: 5}}", "disruption: {rampUp: {start: 4, window: 2h}}"),
     ("health: {settle: 0}", "health: {settle: 1m}"),
     ("health: {apiErrors: 0}", "health: {apiErrors: 0.5}"),
@@ -150,11 +158,16 @@ def test_a_dry_run_reaches_nothing() -> None:
 def test_the_words_name_field_and_both_values() -> None:
     """As a file would have them, and all at once."""
     words = widenings(
-        policy("{}"), policy("{limits: {maxEvictions: 50}, scope: {minimumAge: 0s}, hold: {deadline: 2m}}")
+        policy("{}"), policy("{limits: {maxEvictions: 50}, scope: {minimumAge: 5m}, hold: {deadline: 2m}}")
     )
     assert words == ("limits.maxEvictions from 20 to 50", "hold.deadline from 60s to 2m")
     words = widenings(policy("limits: {maxEvictionsPerNode: 2}"), policy("{}"))
     assert words == ("limits.maxEvictionsPerNode from 2 to none",)
+    words = widenings(policy("{}"), policy("disruption: {rates: {perHour: unlimited}, rampUp: unlimited}"))
+    ramp_up = '{"start": 1, "window": "1h", "doubleEvery": "24h"}'
+    assert words == (
+        "disruption.rates.perHour from 20 to unlimited", f"disruption.rampUp from {ramp_up} to unlimited"
+    )  # fmt: skip
 
 
 def test_a_changed_file_that_the_policy_names_is_told() -> None:

@@ -62,13 +62,44 @@ def test_back_off_binds_the_daemon() -> None:
     assert rules(ledger(entry(ago=60, landed_on="n3", workload="another"))) == set()
 
 
-def test_ramp_up_binds_the_daemon() -> None:
-    """What the sliding window leaves, named with its number."""
-    by = policy(disruption={"rampUp": {"start": 2, "window": "30m"}})
-    (found,) = careful(ledger(entry(ago=60, workload="", state=EntryState.OPEN)), by)
-    assert (found.name, found.allowed_per_wave, found.allowed_in_plan) == ("the ramp-up (2 in 30m)", 1, 1)
-    assert careful(ledger(), by, is_daemon=False) == []
-    assert careful(ledger(), Policy()) == []
+SLOW = policy(disruption={"rampUp": {"start": 2, "window": "30m"}})
+MINE = frozenset({"uid-default-web-3", "uid-default-web-4", "uid-default-web-5"})
+
+
+def ramped(past: Ledger, granted: frozenset[str] | None) -> list[tuple[str, int | None, int]]:
+    """Names, numbers and sizes of the groups that the ramp-up adds."""
+    groups = careful(past, SLOW, granted=granted)
+    return [(group.name, group.allowed_in_plan, len(group.pods)) for group in groups]
+
+
+def test_the_ramp_up_binds_what_is_sent() -> None:
+    """What the sliding window leaves, named with its number; plans are made without it."""
+    sent = ledger(entry(ago=60, workload="", state=EntryState.OPEN))
+    assert ramped(sent, frozenset()) == [("the ramp-up (2 in 30m)", 1, 19)]
+    assert ramped(sent, None) == []
+    assert careful(sent, SLOW, granted=frozenset(), is_daemon=False) == []
+    assert careful(sent, policy(disruption={"rampUp": "unlimited"}), granted=frozenset()) == []
+
+
+def test_a_step_that_was_granted_goes_whole_and_nothing_beside_it() -> None:
+    """However many it takes; what it has sent of itself does not stand in its way."""
+    assert ramped(ledger(), MINE) == [("the ramp-up (2 in 30m)", 0, 17)]
+    begun = ledger(entry(3, ago=60, workload="", state=EntryState.REPAID))
+    assert ramped(begun, MINE) == [("the ramp-up (2 in 30m)", 0, 17)]
+
+
+def test_a_step_does_not_go_whole_once_others_have_sent_something() -> None:
+    """A person's ``apply`` in between, say: then all that counts is the number."""
+    others = ledger(*(entry(number, ago=60, workload="") for number in (3, 9)))
+    assert ramped(others, MINE) == [("the ramp-up (2 in 30m)", 0, 17), ("the ramp-up (2 in 30m)", 0, 20)]
+
+
+def test_the_ramp_up_ends_at_the_evictions_that_are_allowed_in_an_hour() -> None:
+    """Then the rates bind by themselves."""
+    by = policy(disruption={"rampUp": {"start": 2}, "rates": {"perHour": 8}})
+    for days, groups in ((1.9, 1), (2.1, 0)):
+        past = ledger(clean_since=NOW - days * 24 * HOUR)
+        assert len(careful(past, by, granted=frozenset())) == groups
 
 
 def test_the_kill_switch_may_be_a_mark_on_the_namespace() -> None:

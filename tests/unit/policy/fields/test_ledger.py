@@ -36,8 +36,22 @@ def test_it_is_never_kept_for_less_than_a_rate_counts() -> None:
 )
 def test_budgets_that_count_evictions_need_it(budget: str, is_needed: bool) -> None:
     """Those that look at the pods as they stand do not."""
-    assert needs_ledger(policy(f"disruption: {{budgets: [{{{budget}}}]}}")) is is_needed
-    assert not needs_ledger(policy())
+    assert needs_ledger(policy(f"disruption: {{budgets: [{{{budget}}}]}}"), is_daemon=False) is is_needed
+    assert not needs_ledger(policy(), is_daemon=False)
+
+
+NO_RATES = "perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited"
+
+
+@pytest.mark.parametrize(
+    ("rates", "by_run", "by_a_person"),
+    [("", True, False), ("perDay: 50", True, True), (NO_RATES, False, False)],
+)
+def test_rates_need_it_where_they_bind(rates: str, by_run: bool, by_a_person: bool) -> None:
+    """Those that stand by default bind ``run`` alone, so that only it cannot do without."""
+    found = policy(f"disruption: {{rates: {{{rates}}}}}")
+    assert needs_ledger(found, is_daemon=True) is by_run
+    assert needs_ledger(found, is_daemon=False) is by_a_person
 
 
 @pytest.mark.parametrize(

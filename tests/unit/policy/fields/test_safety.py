@@ -67,10 +67,11 @@ def test_each_mistake_is_told_with_its_place_and_what_to_write(body: str, text: 
 
 
 def test_zero_turns_health_off() -> None:
-    """As the contract says of settle and headRoom; an empty value takes a field back to its default."""
+    """Of settle, headRoom and the like; an empty value takes a field back to its default, and a word turns it off."""
     found = policy("health: {settle: 0s, headRoom: 0%, watchAge: 0}\ndisruption: {rampUp: }")
     assert (found.health.settle, found.health.head_room, found.health.watch_age) == (0.0, 0.0, 0.0)
-    assert found.disruption.ramp_up is None
+    assert found.disruption.ramp_up == RampUpPolicy(start=1, window=3600.0, double_every=86400.0)
+    assert policy("disruption: {rampUp: unlimited}").disruption.ramp_up is None
 
 
 def test_the_kill_switch_is_found_beside_its_policy(tmp_path: Path) -> None:
