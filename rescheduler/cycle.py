@@ -13,6 +13,7 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.checker.checker import check_plan, check_rest
 from rescheduler.checker.recounts.recounts import recounts_of
+from rescheduler.disruption.absent_kinds import absent_kinds
 from rescheduler.disruption.cautions import cautions
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.kill_switch import stop_mark
@@ -147,6 +148,7 @@ def _warnings(plan: Plan, cluster: Cluster, policy: Policy, options: CycleOption
     """What is odd about a plan, or would hold ``run`` back."""
     yield from (f"{name} waits: {reason}" for name, reason in options.waiting.items())
     yield from _uncounted(policy)
+    yield from absent_kinds(cluster, policy)
     yield from options.schedulers.warnings(cluster)
     yield from cautions(cluster, plan, policy, options.ledger, is_daemon=options.is_daemon)
 

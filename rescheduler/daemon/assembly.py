@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rescheduler import __version__
+from rescheduler.adapters.kubernetes.own_identity import own_identity
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews
 from rescheduler.adapters.telemetry.listeners import Listeners
 from rescheduler.composition.cluster_source import ClusterOptions
@@ -29,6 +30,7 @@ from rescheduler.extension_points import Clock, ClusterError, Listener, Progress
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.daemon.notices import DefaultsBind, Fault, Notice, Started, Stopping
 from rescheduler.model.daemon.rounds import Occasion, RoundRequest
+from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
@@ -55,6 +57,7 @@ class Daemon:
         """``beat`` is called by the loop wherever it shows that it lives, ``progress`` in long work."""
         self.options = options
         self.clock = clock
+        self.selection = Selection(own=own_identity())
         self._beat = beat
         self._progress = progress
         self._listeners: Listener = Listeners(())
@@ -177,6 +180,7 @@ class Daemon:
             use_load=self._use_load,
             use_schedulers=access.watch_schedulers,
             capacity=access.capacity,
+            selection=self.selection,
         )
 
     def _loop_parts(self) -> Parts:

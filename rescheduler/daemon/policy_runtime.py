@@ -16,12 +16,14 @@ from rescheduler.daemon.live_world import Ground, live_world
 from rescheduler.daemon.rounds import MakePlan, RoundRunner
 from rescheduler.daemon.scheduler_watch import SchedulerWatch
 from rescheduler.daemon.triggers import make_triggers, watched_objectives
+from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import CapacityTarget
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.daemon.notices import Notice
 from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, Sight
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.usage import UsageWindows
 from rescheduler.policy.fields.policy import Policy
@@ -91,7 +93,8 @@ SHORTEST_PLAN_SECONDS: Final = 60.0
 
 @dataclass(frozen=True)
 class RuntimeParts:
-    """What runtimes are made with. ``policy_files``: named in messages; ``capacity``: how room is asked for, None: not.
+    """What runtimes are made with. ``policy_files``: named in messages; ``capacity``: how room is asked for, None: not;
+    ``selection``: all pods but the daemon's own.
 
     ``read_config_maps``: those that schedulers are configured by; raises ClusterError. ``use_load`` is given each new
     collector of load, so that somebody tells it of evictions, and ``use_schedulers`` each new watch over schedulers.
@@ -105,6 +108,7 @@ class RuntimeParts:
     use_load: Callable[[DaemonLoad | None], None]
     use_schedulers: Callable[[SchedulerWatch], None]
     capacity: Callable[[Policy], CapacityTarget | None]
+    selection: Selection = EVERYTHING
 
 
 class NoLoad(NothingMeasured):
@@ -134,6 +138,7 @@ def make_runtime(
         policy,
         _planner(parts, policy, schedulers, hand_over),
         schedulers=schedulers,
+        selection=parts.selection,
         timeout_seconds=max(SHORTEST_PLAN_SECONDS, REPAYMENTS_IN_A_PLAN * policy.disruption.breaker.repay_within),
         before=None if before is None else before.rounds,
     )
@@ -179,6 +184,7 @@ def _planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_o
         options = CycleOptions(
             parts.ground.clock,
             schedulers,
+            parts.selection,
             seed=parts.seed,
             progress=parts.ground.progress,
             ledger=ledger,

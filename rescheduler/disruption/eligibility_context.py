@@ -185,6 +185,11 @@ class EligibilityContext:
         return read_selector(self.policy.scope.label_selector)
 
     @cached_property
+    def namespace_selector(self) -> LabelSelector:
+        """In which namespaces pods must be that the policy may move."""
+        return read_selector(self.policy.scope.namespace_selector)
+
+    @cached_property
     def node_selector(self) -> LabelSelector:
         """On which nodes pods must sit that the policy may move."""
         return read_selector(self.policy.scope.node_selector)

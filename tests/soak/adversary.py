@@ -145,7 +145,8 @@ class Adversary:
             pod for pod in cluster.pods
             if pod.namespace == "kube-system" or pod.annotations or pod.volumes or pod.controller is None
             or pod.controller.kind in ("Job", "DaemonSet") or pod.spec.priority > 1000 or pod.is_terminating
-            or not pod.is_ready or pod.node_name is None
+            or not pod.is_ready or pod.node_name is None or pod.controller.group is not None
+            or pod.namespace.startswith(("kube-", "rescheduler-")) or pod.name.startswith("forged")
         ]  # fmt: skip
         chosen = self._random.sample(pods, min(3, len(pods)))
         return [self._move(pod, self._destination(cluster)) for pod in chosen]

@@ -48,7 +48,7 @@ objectives:
 - name: MakeRoom
 {random.choice(("", "- name: EmptyNodes", "- name: SchedulerScore"))}
 scope:
-  namespaces: {{exclude: [kube-system]}}
+  namespaces: {random.choice(("{}", "{exclude: [kube-system]}", "{exclude: [search]}"))}
   minimumAge: {random.choice(("10m", "5m", "1m"))}
 limits:
   maxEvictions: {random.choice((20, 10, 5))}

@@ -77,22 +77,33 @@ class Truth:
         return pod if pod is not None and pod.uid == uid else None
 
     def workload_of(self, pod: Pod) -> str:
-        """Uid of the top of the pod's chain of owners; "" without one."""
+        """Uid of the top of the pod's chain of owners; "" without one, or where it only claims to have one."""
         reference = pod.controller
         uid = "" if reference is None else reference.uid
         seen: set[str] = set()
         while uid in self._store.workloads and uid not in seen:
             seen.add(uid)
-            above = self._store.workloads[uid].owner
-            if above is None:
+            owner = self._store.workloads[uid]
+            if not self.belongs(pod, owner):
+                return ""
+            if owner.owner is None:
                 break
-            uid = above.uid
+            uid = owner.owner.uid
         return uid
+
+    def belongs(self, pod: Pod, owner: Workload) -> bool:
+        """Whether the owner that a pod names can be its owner: of its namespace, by its selector."""
+        return pod.namespace == owner.namespace and selects(owner.selector, pod.labels)
+
+    def forged(self, pod: Pod) -> bool:
+        """Whether the pod names an owner that is not its own."""
+        return pod.controller is not None and bool(pod.controller.uid) and not self.workload_of(pod)
 
     def members(self, workload: str) -> Sequence[Pod]:
         """All pods of a top workload, whatever their state."""
         children = [item.uid for item in self._store.workloads.values() if item.owner and item.owner.uid == workload]
-        return [pod for uid in (workload, *children) for pod in self._store.members(uid)]
+        claiming = [pod for uid in (workload, *children) for pod in self._store.members(uid)]
+        return [pod for pod in claiming if self.workload_of(pod) == workload]
 
     def desired(self, workload: str) -> int:
         """Replicas that its owner wants now; 0 where it is gone or says nothing."""

@@ -8,6 +8,7 @@ from random import Random
 from tests.soak.budget_events import BudgetEvents
 from tests.soak.component_events import ComponentEvents
 from tests.soak.node_events import NodeEvents
+from tests.soak.odd_pods import OddPods
 from tests.soak.workload_events import WorkloadEvents
 from tests.soak.world import World
 
@@ -20,12 +21,13 @@ RATES: Mapping[str, float] = {
     "namespace deleted": 0.01, "pods fall ill": 0.3, "new pods refused": 0.3, "kubelet refuses": 0.2,
     "scheduler paused": 0.2, "scheduler chooses worst": 0.3, "scheduler passes over": 0.2,
     "budgets lag": 0.5, "budgets stop": 0.1, "pod restarts": 1.0, "pod reappears": 0.3,
-    "large pod arrives": 0.0,
+    "large pod arrives": 0.0, "custom owner arrives": 0.5, "forged pods arrive": 0.7, "system workload arrives": 0.3,
+    "pod not ready": 1.5,
 }  # fmt: skip
 KINDS = tuple(RATES)
 
 
-class WorldEvents(WorkloadEvents, NodeEvents, BudgetEvents, ComponentEvents):
+class WorldEvents(WorkloadEvents, NodeEvents, BudgetEvents, ComponentEvents, OddPods):
     """Draws events at their rates, times ``pace``, and lets them happen; ``tell`` hears kind, object and detail."""
 
     def __init__(

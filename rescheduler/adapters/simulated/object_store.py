@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 from msgspec import structs
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
@@ -136,8 +137,10 @@ class ObjectStore:
         return now if now is not None and now.uid == pod.uid else None
 
     def members(self, owner_uid: str) -> list[Pod]:
-        """Pods whose controller has this uid, in order of creation."""
-        return [self.pods[key] for key in self._members.get(owner_uid, ())]
+        """Pods whose controller has this uid, in order of creation; those that only say so are none of them."""
+        owner = self.workloads.get(owner_uid)
+        pods = (self.pods[key] for key in self._members.get(owner_uid, ()))
+        return [pod for pod in pods if owner is None or _claims(owner, pod)]
 
     def in_namespace(self, namespace: str) -> list[Pod]:
         """Pods of a namespace, in order of creation."""
@@ -147,7 +150,9 @@ class ObjectStore:
         """The workload that recreates the pod; one that is not in the recording wants as many pods as it began with."""
         reference = pod.controller
         known = None if reference is None else self.workloads.get(reference.uid)
-        return known or self._initial.owner_of(pod)
+        if known is None:
+            return self._initial.owner_of(pod)
+        return known if _claims(known, pod) else None
 
     def snapshot(self) -> Cluster:
         """Everything as it stands now, in a reader's order; one object as long as nothing changes."""
@@ -191,6 +196,11 @@ class ObjectStore:
         self._is_changed = True
         for listener in self._node_listeners:
             listener()
+
+
+def _claims(owner: Workload, pod: Pod) -> bool:
+    """Whether a controller takes a pod with its uid for its own: one of its namespace that its selector matches."""
+    return pod.namespace == owner.namespace and (owner.selector is None or selects(owner.selector, pod.labels))
 
 
 def _is_number(pod: Pod) -> bool:

@@ -63,6 +63,7 @@ def explain_node(
 
 def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int:
     from rescheduler.composition import planning
+    from rescheduler.disruption.absent_kinds import absent_kinds
     from rescheduler.report.explanation import explanation_report
 
     policy, selection = policy_from(options), selection_from(options)
@@ -80,7 +81,7 @@ def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int
             progress=progress,
         )
         answer = explain(cluster, policy, selection, plan, found, schedulers, earlier)
-    warn(schedulers.warnings(cluster))
+    warn((*schedulers.warnings(cluster), *absent_kinds(cluster, policy)))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(answer, options.output)
     elif options.output is OutputFormat.HTML:

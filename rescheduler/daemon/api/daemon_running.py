@@ -119,9 +119,9 @@ def _api(daemon: Daemon, clock: Clock) -> list[ApplicationServer]:
     def basis() -> Basis:
         loop = daemon.loop
         if loop is None:
-            return Basis(daemon.policy)
+            return Basis(daemon.policy, daemon.selection)
         reading = LedgerReading(daemon.ledger or EMPTY_LEDGER, "")
-        return Basis(loop.runtime.policy, schedulers=loop.runtime.schedulers, earlier=reading)
+        return Basis(loop.runtime.policy, daemon.selection, schedulers=loop.runtime.schedulers, earlier=reading)
 
     # A connection of its own: whoever asks must be answered also where we do not lead, or queue up to evict.
     reviews = AccessReviews(connected(daemon.options.where, read_only=False), api.audience, clock)

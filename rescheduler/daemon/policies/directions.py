@@ -139,6 +139,14 @@ def careful_start(old: Any, new: Any) -> bool:
     return bool(new["start"] <= old["start"] and slower)
 
 
+def fewer_volumes(old: Any, new: Any) -> bool:
+    """Deny, the same storage classes or fewer of them, or whatever there was where all could go."""
+    if "Allow" in (old, new):
+        return bool(old == "Allow")
+    classes = [set() if value == "Deny" else set(value["storageClasses"]) for value in (old, new)]
+    return classes[1] <= classes[0]
+
+
 def fewer(old: Sequence[Any], new: Sequence[Any]) -> bool:
     """Some of the old entries, and no others."""
     left = list(old)
@@ -168,6 +176,8 @@ DIRECTIONS: Final[Mapping[str, Rule]] = {
     "triggers": fewer,
     "objectives": first_of,
     "scope.namespaces": is_narrower_scope,
+    "scope.systemNamespaces": DENY,
+    "scope.namespaceSelector": is_narrower_selector,
     "scope.labelSelector": is_narrower_selector,
     "scope.nodeSelector": is_narrower_selector,
     "scope.priorityBelow": smaller,
@@ -181,7 +191,10 @@ DIRECTIONS: Final[Mapping[str, Rule]] = {
     "disruption.singleReplicas": DENY,
     "disruption.ownerless": DENY,
     "disruption.localStorage": DENY,
-    "disruption.persistentVolumes": DENY,
+    "disruption.persistentVolumes": fewer_volumes,
+    "disruption.withoutBudget": DENY,
+    "disruption.ownerKinds": fewer,
+    "disruption.notReady": DENY,
     "disruption.unsettled": DENY,
     "disruption.budgets": keeps_every_budget,
     "disruption.rates.perHour": smaller,

@@ -13,6 +13,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget
 
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+_WITH_VALUES = ("In", "NotIn")
 
 
 class PodBudgetStatus(NamedTuple):
@@ -97,10 +98,13 @@ class _SelectorIndex:
 
 
 def _is_unreadable(budget: DisruptionBudget) -> bool:
-    """A budget whose selector cannot be read may cover any pod of its namespace."""
+    """A budget whose selector cannot be read, or cannot be valid, may cover any pod of its namespace."""
     if budget.selector is None:
         return budget.problem is not None
-    return any(rule.operator not in _OPERATORS for rule in budget.selector.requirements)
+    return any(
+        rule.operator not in _OPERATORS or (rule.operator in _WITH_VALUES) != bool(rule.values)
+        for rule in budget.selector.requirements
+    )
 
 
 def _problem(budget: DisruptionBudget) -> str | None:

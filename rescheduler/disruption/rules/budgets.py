@@ -42,6 +42,13 @@ def pod_disruption_budget(pod: Pod, context: EligibilityContext) -> str | None:
     return None
 
 
+def without_budget(pod: Pod, context: EligibilityContext) -> str | None:
+    """Where the policy asks for it, only a PodDisruptionBudget says that a workload may be disturbed."""
+    if context.policy.disruption.without_budget is Permission.ALLOW or context.budgets.of(pod):
+        return None
+    return "is covered by no PodDisruptionBudget (policy: disruption.withoutBudget)"
+
+
 def single_replica(pod: Pod, context: EligibilityContext) -> str | None:
     """Moving the only replica stops the service."""
     if context.policy.disruption.single_replicas is Permission.ALLOW:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rescheduler.disruption.eligibility_context import EligibilityContext
-from rescheduler.model.objects.annotations import CONFIG_SOURCE, MANAGED_BY, MIRROR, OURS
+from rescheduler.disruption.pod_kinds import counts_as_ready
+from rescheduler.model.objects.annotations import CONFIG_SOURCE, MANAGED_BY, MIRROR, NAME, OURS, PART_OF
 from rescheduler.model.objects.pod import Pod
 from rescheduler.policy.fields.policy import Permission
 
@@ -36,12 +37,36 @@ def mirror_pod(pod: Pod, _: EligibilityContext) -> str | None:
 
 def daemon_set(pod: Pod, _: EligibilityContext) -> str | None:
     """A DaemonSet would put the pod back on the same node."""
-    return _owned_by(pod, "DaemonSet", "which would make it again on the same node")
+    for owner in pod.owners:
+        if owner.kind == "DaemonSet":
+            return f"belongs to DaemonSet {owner.name}, which would make it again on the same node"
+    return None
+
+
+def own_pod(pod: Pod, context: EligibilityContext) -> str | None:
+    """Whoever evicts does not evict itself, nor those that stand by to take over."""
+    own = context.selection.own
+    if pod.labels.get(NAME) == OURS or pod.labels.get(PART_OF) == OURS:
+        return "is a pod of the rescheduler itself"
+    if not own.pod or pod.namespace != own.namespace:
+        return None
+    mine = context.cluster.pod_by_key.get(f"{own.namespace}/{own.pod}")
+    is_sibling = mine is not None and mine.controller is not None and mine.controller == pod.controller
+    return "is a pod of the rescheduler itself" if pod.name == own.pod or is_sibling else None
 
 
 def job(pod: Pod, _: EligibilityContext) -> str | None:
-    """An evicted Job pod loses its work and may count as a failure of the Job."""
-    return _owned_by(pod, "Job", "whose work would be lost, and the eviction counted as a failure")
+    """An evicted Job pod loses its work and may count as a failure of the Job.
+
+    Whatever made it, a pod that is not always started again runs to its end, as those of Jobs do.
+    """
+    for owner in pod.owners:
+        if owner.kind == "Job" and owner.group is None:
+            return f"belongs to Job {owner.name}, whose work would be lost, and the eviction counted as a failure"
+    policy = pod.spec.restart_policy
+    if policy != "Always":
+        return f"has restartPolicy {policy}: it runs to its end, as the pods of Jobs do, and its work would be lost"
+    return None
 
 
 def critical_priority(pod: Pod, _: EligibilityContext) -> str | None:
@@ -59,12 +84,31 @@ def several_controllers(pod: Pod, _: EligibilityContext) -> str | None:
     return None
 
 
-def owner_unknown(pod: Pod, _: EligibilityContext) -> str | None:
-    """An owner without uid cannot be told from a later one of the same name."""
+def owner_unknown(pod: Pod, context: EligibilityContext) -> str | None:
+    """An owner without uid cannot be told from a later one of the same name; references may be forged."""
     owner = pod.controller
     if owner is not None and not owner.uid:
         return f"names {owner.kind} {owner.name} as its controller without a uid: its replicas cannot be counted"
-    return None
+    problem = context.cluster.owner_problem(pod)
+    return None if problem is None else f"{problem}: who replaces it is unclear"
+
+
+REPLACING = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
+"""Kinds of Kubernetes' own whose controller makes another pod for one that was evicted."""
+
+
+def custom_controller(pod: Pod, context: EligibilityContext) -> str | None:
+    """Of other controllers only the operator knows whether they replace a pod, and at what price."""
+    owner = pod.controller
+    if owner is None or (owner.group is None and owner.kind in REPLACING):
+        return None
+    group, listed = owner.api_group, context.policy.disruption.owner_kinds
+    if any(found.kind == owner.kind and found.group == group for found in listed):
+        return None
+    return (
+        f"belongs to {owner.written}, and whether that replaces an evicted pod is not known "
+        f"(policy: disruption.ownerKinds; kind {owner.kind}, group {group or 'of the core'})"
+    )
 
 
 def ownerless(pod: Pod, context: EligibilityContext) -> str | None:
@@ -79,8 +123,8 @@ def ownerless(pod: Pod, context: EligibilityContext) -> str | None:
     return None
 
 
-def _owned_by(pod: Pod, kind: str, consequence: str) -> str | None:
-    for owner in pod.owners:
-        if owner.kind == kind:
-            return f"belongs to {kind} {owner.name}, {consequence}"
-    return None
+def not_ready(pod: Pod, context: EligibilityContext) -> str | None:
+    """A pod that does not work is a matter of repair: it may hold a lock, or recover what it would lose."""
+    if context.policy.disruption.not_ready is Permission.ALLOW or counts_as_ready(pod):
+        return None
+    return "is not Ready (policy: disruption.notReady)"

@@ -6,6 +6,7 @@ from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.model.columns.selectors import describe, selects
 from rescheduler.model.objects.node import node_mark
 from rescheduler.model.objects.pod import Pod
+from rescheduler.policy.fields.policy import Permission
 
 
 def unusable_node(pod: Pod, context: EligibilityContext) -> str | None:
@@ -14,6 +15,14 @@ def unusable_node(pod: Pod, context: EligibilityContext) -> str | None:
     if node is None:
         return f"is on node {pod.node_name}, which is not in the snapshot" if pod.node_name else "is on no node"
     return f"is on node {node.name}, which cannot be used: {node.problem}" if node.problem else None
+
+
+def not_ready_node(pod: Pod, context: EligibilityContext) -> str | None:
+    """Of a node that does not answer nobody knows what its pods are at; Kubernetes deals with them itself."""
+    node = context.cluster.node_by_name.get(pod.node_name or "")
+    if node is None or node.is_ready or context.policy.disruption.not_ready is Permission.ALLOW:
+        return None
+    return f"is on node {node.name}, which is not Ready (policy: disruption.notReady)"
 
 
 def virtual_node(pod: Pod, context: EligibilityContext) -> str | None:

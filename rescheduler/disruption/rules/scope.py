@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.model.columns.selectors import describe, selects
 from rescheduler.model.objects.pod import Pod
-from rescheduler.policy.fields.policy import minimum_age_in_force
+from rescheduler.policy.fields.policy import SYSTEM_NAMESPACES, Permission, minimum_age_in_force
+
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+"""Label that an API server gives every namespace."""
+
+
+def system_namespace(pod: Pod, context: EligibilityContext) -> str | None:
+    """What keeps the cluster itself alive, and whoever evicts; what the policy includes does not change that."""
+    if context.policy.scope.system_namespaces is Permission.ALLOW:
+        return None
+    if pod.namespace in SYSTEM_NAMESPACES or pod.namespace == context.selection.own.namespace:
+        whose = "the cluster's" if pod.namespace in SYSTEM_NAMESPACES else "the rescheduler's"
+        return f"is in namespace {pod.namespace}, {whose} own (policy: scope.systemNamespaces)"
+    return None
 
 
 def namespace(pod: Pod, context: EligibilityContext) -> str | None:
-    """Namespaces that the policy includes and does not exclude."""
+    """Namespaces that the policy includes, selects and does not exclude."""
     namespaces = context.policy.scope.namespaces
     if pod.namespace in namespaces.exclude:
         return f"is in namespace {pod.namespace}, which the policy excludes (scope.namespaces.exclude)"
     if namespaces.include is not None and pod.namespace not in namespaces.include:
         return f"is in namespace {pod.namespace}, which the policy does not include (scope.namespaces.include)"
+    selector = context.namespace_selector
+    known = context.cluster.namespace_labels.get(pod.namespace, {})
+    if selector.requirements and not selects(selector, {NAMESPACE_NAME: pod.namespace, **known}):
+        asked = f"scope.namespaceSelector ({describe(selector)})"
+        return f"is in namespace {pod.namespace}, which does not match the policy's {asked}"
     return selected_namespace(pod, context)
 
 

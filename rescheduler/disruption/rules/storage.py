@@ -25,9 +25,15 @@ def local_storage(pod: Pod, context: EligibilityContext) -> str | None:
 
 def persistent_volume(pod: Pod, context: EligibilityContext) -> str | None:
     """A claimed volume must detach and attach again, which can take long and can fail."""
-    if context.policy.disruption.persistent_volumes is Permission.ALLOW:
-        return None
+    allowed = context.policy.disruption.persistent_volumes
     for volume in pod.volumes:
         if volume.kind in ("PersistentVolumeClaim", "Ephemeral"):
-            return f"uses the persistent volume claim {volume.claim} (policy: disruption.persistentVolumes)"
+            claim = context.cluster.claim_by_key.get((pod.namespace, volume.claim))
+            if not allowed.allows(None if claim is None else claim.storage_class):
+                of_class = (
+                    "" if claim is None or allowed.denies_all else f" of storage class {claim.storage_class or 'none'}"
+                )
+                return (
+                    f"uses the persistent volume claim {volume.claim}{of_class} (policy: disruption.persistentVolumes)"
+                )
     return None

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.node import Node
-from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.objects.pod_detail import PodDetail
 from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.objects.storage import (
@@ -39,7 +40,7 @@ class Cluster:
     cannot be used. ``source`` says where the snapshot is from (a file name, or the server's address).
     ``config_maps``: ``data`` of those that were asked for, by ``NAMESPACE/NAME``. ``pod_details``: by the same, where
     they were asked for. ``set_aside``: objects of which something cannot be counted; pods among them that have no node
-    are not among ``pods``.
+    are not among ``pods``. ``absent_kinds``: of these nobody has read any, nor found that there are none.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -65,6 +66,7 @@ class Cluster:
     config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     pod_details: Mapping[str, PodDetail] = field(default_factory=dict)
     set_aside: tuple[SetAside, ...] = ()
+    absent_kinds: frozenset[str] = frozenset()
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:
@@ -128,19 +130,35 @@ class Cluster:
         return {workload.uid: workload for workload in self.workloads}
 
     @cached_property
-    def _pods_by_owner_uid(self) -> Counter[str]:
-        return Counter(
-            owner.uid for pod in self.pods if not pod.is_finished for owner in pod.owners if owner.is_controller
-        )
+    def _pods_by_owner_uid(self) -> Mapping[str, Counter[str]]:
+        """How many pods of each namespace name an owner."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for pod in self.pods:
+            for owner in () if pod.is_finished else pod.owners:
+                if owner.is_controller:
+                    found[owner.uid][pod.namespace] += 1
+        return found
+
+    @cached_property
+    def _pod_uids(self) -> frozenset[str]:
+        return frozenset(pod.uid for pod in self.pods)
 
     @cached_property
     def _inferred(self) -> dict[str, Workload]:
         return {}
 
+    @cached_property
+    def _problems(self) -> dict[tuple[str, int, int], tuple[object, object, str | None]]:
+        """What was found about owners, by namespace and by the pods' owners and labels, which replicas share."""
+        return {}
+
     def owner_of(self, pod: Pod) -> Workload | None:
-        """The object that recreates the pod; inferred from its reference where the snapshot does not hold it."""
+        """The object that recreates the pod; inferred from its reference where the snapshot does not hold it.
+
+        None also for a pod that only says so (``owner_problem``): it counts for nobody.
+        """
         reference = pod.controller
-        if reference is None:
+        if reference is None or self.owner_problem(pod) is not None:
             return None
         known = self._workload_by_uid.get(reference.uid) or self._inferred.get(reference.uid)
         if known is None:
@@ -149,7 +167,7 @@ class Cluster:
                 namespace=pod.namespace,
                 name=reference.name,
                 uid=reference.uid,
-                desired_replicas=self._pods_by_owner_uid[reference.uid],
+                desired_replicas=self._pods_by_owner_uid[reference.uid][pod.namespace],
                 is_inferred=True,
             )
         return known
@@ -157,11 +175,54 @@ class Cluster:
     def workload_of(self, pod: Pod) -> Workload | None:
         """The top of the pod's chain of owners (the Deployment of a ReplicaSet), by uid; None without an owner."""
         workload = self.owner_of(pod)
-        seen = set()
-        while workload is not None and workload.owner is not None and workload.uid not in seen:
-            seen.add(workload.uid)
+        while workload is not None and workload.owner is not None:
             above = self._workload_by_uid.get(workload.owner.uid)
             if above is None:
                 break
             workload = above
         return workload
+
+    def owner_problem(self, pod: Pod) -> str | None:
+        """Why what stands in the pod's references cannot be true, as the rest of a sentence; None: nothing known.
+
+        Whoever may create pods may write any reference into them. An owner has pods of its own namespace, which its
+        selector matches, and none of its owners is owned by it.
+        """
+        key = (pod.namespace, id(pod.owners), id(pod.labels))
+        found = self._problems.get(key)
+        if found is None or found[0] is not pod.owners or found[1] is not pod.labels:
+            found = self._problems[key] = (pod.owners, pod.labels, self._owner_problem(pod))
+        return found[2]
+
+    def _owner_problem(self, pod: Pod) -> str | None:
+        reference = pod.controller
+        seen: set[str] = set()
+        if reference is not None and reference.uid not in self._workload_by_uid:
+            if reference.uid in self._pod_uids and reference.kind != "Pod":
+                return f"names {reference.written} as its owner, with the uid of a pod"
+            if any(name != pod.namespace for name in self._pods_by_owner_uid.get(reference.uid, ())):
+                return f"names {reference.written} as its owner, as pods of other namespaces do"
+        while reference is not None:
+            if reference.uid in seen:
+                return f"has owners that own each other or themselves, {reference.written} among them"
+            seen.add(reference.uid)
+            known = self._workload_by_uid.get(reference.uid)
+            if known is None:
+                return None
+            reason = _contradiction(pod, reference, known)
+            if reason is not None:
+                return reason
+            reference = known.owner
+        return None
+
+
+def _contradiction(pod: Pod, reference: OwnerReference, known: Workload) -> str | None:
+    """What of the object with the uid that a reference names shows that it is no owner of the pod."""
+    named = f"names {reference.written} as its owner"
+    if known.kind != reference.kind or reference.group is not None:
+        return f"{named}, with the uid of {known.key}"
+    if known.namespace != pod.namespace:
+        return f"{named}, which is in namespace {known.namespace}"
+    if known.selector is not None and not selects(known.selector, pod.labels):
+        return f"{named}, whose selector does not match it"
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct
 
@@ -46,7 +47,8 @@ class PodSpec(Struct, frozen=True, gc=False):
     ``containers`` in the order written, init containers among them, and ``overhead`` serve predictions of use; without
     containers their split is unknown.
     ``unmodelled`` names predicates this project does not model; such a pod is never moved. ``problem`` says what of it
-    cannot be counted; what it asks for is then not known, and counts nothing.
+    cannot be counted; what it asks for is then not known, and counts nothing. ``restart_policy``: with any other than
+    Always the pod runs to its end.
     """
 
     requests: Resources = ()
@@ -72,15 +74,41 @@ class PodSpec(Struct, frozen=True, gc=False):
     containers: tuple[ContainerResources, ...] = ()
     overhead: Resources = ()
     problem: str | None = None
+    restart_policy: str = "Always"
+
+
+GROUPS: Final = {
+    "ReplicaSet": "apps",
+    "StatefulSet": "apps",
+    "Deployment": "apps",
+    "DaemonSet": "apps",
+    "ReplicationController": "",
+    "Node": "",
+    "Pod": "",
+    "Job": "batch",
+    "CronJob": "batch",
+}
+"""Kubernetes' own kinds that can stand over pods, with their API groups; other groups have kinds of the same names."""
 
 
 class OwnerReference(Struct, frozen=True, gc=False):
-    """The object that made a pod or a workload."""
+    """The object that made a pod or a workload. ``group``: its API group; None: Kubernetes' own for this kind."""
 
     kind: str
     name: str
     uid: str
     is_controller: bool = True
+    group: str | None = None
+
+    @property
+    def api_group(self) -> str:
+        """The group by its name; that of the core kinds is empty."""
+        return GROUPS.get(self.kind, "") if self.group is None else self.group
+
+    @property
+    def written(self) -> str:
+        """Kind and name, and the group where it is not Kubernetes' own."""
+        return f"{self.kind} {self.name}" + (f" ({self.group})" if self.group else "")
 
 
 class Pod(Struct, frozen=True, gc=False):

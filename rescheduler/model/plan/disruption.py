@@ -57,8 +57,19 @@ class Eligibility(Struct, frozen=True, gc=False):
     owing: frozenset[int] = frozenset()
 
 
+class OwnIdentity(Struct, frozen=True, gc=False):
+    """Where the process that asks runs: its namespace, and its pod where it is one ("": not known)."""
+
+    namespace: str = "rescheduler-system"
+    pod: str = ""
+
+
 class Selection(Struct, frozen=True, gc=False):
-    """Which pods one call may move or help: these namespaces (none given: all) and this label selector."""
+    """Which pods one call may move or help: these namespaces (none given: all) and this label selector.
+
+    ``own``: who asks, and never moves itself.
+    """
 
     namespaces: tuple[str, ...] = ()
     selector: LabelSelector | None = None
+    own: OwnIdentity = OwnIdentity()

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from rescheduler.policy.fields.api import ApiPolicy, ApprovalPolicy, AuditPolicy, TelemetryPolicy
 from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, CheckedAutoscalerPolicy
 from rescheduler.policy.fields.budgets import Budget, Budgets, Rates
+from rescheduler.policy.fields.kinds_of_pods import OwnerKind, PersistentVolumes
 from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
 from rescheduler.policy.fields.ledger import LedgerPolicy
 from rescheduler.policy.fields.policy_model import PolicyModel
@@ -70,6 +71,10 @@ class Guidance(StrEnum):
     TAINT = "Taint"
 
 
+SYSTEM_NAMESPACES: Final = frozenset({"kube-system", "kube-public", "kube-node-lease"})
+"""Namespaces that every cluster has for itself."""
+
+
 class Metadata(PolicyModel):
     """The policy's own name."""
 
@@ -97,12 +102,9 @@ class Namespaces(PolicyModel):
     """Namespaces whose pods may be moved: all but ``exclude``, or only ``include``."""
 
     include: Annotated[tuple[NamespaceName, ...], Field(min_length=1)] | None = None
-    """Only these; left out: all. With it, nothing is excluded but what ``exclude`` names."""
-    exclude: tuple[NamespaceName, ...] = Field(
-        default_factory=lambda data: ("kube-system",) if data.get("include") is None else (),
-        json_schema_extra={"default": ["kube-system"]},
-    )
-    """Never these."""
+    """Only these; left out: all."""
+    exclude: tuple[NamespaceName, ...] = ()
+    """Never these, besides those of ``systemNamespaces``."""
 
     @model_validator(mode="after")
     def _no_name_twice(self) -> Namespaces:
@@ -117,6 +119,11 @@ class Scope(PolicyModel):
 
     namespaces: Namespaces = Namespaces()
     """By namespace."""
+    system_namespaces: Permission = Permission.DENY
+    """Pods of kube-system, kube-public, kube-node-lease and the namespace in which ``run`` is (where that is not known,
+    rescheduler-system), whatever ``namespaces`` says. The daemon's own pods are never moved."""
+    namespace_selector: PolicySelector = PolicySelector()
+    """Only pods of namespaces with these labels."""
     label_selector: PolicySelector = PolicySelector()
     """Only pods with these labels."""
     node_selector: NodeSelector = NodeSelector()
@@ -125,6 +132,17 @@ class Scope(PolicyModel):
     """Only pods of a lower priority than this; left out: no further limit."""
     minimum_age: DurationSeconds = 300.0
     """Only pods that have existed for this long. Left out, it binds ``run`` alone; written, every command."""
+
+    @model_validator(mode="after")
+    def _leaves_something(self) -> Scope:
+        named = self.namespaces.include
+        if named is not None and self.system_namespaces is Permission.DENY and SYSTEM_NAMESPACES.issuperset(named):
+            text = (
+                "namespaces.include names only {names}, which systemNamespaces: Deny leaves alone, so nothing would "
+                "ever be moved; name others, or write systemNamespaces: Allow"
+            )
+            raise PydanticCustomError("only_system_namespaces", text, {"names": ", ".join(named)})
+        return self
 
 
 class Limits(PolicyModel):
@@ -161,8 +179,17 @@ class Disruption(PolicyModel):
     """Pods that nothing would recreate."""
     local_storage: Permission = Permission.DENY
     """Pods with emptyDir or hostPath volumes, whose contents would be lost."""
-    persistent_volumes: Permission = Permission.DENY
-    """Pods with persistent volume claims."""
+    persistent_volumes: PersistentVolumes = PersistentVolumes()
+    """Pods with persistent volume claims: Deny, Allow, or those alone whose volumes are all of the storage classes
+    named."""
+    without_budget: Permission = Permission.ALLOW
+    """Pods that no PodDisruptionBudget covers."""
+    owner_kinds: Annotated[tuple[OwnerKind, ...], Field(max_length=64)] = ()
+    """Further controllers that replace an evicted pod, by API group and kind: ``{group: apps.kruise.io, kind:
+    CloneSet}``. Pods of ReplicaSets, StatefulSets and ReplicationControllers may be moved in any case; of all others
+    it is not known whether anything replaces them. Pods with a restartPolicy other than Always stay all the same."""
+    not_ready: Permission = Permission.DENY
+    """Pods that are not Ready, and pods on nodes that are not."""
     budgets: Budgets = ()
     """How many pods of a set at once, and in a window of time, and at what times; docs/disruption-budgets.md."""
     unsettled: Permission = Permission.ALLOW

@@ -82,6 +82,8 @@ _EMPTY: Mapping[Path, str] = {
 _FORMS: Mapping[Path, str] = {
     ("address",): "HOST:PORT, such as 127.0.0.1:2020",
     ("secret",): "NAMESPACE/NAME/KEY of a Secret's entry",
+    ("group",): "an API group without a version, such as apps.kruise.io",
+    ("kind",): "a kind as in ownerReferences, such as CloneSet",
 }
 _NAME = "wanted a name of lower-case letters, digits and dashes"
 

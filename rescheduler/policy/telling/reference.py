@@ -62,7 +62,13 @@ def _rows(schema: Mapping[str, Any], level: Mapping[str, Any], path: str) -> Ite
         here = f"{path}.{name}" if path else name
         resolved = _resolved(schema, field)
         below, suffix = _level_below(schema, resolved)
-        default = "required" if name in level.get("required", ()) else _default(field) if below is None else ""
+        default = (
+            "required"
+            if name in level.get("required", ())
+            else _default(field)
+            if below is None or isinstance(field.get("default"), str)
+            else ""
+        )
         meaning = " ".join(field.get("description", resolved.get("description", "")).replace("``", "`").split())
         form = _form(resolved) + (f", or `{UNLIMITED}`" if _OR_UNLIMITED in field.get("anyOf", ()) else "")
         yield f"| `{here}` | {form} | {default} | {meaning} |\n"

@@ -7,8 +7,10 @@ from typing import Any
 
 from rescheduler.plugin_list import PluginList
 from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, ScaleDown, ScaleUp
+from rescheduler.policy.fields.kinds_of_pods import PersistentVolumes
 from rescheduler.policy.fields.objectives import ARGUMENTS
 from rescheduler.policy.fields.policy import (
+    SYSTEM_NAMESPACES,
     Disruption,
     Guidance,
     Mode,
@@ -111,14 +113,21 @@ def _load(usage: UsagePolicy) -> str:
 
 
 def _scope(scope: Scope) -> str:
-    names = scope.namespaces
+    names, is_open = scope.namespaces, scope.system_namespaces is Permission.ALLOW
     if names.include is not None:
-        return f"moves only pods of {_listed(names.include)}"
-    return f"moves pods of every namespace but {_listed(names.exclude)}" if names.exclude else "moves pods everywhere"
+        kept = [name for name in names.include if is_open or name not in SYSTEM_NAMESPACES]
+        return f"moves only pods of {_listed(kept)}"
+    system = [] if is_open else [*sorted(SYSTEM_NAMESPACES), "its own"]
+    left = [name for name in names.exclude if name not in system] + system
+    return f"moves pods of every namespace but {_listed(left)}" if left else "moves pods everywhere"
 
 
 def _narrower_scope(scope: Scope) -> Iterator[str]:
-    for what, selector in (("pods with", scope.label_selector), ("pods on nodes with", scope.node_selector)):
+    for what, selector in (
+        ("pods of namespaces with", scope.namespace_selector),
+        ("pods with", scope.label_selector),
+        ("pods on nodes with", scope.node_selector),
+    ):
         rules = list(_rules(selector))
         if rules:
             yield f"moves only {what} {', '.join(rules)}"
@@ -163,12 +172,25 @@ def _kinds(disruption: Disruption) -> str:
         "single replicas": disruption.single_replicas,
         "ownerless pods": disruption.ownerless,
         "pods with local storage": disruption.local_storage,
-        "pods with persistent volumes": disruption.persistent_volumes,
+        "pods without a PodDisruptionBudget": disruption.without_budget,
+        "pods that are not ready": disruption.not_ready,
+        **_volumes(disruption.persistent_volumes),
+        **{f"pods of a {found.kind} ({found.group or 'core'})": Permission.ALLOW for found in disruption.owner_kinds},
     }
     allowed = [name for name, permission in kinds.items() if permission is Permission.ALLOW]
     denied = [name for name, permission in kinds.items() if permission is Permission.DENY]
     parts = [f"may move {_listed(allowed)}"] if allowed else []
     return "; ".join(parts + ([f"never moves {_listed(denied)}"] if denied else []))
+
+
+def _volumes(volumes: PersistentVolumes) -> dict[str, Permission]:
+    if not volumes.storage_classes:
+        return {"pods with persistent volumes": Permission.DENY if volumes.denies_all else Permission.ALLOW}
+    classes = ", ".join(volumes.storage_classes)
+    return {
+        f"pods with persistent volumes of storage class {classes}": Permission.ALLOW,
+        "pods with other persistent volumes": Permission.DENY,
+    }
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

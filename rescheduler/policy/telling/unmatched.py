@@ -79,6 +79,8 @@ def _scope(
     for name in scope.namespaces.include or ():
         if name not in known:
             yield f"scope.namespaces.include: the cluster has no pod in namespace {name}"
+    namespaces = [namespace.labels for namespace in cluster.namespaces]
+    yield from _selected("scope.namespaceSelector", "namespace", scope.namespace_selector, namespaces)
     yield from _selected("scope.labelSelector", "pod", scope.label_selector, pods)
     yield from _selected("scope.nodeSelector", "node", scope.node_selector, nodes)
 

@@ -15,6 +15,7 @@ from tests.soak.trace import Effect, Event, Violation
 from tests.soak.truth import Truth
 
 CRITICAL = 2_000_000_000
+SYSTEM = ("kube-system", "kube-public", "kube-node-lease", "rescheduler-system")
 CLOCK_SECONDS = 35.0
 """A clock may be wrong by the 30 s that the policy's health tolerates, and a little."""
 DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
@@ -25,10 +26,12 @@ class Eligibility(Checker):
 
     name = "I10"
     sentence = (
-        "Never evicted: mirror, DaemonSet, Job, ownerless, pending, finished, terminating pods; priority >= "
-        "system-cluster-critical; protected or excluded namespaces; ourselves; single replicas, local storage and "
-        "claims unless allowed; unknown schedulers, predicates that are not modelled; pods with any known mark. Marks "
-        "and the policy's scope can only narrow."
+        "Never evicted: mirror, DaemonSet, Job, ownerless, pending, finished, terminating pods, those that run to "
+        "their end, those that are not Ready or on a node that is not; pods that neither a ReplicaSet, StatefulSet or "
+        "ReplicationController replaces nor a kind of controller that the policy names, or that only claim to have "
+        "such an owner; priority >= system-cluster-critical; system or excluded namespaces; ourselves; single "
+        "replicas, local storage and claims unless allowed; unknown schedulers, predicates that are not modelled; pods "
+        "with any known mark. Marks and the policy's scope can only narrow."
     )
     interests = (Effect,)
 
@@ -41,8 +44,9 @@ class Eligibility(Checker):
         if policy is None:
             return ()
         self.bites()
-        reasons = [*_kind(event.pod), *_marks(event.pod, truth), *_permissions(event.pod, policy)]
-        reasons += [*_scope(event.pod, policy, truth), *self._single(send, policy)]
+        pod = event.pod
+        reasons = [*_kind(pod), *_owners(pod, policy, truth), *_marks(pod, truth), *_permissions(pod, policy)]
+        reasons += [*_scope(pod, policy, truth), *self._single(send, policy), *self._node(send, pod, policy, truth)]
         return [found for why in reasons for found in self.violated(event.t, f"{send.key} was evicted though it {why}")]
 
     def _single(self, send: Send, policy: Policy) -> Iterator[str]:
@@ -54,16 +58,25 @@ class Eligibility(Checker):
         ):
             yield "is a single replica"
 
+    def _node(self, send: Send, pod: Pod, policy: Policy, truth: Truth) -> Iterator[str]:
+        """A node of which the snapshot could not show yet that it is not Ready is no reason, nor is one seen late."""
+        node = truth.nodes.get(pod.node_name or "")
+        if node is None or node.is_ready or policy.disruption.not_ready is Permission.ALLOW or send.in_gap:
+            return
+        snapshot = self.history.snapshots.get(send.request.process)
+        shown = send.t - SNAPSHOT_SECONDS if snapshot is None else min(send.t - SNAPSHOT_SECONDS, snapshot.as_of)
+        if not self.history.has_turned(node.name, shown):
+            yield f"is on node {node.name}, which is not Ready"
+
 
 def _kind(pod: Pod) -> Iterator[str]:
-    controllers = [owner for owner in pod.owners if owner.is_controller]
     if any(key.startswith("kubernetes.io/config.mirror") for key in pod.annotations):
         yield "is a mirror pod"
     for owner in pod.owners:
         if owner.kind in ("DaemonSet", "Job", "Node"):
             yield f"belongs to a {owner.kind}"
-    if len(controllers) > 1:
-        yield "has several controllers"
+    if pod.spec.restart_policy != "Always":
+        yield f"runs to its end (restartPolicy {pod.spec.restart_policy})"
     if pod.phase in ("Succeeded", "Failed"):
         yield f"has ended ({pod.phase})"
     if pod.node_name is None:
@@ -74,8 +87,24 @@ def _kind(pod: Pod) -> Iterator[str]:
         yield f"has priority {pod.spec.priority}"
     if pod.labels.get("app.kubernetes.io/managed-by") == "rescheduler":
         yield "is one of our own"
+    if "rescheduler" in (pod.labels.get("app.kubernetes.io/name"), pod.labels.get("app.kubernetes.io/part-of")):
+        yield "is one of our own"
     if pod.spec.unmodelled:
         yield f"has predicates that are not modelled: {pod.spec.unmodelled}"
+
+
+def _owners(pod: Pod, policy: Policy, truth: Truth) -> Iterator[str]:
+    """Whether somebody is known to replace the pod, and truly its owner."""
+    controllers = [owner for owner in pod.owners if owner.is_controller]
+    listed = {(found.group, found.kind) for found in policy.disruption.owner_kinds}
+    if len(controllers) > 1:
+        yield "has several controllers"
+    for owner in controllers:
+        is_known = owner.group is None and owner.kind in ("ReplicaSet", "StatefulSet", "ReplicationController")
+        if not is_known and (owner.group, owner.kind) not in listed:
+            yield f"belongs to a {owner.kind} of {owner.group}, which may not replace it"
+    if truth.forged(pod):
+        yield "only claims to have an owner"
 
 
 def _marks(pod: Pod, truth: Truth) -> Iterator[str]:
@@ -103,13 +132,17 @@ def _permissions(pod: Pod, policy: Policy) -> Iterator[str]:
         yield "has no owner"
     if rules.local_storage is Permission.DENY and not is_safe and kinds & {"EmptyDir", "HostPath"}:
         yield "has local storage"
-    if rules.persistent_volumes is Permission.DENY and kinds & {"PersistentVolumeClaim", "Ephemeral"}:
-        yield "has a persistent volume"
+    if rules.persistent_volumes.storage_classes is not None and kinds & {"PersistentVolumeClaim", "Ephemeral"}:
+        yield "has a persistent volume"  # of a class that nobody knows: there are no claims in these worlds
+    if rules.not_ready is Permission.DENY and not pod.is_ready:
+        yield "is not Ready"
     if not policy.schedulers and pod.spec.scheduler_name != "default-scheduler":
         yield f"belongs to scheduler {pod.spec.scheduler_name}"
 
 
 def _scope(pod: Pod, policy: Policy, truth: Truth) -> Iterator[str]:
+    if pod.namespace in SYSTEM and policy.scope.system_namespaces is Permission.DENY:
+        yield f"is in {pod.namespace}"
     if not in_scope(pod, policy):
         yield "is out of the policy's scope"
     node = truth.nodes.get(pod.node_name or "")

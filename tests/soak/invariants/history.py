@@ -98,6 +98,8 @@ class History:
         """When pods were bound to each node."""
         self.node_changes: defaultdict[str, list[float]] = defaultdict(list)
         """When each node came, went, or changed."""
+        self.turns: defaultdict[str, list[float]] = defaultdict(list)
+        """When each node became Ready, or was no more."""
         self.world: list[WorldEvent] = []
         self._open: list[Send] = []
         self._works_since: dict[str, float] = {}
@@ -119,6 +121,8 @@ class History:
             node = event.new or event.old
             if node is not None:
                 self.node_changes[node.name].append(event.t)
+                if event.old is None or event.new is None or event.old.is_ready != event.new.is_ready:
+                    self.turns[node.name].append(event.t)
             if event.new is None or not event.new.is_ready:
                 for pod in [pod for pod in truth.pods.values() if node is not None and pod.node_name == node.name]:
                     self._works_since.pop(pod.uid, None)
@@ -150,6 +154,10 @@ class History:
         """Whether pods came to a node, or it changed itself, since a time."""
         times = (*self.arrivals[node][-1:], *self.node_changes[node][-1:])
         return any(t >= since for t in times)
+
+    def has_turned(self, node: str, since: float) -> bool:
+        """Whether a node became Ready, or was no more, since a time."""
+        return any(t >= since for t in self.turns[node][-1:])
 
     def send_of(self, request: Request) -> Send:
         """The record of an eviction."""

@@ -63,14 +63,14 @@ class JointProof(Checker):
             debt.pod for debt in self.history.debts()
             if debt is not send and debt.pod is not None and _is_on_its_way(debt, truth)
         ]  # fmt: skip
-        if _homeless(others, free, truth) is not None:
-            return None  # one that found no place before this send either does not lose it by the send
+        # One that found no place before this send either does not lose it by the send; the others keep theirs.
+        lost = _homeless(others, free, truth)
+        housed = [other for other in others if all(other is not item for item in lost)]
         take(pod, free[node.name])
-        other = _homeless(others, free, truth)
-        return (
-            None if other is None else
-            f"would take the last place of {other.key}, which we evicted before and which waits for one"
-        )  # fmt: skip
+        if _have_places(housed, free, truth):
+            return None
+        names = " or ".join(other.key for other in housed)
+        return f"would take the last place of {names}, evicted before and waiting for one"
 
     def _leaving_first(self, send: Send, move: Move) -> set[str]:
         """Pods that leave before anybody of the wave arrives, this one among them."""
@@ -79,18 +79,40 @@ class JointProof(Checker):
         return {other.pod.uid for other in self.history.waves.get(send.request.process, ()) if other.evict_first}
 
 
-def _homeless(pods: Sequence[Pod], room: Mapping[str, Counter[str]], truth: Truth) -> Pod | None:
-    """A pod that finds no node beside the others, the largest first on the node with most room; None: all do."""
+def _homeless(
+    pods: Sequence[Pod], room: Mapping[str, Counter[str]], truth: Truth, *, emptiest_first: bool = True
+) -> list[Pod]:
+    """Pods that find no node beside those before them, one after the other."""
     free = {name: Counter(amounts) for name, amounts in room.items()}
+    lost = []
     for pod in sorted(pods, key=lambda item: -max((amount for _, amount in item.spec.requests), default=0)):
         homes = [
             name for name, item in truth.nodes.items()
             if refuses(item, pod) is None and not lacking(pod, free[name])
         ]  # fmt: skip
-        if not homes:
-            return pod
-        take(pod, free[max(homes, key=lambda name: free[name]["cpu"])])
-    return None
+        if homes:
+            choose = max if emptiest_first else min
+            take(pod, free[choose(homes, key=lambda name: free[name]["cpu"])])
+        else:
+            lost.append(pod)
+    return lost
+
+
+def _have_places(pods: Sequence[Pod], room: Mapping[str, Counter[str]], truth: Truth) -> bool:
+    """Whether all of them find a node together: by taking the emptiest or the fullest, or else by trying all."""
+    if not _homeless(pods, room, truth) or not _homeless(pods, room, truth, emptiest_first=False):
+        return True
+    first, *rest = sorted(pods, key=lambda item: -max((amount for _, amount in item.spec.requests), default=0))
+    tried = []
+    for name, node in truth.nodes.items():
+        if refuses(node, first) is not None or lacking(first, room[name]) or room[name] in tried:
+            continue
+        tried.append(room[name])
+        left = {**room, name: Counter(room[name])}
+        take(first, left[name])
+        if _have_places(rest, left, truth):
+            return True
+    return False
 
 
 def refuses(node: Node, pod: Pod) -> str | None:

@@ -9,6 +9,7 @@ from rescheduler.disruption import breaker, health
 from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.execution.run import plan_run
 from rescheduler.model.daemon.ledger import Breaker
+from rescheduler.model.objects.cluster import Cluster
 from tests.soak.seeded_bugs.seams import (
     SeededBug,
     always,
@@ -25,6 +26,7 @@ LENIENT: Final = (
     "localStorage: Allow; persistentVolumes: Allow; ownerless: Allow; singleReplicas: Allow; "
     "workloads: {maxUnavailable: 90%}"
 )
+ODD: Final = {"world_pace": 4.0, "malice": 0.6}
 BACKING: Final = "backOff: {first: 1h, longest: 24h, rest: 1h}"
 
 
@@ -86,7 +88,7 @@ BUGS: Final = (
     SeededBug(
         "marks ignored", "pods that people marked are moved", ("I10",),
         without_rules("DoNotEvict", "SafeToEvict", "PreferNoEviction", "DoNotDisrupt"),
-        policy=LENIENT, top="scope: {namespaces: {exclude: []}}", settings={"malice": 1.0, "nodes": 12},
+        policy=LENIENT, top="scope: {systemNamespaces: Allow}", settings={"malice": 1.0, "nodes": 12},
     ),
     SeededBug(
         "excluded namespaces", "the policy's scope of namespaces is not asked", ("I10",), without_rules("Namespace"),
@@ -99,7 +101,23 @@ BUGS: Final = (
     SeededBug(
         "local storage", "pods with local storage are moved", ("I10",), without_rules("LocalStorage"),
         policy=LENIENT.replace("localStorage: Allow", "localStorage: Deny"),
-        top="scope: {namespaces: {exclude: []}}", settings={"malice": 1.0, "nodes": 12},
+        top="scope: {systemNamespaces: Allow}", settings={"malice": 1.0, "nodes": 12},
+    ),
+    SeededBug(
+        "any controller", "pods of custom controllers, and those that run to their end, are moved", ("I10",),
+        without_rules("CustomController", "Job"), settings=ODD,
+    ),
+    SeededBug(
+        "forged owners", "what stands in a pod's references is believed", ("I1", "I4", "I10"),
+        changed(Cluster, "owner_problem", always(None)), settings=ODD,
+    ),
+    SeededBug(
+        "system namespaces", "pods of the cluster's own namespaces are moved", ("I10",),
+        without_rules("SystemNamespace"), policy=LENIENT, settings=ODD,
+    ),
+    SeededBug(
+        "not ready", "pods that are not Ready, and those on nodes that are not, are moved", ("I10",),
+        without_rules("NotReady", "NodeNotReady"), settings={"world_pace": 4.0, "malice": 0.5},
     ),
     SeededBug(
         "too young", "the minimum age is not asked", ("I10",), without_rules("MinimumAge"),

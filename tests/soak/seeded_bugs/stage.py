@@ -32,7 +32,7 @@ def policy_text(bug: SeededBug) -> str:
     lines.update(_fields(bug.policy))
     health = {**dict(_pairs(OFF)), **dict(_pairs(bug.health))}
     top = {
-        "mode": "Execute", "guidance": "Predict", "scope": "{namespaces: {exclude: [kube-system]}, minimumAge: 0s}",
+        "mode": "Execute", "guidance": "Predict", "scope": "{minimumAge: 0s}",
         **dict(_fields(bug.top)),
     }  # fmt: skip
     return "\n".join(

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from rescheduler.adapters.files.recording.reading import read_recording
+from rescheduler.adapters.kubernetes.kinds import KINDS
 from rescheduler.model.objects.cluster import Cluster
 
 Object = dict[str, Any]
@@ -59,6 +60,13 @@ def pod_object(
 def list_of(*items: Object) -> Object:
     """What ``kubectl get -o json`` prints."""
     return {"apiVersion": "v1", "kind": "List", "items": list(items), "metadata": {"resourceVersion": ""}}
+
+
+def complete(*items: Object) -> Object:
+    """The same with an empty list of every kind, so that nothing counts as left out."""
+    return list_of(
+        *items, *({"apiVersion": kind.api_version, "kind": f"{kind.name}List", "items": []} for kind in KINDS)
+    )
 
 
 def read(data: object) -> Cluster:

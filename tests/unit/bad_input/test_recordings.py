@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.adapters.api_objects import Object, api_object, container, list_of, node_object, pod_object
+from tests.unit.adapters.api_objects import Object, api_object, complete, container, list_of, node_object, pod_object
 from tests.unit.policy.policies import HEAD
 
 
@@ -56,7 +56,7 @@ COVERING: Object = {"selector": {"matchLabels": {"app": "web"}}}
 def recording(folder: Path, *objects: Object) -> str:
     """The good cluster with further objects, as a file."""
     path = folder / "cluster.json"
-    path.write_text(json.dumps(list_of(*GOOD, *objects)))
+    path.write_text(json.dumps(complete(*GOOD, *objects)))
     return str(path)
 
 

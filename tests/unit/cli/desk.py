@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from tests.unit.adapters.api_objects import container, list_of, node_object, pod_object
+from tests.unit.adapters.api_objects import complete, container, node_object, pod_object
 from tests.unit.policy.policies import HEAD
 
 KUBE = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -27,7 +27,7 @@ class Desk:
 
     def record(self, *objects: dict[str, Any]) -> None:
         """The cluster that commands read."""
-        self.file("cluster.json", json.dumps(list_of(*objects)))
+        self.file("cluster.json", json.dumps(complete(*objects)))
 
     def policy(self, body: str) -> None:
         """The policy that commands go by."""

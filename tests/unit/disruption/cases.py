@@ -21,6 +21,10 @@ def policy(**fields: Any) -> Policy:
     return Policy.model_validate_json(json.dumps(fields))
 
 
+UNREADY_TOO = policy(disruption={"notReady": "Allow"})
+"""Of pods that are not Ready further rules are asked only where they may be moved at all."""
+
+
 def siblings(count: int = 9, **fields: Any) -> list[Pod]:
     """Further ready replicas of the workload ``web``."""
     return [pod(f"web-{number}", node="n1", **fields) for number in range(1, count + 1)]

@@ -103,7 +103,10 @@ def test_the_reference_names_every_field_with_its_default() -> None:
         "| `limits.maxEvictions` | whole number, 0 or more | `20` |",
         "| `limits.deadline` | duration | `10s` |",
         "| `disruption.workloads.maxUnavailable` | number or share | `10%` |",
-        '| `scope.namespaces.exclude` | list | `["kube-system"]` |',
+        "| `scope.namespaces.exclude` | list | `[]` |",
+        "| `scope.systemNamespaces` | `Deny`, `Allow` | `Deny` |",
+        "| `disruption.persistentVolumes` | text, or map | `Deny` |",
+        "| `disruption.ownerKinds[].kind` | text | required |",
         "| `hold.namespace` | text | `rescheduler-holds` |",
         "| `guidance` | `Predict`, `Hold`, `Guide`, `Taint` | `Hold` |",
     ):

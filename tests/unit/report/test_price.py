@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rescheduler.model.plan.plan import OutcomeKind
 from rescheduler.report.price import price_lines, price_of
-from tests.builders import cluster, node, pod, workload
+from tests.builders import cluster, node, pod, selector, workload
 from tests.unit.report.large_plans import carried_out, chain, emptying, nothing_to_do, spreading
 from tests.unit.report.plans import small_cluster, small_plan
 
@@ -22,7 +22,7 @@ def test_evictions_are_counted_by_objective_namespace_and_workload() -> None:
 
 def test_a_pod_counts_for_the_workload_at_the_top() -> None:
     """The Deployment, not its ReplicaSet."""
-    owner = workload("web", 1, kind="Deployment")
+    owner = workload("web", 1, kind="Deployment", selector=selector(app="web-abc"))
     below = workload("web-abc", 1, owner=pod("x", owner="web", kind="Deployment").controller)
     found = cluster(node("n1"), node("n2"), pod("web-1", node="n1", owner="web-abc"), owner, below)
     assert price_of(small_plan(), found).workloads == (("Deployment default/web", 1),)

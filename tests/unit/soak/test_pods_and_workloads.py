@@ -35,6 +35,13 @@ def test_an_ordinary_pod_may_go() -> None:
         {"owners": (OwnerReference("DaemonSet", "web", "u"),)},
         {"owners": (OwnerReference("Job", "web", "u"),)},
         {"owners": ()},
+        {"owners": (structs.replace(OWNED, group="example.com"),)},
+        {"owners": (OwnerReference("PyTorchJob", "train", "u", group="kubeflow.org"),)},
+        {"owners": (OwnerReference("Pod", "other", "u"),)},
+        {"labels": {"app": "other"}},
+        {"labels": {"app": "web", "app.kubernetes.io/part-of": "rescheduler"}},
+        {"spec": pod("x", restart_policy="OnFailure").spec},
+        {"is_ready": False},
         {"owners": (OWNED, OwnerReference("ReplicaSet", "other", "u"))},
         {"phase": "Succeeded"},
         {"node_name": None},
@@ -97,6 +104,44 @@ def test_the_scope_can_only_narrow(policy: str) -> None:
     story = Story(Eligibility, policy=policy)
     story.send("web-0")
     assert len(story.found) == 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "fields"),
+    [
+        ("disruption: {notReady: Allow}", {"is_ready": False}),
+        ("disruption: {ownerKinds: [{group: example.com, kind: Set}]}",
+         {"owners": (OwnerReference("Set", "x", "u", group="example.com"),)}),
+        ("disruption: {persistentVolumes: Allow}", {"volumes": (Volume("PersistentVolumeClaim", claim="c"),)}),
+    ],
+)  # fmt: skip
+def test_what_the_policy_in_force_allows_may_go(policy: str, fields: dict[str, Any]) -> None:
+    """The same pods are found without it."""
+    for by, is_right in ((policy, True), ("", False)):
+        story = Story(Eligibility, policy=by).set_pod("web-0", **fields)
+        story.send("web-0")
+        others = [found for found in story.found if "single replica" not in found]
+        assert (others == []) is is_right
+
+
+@pytest.mark.parametrize(("seconds", "is_right"), [(5, True), (12, False)])
+def test_pods_on_a_node_that_is_not_ready_stay(seconds: float, is_right: bool) -> None:
+    """What a snapshot could not show yet is no reproach; the policy may allow them."""
+    story = Story(Eligibility).sleep(60).node("n0", is_ready=False).sleep(seconds)
+    story.send("web-0")
+    assert (story.found == []) is is_right
+    allowed = Story(Eligibility, policy="disruption: {notReady: Allow}").sleep(60).node("n0", is_ready=False).sleep(60)
+    allowed.send("web-0")
+    assert allowed.found == []
+
+
+def test_what_only_claims_to_belong_to_a_workload_does_not_count_for_it() -> None:
+    """Neither among its members nor as ready; its own pods do."""
+    story = Story(Eligibility)
+    story.come("fake-0", "n1").set_pod("fake-0", owners=(OWNED,), labels={"app": "other"})
+    story.store.put_pod(pod("fake-1", node="n1", owners=(OWNED,), namespace="other", labels={"app": "web"}))
+    assert story.truth.ready("uid-default-web") == len(story.truth.members("uid-default-web")) == 4
+    assert {pod.name for pod in story.store.pods.values() if story.truth.forged(pod)} == {"fake-0", "fake-1"}
 
 
 def test_single_replicas_stay() -> None:

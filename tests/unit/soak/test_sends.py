@@ -216,6 +216,23 @@ def test_a_place_that_was_gone_before_is_not_taken() -> None:
     assert story.found == []
 
 
+def test_one_that_found_no_place_does_not_hide_another_that_loses_its_own() -> None:
+    """Two debts: one of 4 CPU, for which there never was room again, and one of 3 CPU with one hole left."""
+    full = [pod(f"big-{number}", "3", node=f"n{number}", owner="big") for number in range(3)]
+    huge = pod("huge-0", "3900m", node="n4", owner="huge")
+    story = Story(JointProof, a_world(4, 6, *full, huge)).sleep(60)
+    story.send("huge-0", "n5")
+    story.go("huge-0").come("huge-9", None, owner="huge").sleep(60)
+    for name in ("n4", "n5"):
+        story.come(f"taken-{name}", name).set_pod(f"taken-{name}", spec=pod("x", "3").spec).sleep(60)
+    story.send("big-0", "n3")
+    story.go("big-0").come("big-9", None, owner="big").sleep(60)
+    story.come("taken-0", "n0").set_pod("taken-0", spec=pod("x", "3").spec).sleep(60)
+    assert story.found == []
+    story.send("big-1", "n3")
+    assert any("last place of default/big-0" in message for message in story.found)
+
+
 @pytest.mark.parametrize("is_exchange", [True, False])
 def test_pods_that_change_places_leave_before_they_arrive(is_exchange: bool) -> None:
     """Each is the other's place, though the gate is asked about the second once more by itself."""

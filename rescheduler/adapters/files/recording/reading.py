@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from rescheduler.adapters.files.recording.documents import MOST_OBJECTS, MOST_UNUSED_OBJECTS, Envelope, Item
+from rescheduler.adapters.files.recording.documents import MOST_OBJECTS, MOST_UNUSED_OBJECTS, Envelope, Item, head_of
 from rescheduler.adapters.files.recording.json_text import json_objects
 from rescheduler.adapters.files.recording.sources import name_of, read_chunks
 from rescheduler.adapters.files.recording.yaml_text import yaml_objects
@@ -102,6 +102,7 @@ class _Recording:
         self._taken_at: float | None = None
         self._server_version: str | None = None
         self._kinds: set[str] = set()
+        self._told: set[str] = set()  # kinds that we use, empty lists of them included
         self._used = self._unused = 0
 
     @property
@@ -135,7 +136,8 @@ class _Recording:
         if not self._builder.count("Node"):
             self._builder.warn(f"{source}: there are no nodes in it, so no pod can be moved or placed")
         cluster = self._builder.build(taken_at=taken_at, source=source, server_version=self._server_version)
-        return replace(cluster, config_maps=self._config_maps) if self._config_maps else cluster
+        absent = frozenset(KIND_BY_NAME) - self._told
+        return replace(cluster, config_maps=self._config_maps, absent_kinds=absent)
 
     def _take_item(self, item: Item) -> None:
         self._see(item.kind)
@@ -145,6 +147,7 @@ class _Recording:
         if kind is None or (item.api_version and not kind.is_of(item.api_version)):
             self._unused = _counted(self._unused, MOST_UNUSED_OBJECTS, "objects of kinds that are not needed")
             return
+        self._told.add(kind.name)
         self._used = _counted(self._used, MOST_OBJECTS, "objects")
         try:
             self._builder.add(kind.name, decode_object(kind, item.raw))
@@ -165,6 +168,10 @@ class _Recording:
 
     def _take_envelope(self, envelope: Envelope) -> None:
         self._see(envelope.kind)
+        kind = KIND_BY_NAME.get(envelope.kind.removesuffix("List"))
+        version = "" if kind is None else head_of(envelope.raw, envelope.kind)[1]
+        if kind is not None and (not version or kind.is_of(version)):
+            self._told.add(kind.name)
         try:
             marks: Any = msgspec.json.decode(envelope.raw)["metadata"]["annotations"]
             taken_at, version = marks.get(TAKEN_AT), marks.get(SERVER_VERSION)

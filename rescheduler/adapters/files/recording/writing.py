@@ -23,7 +23,7 @@ from rescheduler.adapters.files.recording.reading import SERVER_VERSION, TAKEN_A
 from rescheduler.adapters.files.recording.slim import slim_bytes
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, ObjectKind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.objects.pages import decode_page
 from rescheduler.adapters.kubernetes.reader import server_version
@@ -31,7 +31,6 @@ from rescheduler.extension_points import Clock, ClusterError, Progress, Snapshot
 from rescheduler.model.printable import shortened
 
 STANDARD_OUTPUT: Final = "-"
-_REQUIRED = ("Pod", "Node")
 
 
 def record(
@@ -77,24 +76,38 @@ def _write(
     counts: dict[str, int] = {}
     separator = b"\n"
     for kind in KINDS:
-        for found in _objects(connection, kind):
-            raw = slim_bytes(kind, found)
-            stream.write(separator + (raw if anonymizer is None else anonymizer.anonymized(raw)))
-            separator = b",\n"
-            counts[kind.name] = counts.get(kind.name, 0) + 1
-            if counts[kind.name] % 500 == 0:
-                progress(f"recording {kind.name}", counts[kind.name])
+        try:
+            for found in _objects(connection, kind):
+                raw = slim_bytes(kind, found)
+                stream.write(separator + (raw if anonymizer is None else anonymizer.anonymized(raw)))
+                separator = b",\n"
+                counts[kind.name] = counts.get(kind.name, 0) + 1
+                if counts[kind.name] % 500 == 0:
+                    progress(f"recording {kind.name}", counts[kind.name])
+        except ForbiddenError:
+            if kind.name not in DISPENSABLE:
+                raise
+        else:
+            if kind.name not in counts:
+                stream.write(separator + _none_of(kind))
+                separator = b",\n"
         progress(f"recording {kind.name}", counts.get(kind.name, 0), counts.get(kind.name, 0))
     stream.write(b"\n]}\n")
     return counts
+
+
+def _none_of(kind: ObjectKind) -> bytes:
+    """An empty list says that the cluster has none; a kind that nobody was allowed to read is left out."""
+    text = f'{{"apiVersion":"{kind.api_version}","kind":"{kind.name}List","metadata":{{}},"items":[]}}'
+    return text.encode()
 
 
 def _objects(connection: Connection, kind: ObjectKind) -> Iterator[Any]:
     try:
         for page in connection.pages(kind.path):
             yield from decode_page(kind, page)
-    except (NotServedError, ForbiddenError) as error:
-        if kind.name in _REQUIRED or (isinstance(error, ForbiddenError) and kind.name not in DISPENSABLE):
+    except NotServedError:
+        if kind.name in REQUIRED:
             raise
 
 

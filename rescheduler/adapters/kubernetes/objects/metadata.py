@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError, decode
 from rescheduler.model.objects.annotations import STEERING_ANNOTATIONS, STEERING_PREFIXES
-from rescheduler.model.objects.pod import OwnerReference
+from rescheduler.model.objects.pod import GROUPS, OwnerReference
 from rescheduler.model.printable import shortened
 
 # Fields that all API objects share.
@@ -44,6 +44,7 @@ class OwnerReferenceObject(ApiStruct):
 
     kind: str
     name: str
+    api_version: str | None = None
     uid: str | None = None
     controller: bool | None = None
 
@@ -197,6 +198,15 @@ def _decode_owners(raw: bytes) -> tuple[OwnerReference, ...]:
             owner.uid or "",
             # Without a uid nobody can say which object this is: it counts as no controller.
             bool(owner.controller and owner.uid),
+            _foreign_group(owner),
         )
         for owner in found
     )
+
+
+def _foreign_group(owner: OwnerReferenceObject) -> str | None:
+    """The API group of an owner whose kind is not Kubernetes' own; an API server always says which group it is."""
+    if owner.api_version is None:
+        return None
+    group = shortened(owner.api_version.rpartition("/")[0])
+    return None if GROUPS.get(owner.kind) == group else sys.intern(group)

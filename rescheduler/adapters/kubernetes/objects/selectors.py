@@ -65,4 +65,6 @@ def _unknown(rule: Requirement, operators: tuple[str, ...]) -> str:
         return f"operator {rule.operator!r}"
     if rule.operator in ("In", "NotIn") and not rule.values:
         return f"operator {rule.operator} without values"
+    if rule.operator in ("Exists", "DoesNotExist") and rule.values:
+        return f"operator {rule.operator} with values"
     return ""

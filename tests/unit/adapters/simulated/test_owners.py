@@ -9,7 +9,7 @@ from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.plan.plan import PodReference
-from tests.builders import cluster, node, pod, workload
+from tests.builders import cluster, node, pod, selector, workload
 
 SETTINGS = SimulationSettings(termination_seconds=5.0, startup_seconds=2.0)
 
@@ -113,7 +113,7 @@ def test_a_terminating_owner_makes_none() -> None:
 def test_a_pod_that_changes_its_owner_counts_with_the_new_one() -> None:
     """An orphan that another controller adopts is that one's from then on."""
     adopted = pod("web-0", node="n1", owner="web")
-    world = world_of(adopted, workload("web", 1), workload("other", 1))
+    world = world_of(adopted, workload("web", 1), workload("other", 1, selector=selector(app="web")))
     reference = OwnerReference("ReplicaSet", "other", "uid-default-other")
     world.put(structs.replace(adopted, owners=(reference,)))
     evict(world, "web-0")
@@ -158,3 +158,21 @@ def test_a_replacement_carries_nothing_of_its_predecessors_life() -> None:
     assert (new.restart_count, new.is_ready, new.phase) == (0, False, "Pending")
     assert (new.spec, new.labels, new.owners) == (old.spec, old.labels, old.owners)
     assert new.created_at == pytest.approx(world.clock.now(), abs=0.2)
+
+
+def test_pods_that_only_claim_an_owner_are_neither_counted_nor_made_again() -> None:
+    """A ReplicaSet has pods of its namespace that its selector matches: a missing one is made all the same."""
+    web = pod("web-0", node="n1", owner="web")
+    fakes = [
+        pod("fake-0", node="n1", owners=web.owners, namespace="other", labels={"app": "web"}),
+        pod("fake-1", node="n1", owners=web.owners, labels={"app": "other"}),
+    ]
+    world = world_of(web, *fakes, workload("web", 1))
+    evict(world, "web-0")
+    world.settle()
+    assert len([name for name in names(world) if name.startswith("web-")]) == 1
+    world.delete_pod("other", "fake-0")
+    evict(world, "fake-1")
+    world.settle()
+    assert not [name for name in names(world) if name.startswith("fake-")]
+    assert len(names(world)) == 1

@@ -193,11 +193,11 @@ def test_what_it_means_on_this_cluster_is_counted(scene: Scene) -> None:
         node("n1", "8"), node("n2", "8"), *pods, workload("db", 3, namespace="kube-system"),
         pod("web-0", "1", node="n1", owner="web"), pod("web-1", "1", node="n1", owner="web"), workload("web", 2),
     )  # fmt: skip
-    scene.write(NARROW + "scope: {namespaces: {exclude: []}}\n")
+    scene.write(NARROW + "scope: {systemNamespaces: Allow}\n")
     scene.poll()
     words = scene.held().widening
     assert words[0] == "+3 pods in 1 namespace (3 in kube-system)"
-    assert words[1].startswith("scope.namespaces from ")
+    assert words[1] == "scope.systemNamespaces from Deny to Allow"
 
 
 def test_what_cannot_be_used_after_all_is_taken_back(scene: Scene) -> None:

@@ -56,6 +56,16 @@ TIGHTER = [
     ("scope: {labelSelector: {matchExpressions: [{key: a, operator: NotIn, values: [x]}]}}",
      "scope: {labelSelector: {matchLabels: {a: y}}}"),
     ("{}", "scope: {nodeSelector: {pool: a}}"),
+    ("{}", "scope: {namespaceSelector: {matchLabels: {team: a}}}"),
+    ("scope: {systemNamespaces: Allow}", "{}"),
+    ("disruption: {notReady: Allow}", "disruption: {notReady: Deny}"),
+    ("{}", "disruption: {withoutBudget: Deny}"),
+    ("disruption: {ownerKinds: [{group: a.io, kind: A}, {group: b.io, kind: B}]}",
+     "disruption: {ownerKinds: [{group: b.io, kind: B}]}"),
+    ("disruption: {persistentVolumes: Allow}", "disruption: {persistentVolumes: {storageClasses: [a]}}"),
+    ("disruption: {persistentVolumes: {storageClasses: [a, b]}}",
+     "disruption: {persistentVolumes: {storageClasses: [b]}}"),
+    ("disruption: {persistentVolumes: {storageClasses: [a]}}", "disruption: {persistentVolumes: Deny}"),
     ("disruption: {singleReplicas: Allow}", "disruption: {singleReplicas: Deny}"),
     ("disruption: {workloads: {maxUnavailable: 20%}}", "disruption: {workloads: {maxUnavailable: 10%}}"),
     ("disruption: {workloads: {maxUnavailable: 20%}}", "disruption: {workloads: {maxUnavailable: 0}}"),
@@ -189,7 +199,7 @@ CLUSTER = cluster(
 
 def test_pods_are_counted_by_namespace() -> None:
     """Those that may be moved now and could not before."""
-    narrow, wide = policy("scope: {namespaces: {include: [dev]}}"), policy("scope: {namespaces: {exclude: []}}")
+    narrow, wide = policy("scope: {namespaces: {include: [dev]}}"), policy("scope: {systemNamespaces: Allow}")
     assert more_movable(narrow, wide, CLUSTER, DEFAULT_SCHEDULERS) == {"prod": 2, "kube-system": 2}
     words = widenings(narrow, wide, cluster=CLUSTER)
     assert words[0] == "+4 pods in 2 namespaces (2 in kube-system, 2 in prod)"
@@ -207,7 +217,7 @@ def test_a_closed_window_does_not_hide_pods() -> None:
     """What is forbidden just now is within reach all the same, under both policies."""
     closed = "{schedule: 0 0 29 2 *, duration: 1h, timeZone: UTC}"
     narrow = policy(f"{{scope: {{namespaces: {{include: [dev]}}}}, disruption: {{budgets: [{closed}]}}}}")
-    wide = policy(f"{{scope: {{namespaces: {{exclude: []}}}}, disruption: {{budgets: [{closed}]}}}}")
+    wide = policy(f"{{scope: {{systemNamespaces: Allow}}, disruption: {{budgets: [{closed}]}}}}")
     assert more_movable(narrow, wide, CLUSTER, DEFAULT_SCHEDULERS).total() == 4
 
 
@@ -227,6 +237,10 @@ SCOPES = st.fixed_dictionaries(
     {},
     optional={
         "namespaces": CHOICES,
+        "systemNamespaces": st.sampled_from(["Deny", "Allow"]),
+        "namespaceSelector": st.sampled_from(
+            [{"matchLabels": {"kubernetes.io/metadata.name": "dev"}}, {"matchLabels": {"team": "a"}}]
+        ),
         "minimumAge": st.sampled_from(["0s", "1m", "24h"]),
         "priorityBelow": st.sampled_from([0, 1, 1000]),
         "labelSelector": st.sampled_from(
@@ -234,7 +248,8 @@ SCOPES = st.fixed_dictionaries(
              {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}]
         ),
     },
-)  # fmt: skip
+).filter(lambda scope: scope.get("namespaces") != {"include": ["kube-system"]})  # fmt: skip
+"""A scope with an include of kube-system alone leaves nothing, and is refused."""
 
 
 @given(old=SCOPES, new=SCOPES)

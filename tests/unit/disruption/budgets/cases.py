@@ -13,7 +13,7 @@ from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 
-OPEN = {"singleReplicas": "Allow", "ownerless": "Allow", "workloads": {"maxUnavailable": 99}}
+OPEN = {"singleReplicas": "Allow", "ownerless": "Allow", "notReady": "Allow", "workloads": {"maxUnavailable": 99}}
 
 
 def world(*others: Any, count: int = 12, **fields: Any) -> Cluster:

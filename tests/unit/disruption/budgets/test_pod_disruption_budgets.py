@@ -10,7 +10,7 @@ from rescheduler.disruption.budgets.pod_disruption_budgets import PodBudgetStatu
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.workload import DisruptionBudget
 from tests.builders import NOW, budget, pod
-from tests.unit.disruption.cases import decided, rule_against, siblings, verdict
+from tests.unit.disruption.cases import UNREADY_TOO, decided, policy, rule_against, siblings, verdict
 
 
 def guard(allowed: int, healthy: int = 10, desired: int = 1, **fields: Any) -> DisruptionBudget:
@@ -53,7 +53,7 @@ def test_a_status_that_cannot_be_trusted_refuses(fields: dict[str, Any]) -> None
 def test_an_old_status_refuses_unready_pods_too_and_says_which_generation() -> None:
     """The server would answer that the budget is still being processed."""
     old = guard(5, generation=3, observed_generation=2, unhealthy_pod_eviction_policy="AlwaysAllow")
-    found = verdict(pod("web-0", node="n1", is_ready=False), old)
+    found = verdict(pod("web-0", node="n1", is_ready=False), old, policy=UNREADY_TOO)
     assert found is not None
     assert found.rule == "PodDisruptionBudget"
     assert "generation 2" in found.message
@@ -113,6 +113,25 @@ def test_a_selector_that_cannot_be_read_may_cover_anybody() -> None:
 
 
 @pytest.mark.parametrize(
+    "rule",
+    [
+        Requirement("app", "In"),
+        Requirement("app", "NotIn"),
+        Requirement("tier", "Exists", ("x",)),
+        Requirement("app", "DoesNotExist", ("x",)),
+    ],
+)
+def test_a_selector_that_cannot_be_valid_may_cover_anybody(rule: Requirement) -> None:
+    """In and NotIn need values, Exists and DoesNotExist take none: what was meant nobody can say, so all stay."""
+    generous = guard(5, selector=LabelSelector((rule,)), problem="its selector is not valid")
+    assert rule_against(pod("web-0", node="n1"), generous) == "PodDisruptionBudget"
+    beside = guard(5, selector=LabelSelector((Requirement("app", "In", ("api",)), rule)), problem="not valid")
+    assert rule_against(pod("web-0", node="n1"), beside) == "PodDisruptionBudget"
+    elsewhere = guard(5, selector=LabelSelector((rule,)), problem="not valid", namespace="other")
+    assert rule_against(pod("web-0", node="n1"), elsewhere) is None
+
+
+@pytest.mark.parametrize(
     ("fields", "rule"),
     [
         ({"unhealthy_pod_eviction_policy": "AlwaysAllow", "current_healthy": 0}, None),
@@ -127,15 +146,23 @@ def test_unready_pods_go_without_spending_where_the_budget_lets_them(fields: dic
     full = DisruptionBudget(
         "default", "guard", selector=LabelSelector(), **{"disruptions_allowed": 0, "desired_healthy": 9, **fields}
     )
-    assert rule_against(pod("web-0", node="n1", is_ready=False), full) == rule
+    assert rule_against(pod("web-0", node="n1", is_ready=False), full, policy=UNREADY_TOO) == rule
 
 
 def test_an_unready_pod_that_spends_is_in_the_group() -> None:
     """With allowance but no healthy budget it takes a share like a ready one; its siblings stay for the workload."""
     spending = guard(2, healthy=1, desired=0)
-    eligibility = decided(pod("web-0", node="n1", is_ready=False), spending)
+    eligibility = decided(pod("web-0", node="n1", is_ready=False), spending, policy=UNREADY_TOO)
     (group,) = [group for group in eligibility.groups if group.rule == "PodDisruptionBudget"]
     assert group.pods == (0,)
+
+
+def test_the_policy_can_ask_for_a_budget_over_every_pod_that_moves() -> None:
+    """disruption.withoutBudget: Deny leaves alone what no PodDisruptionBudget covers; by default that may move."""
+    deny = policy(disruption={"withoutBudget": "Deny"})
+    assert rule_against(pod("web-0", node="n1"), policy=deny) == "WithoutBudget"
+    assert rule_against(pod("web-0", node="n1"), guard(3, desired=7), policy=deny) is None
+    assert rule_against(pod("web-0", node="n1"), budget("api", 3), policy=deny) == "WithoutBudget"
 
 
 def test_terminating_pods_are_not_counted_as_ready() -> None:

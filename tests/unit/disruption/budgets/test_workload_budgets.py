@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +13,8 @@ from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Selection
 from rescheduler.policy.fields.policy import Policy
-from tests.builders import NOW, cluster, node, pod, workload
-from tests.unit.disruption.cases import decided, policy, rule_against, siblings, verdict
+from tests.builders import NOW, cluster, node, pod, selector, workload
+from tests.unit.disruption.cases import UNREADY_TOO, decided, policy, rule_against, siblings, verdict
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_the_ready_pods_of_a_workload_share_what_its_limit_leaves() -> None:
 def test_pods_unready_already_are_included_in_the_limit() -> None:
     """Of thirty, three may be unready and one is: two ready ones may go, and the unready one freely."""
     pods = [*siblings(28), pod("web-29", node="n1", is_ready=False)]
-    eligibility = decided(pod("web-0", node="n1"), pods=pods, replicas=30)
+    eligibility = decided(pod("web-0", node="n1"), pods=pods, replicas=30, policy=UNREADY_TOO)
     (group,) = eligibility.groups
     assert group.allowed_per_wave == 2
     assert len(group.pods) == 29
@@ -77,14 +79,15 @@ def test_every_way_of_not_being_ready_counts(lost: str) -> None:
 def test_a_pod_that_is_the_unready_one_may_go_at_the_limit_but_not_above() -> None:
     """Moving it takes nothing more away; with a second one unready nothing moves at all."""
     subject = pod("web-0", node="n1", is_ready=False)
-    assert rule_against(subject) is None
-    assert rule_against(subject, pods=[*siblings(8), pod("web-9", node="n1", is_ready=False)]) == "WorkloadBudget"
+    assert rule_against(subject, policy=UNREADY_TOO) is None
+    two = [*siblings(8), pod("web-9", node="n1", is_ready=False)]
+    assert rule_against(subject, pods=two, policy=UNREADY_TOO) == "WorkloadBudget"
 
 
 def test_no_pod_moves_under_a_limit_of_nothing() -> None:
     """0 and 0% refuse every pod that has a workload, unready ones too."""
     for nothing in (0, "0%"):
-        strict = policy(disruption={"workloads": {"maxUnavailable": nothing}})
+        strict = policy(disruption={"workloads": {"maxUnavailable": nothing}, "notReady": "Allow"})
         assert rule_against(pod("web-0", node="n1"), policy=strict) == "WorkloadBudget"
         assert rule_against(pod("web-0", node="n1", is_ready=False), policy=strict) == "WorkloadBudget"
         surplus = pod("web-0", node="n1", is_ready=False)
@@ -121,8 +124,9 @@ def test_a_workload_scaled_to_nothing_would_not_replace_its_pods() -> None:
 def test_the_deployment_counts_not_its_replica_sets() -> None:
     """Pods of two ReplicaSets of one Deployment share one budget, named after the Deployment."""
     owner = OwnerReference("Deployment", "shop", "uid-default-shop")
-    sets = [workload(name, 10, owner=owner) for name in ("old", "new")]
-    pods = [pod(f"{name}-{number}", node="n1") for name in ("old", "new") for number in range(10)]
+    sets = [workload(name, 10, owner=owner, selector=selector(app="shop", hash=name)) for name in ("old", "new")]
+    labels = {name: {"app": "shop", "hash": name} for name in ("old", "new")}
+    pods = [pod(f"{name}-{number}", node="n1", labels=labels[name]) for name in labels for number in range(10)]
     world = cluster(node("n1", cpu="64"), workload("shop", 20, kind="Deployment"), *sets, *pods)
     (group,) = decide_eligibility(world, Policy(), Selection()).groups
     assert group == DisruptionGroup("WorkloadBudget", "Deployment default/shop", 2, tuple(range(20)))
@@ -180,7 +184,8 @@ def test_no_wave_takes_a_workload_below_its_floor(desired: int, states: list[str
         "terminating": {"node": "n1", "deletion_at": NOW},
     }
     pods = [pod(f"web-{number}", **fields[state]) for number, state in enumerate(states)]  # type: ignore[arg-type]
-    rules = policy(disruption={"workloads": {"maxUnavailable": share}, "singleReplicas": "Allow"})
+    allowed = {"singleReplicas": "Allow", "notReady": "Allow"}
+    rules = policy(disruption={"workloads": {"maxUnavailable": share}, **allowed})
     world = cluster(node("n1", cpu="64"), workload("web", desired), *pods)
     eligibility = decide_eligibility(world, rules, Selection())
     ready = {
@@ -196,3 +201,40 @@ def test_no_wave_takes_a_workload_below_its_floor(desired: int, states: list[str
     assert desired - len(ready) <= limit
     grouped = {index for group in eligibility.groups for index in group.pods}
     assert grouped == set(eligibility.movable) & ready
+
+
+@pytest.mark.parametrize("forged", [{"namespace": "evil"}, {"labels": {"app": "other"}}])
+def test_pods_that_only_claim_to_belong_to_a_workload_hide_no_missing_replica(forged: dict[str, Any]) -> None:
+    """Nine of ten replicas are ready. A pod of another namespace, or one that the selector does not match, is no tenth.
+
+    Whoever may create pods may write the uid of any ReplicaSet into their references.
+    """
+    own = OwnerReference("ReplicaSet", "web", "uid-default-web")
+    forgeries = [pod(f"fake-{number}", node="n1", owners=(own,), **forged) for number in range(5)]
+    subject = pod("web-0", node="n1")
+    assert rule_against(subject, pods=siblings(8)) == "WorkloadBudget"
+    assert rule_against(subject, pods=[*siblings(8), *forgeries]) == "WorkloadBudget"
+    assert rule_against(forgeries[0], pods=[subject, *siblings(9)]) == "OwnerUnknown"
+
+
+def test_a_replica_set_that_only_claims_to_belong_to_a_deployment_hides_no_missing_replica() -> None:
+    """Nor do pods of a ReplicaSet of another namespace, which names the Deployment as its owner, count for it."""
+    top = OwnerReference("Deployment", "shop", "uid-default-shop")
+    real = workload("web", 10, owner=top)
+    fake = workload("fake", 3, owner=top, namespace="evil")
+    lent = [pod(f"fake-{number}", node="n1", owner="fake", namespace="evil") for number in range(3)]
+    deployment = workload("shop", 10, kind="Deployment", selector=selector(app="web"))
+    nine = [pod(f"web-{number}", node="n1") for number in range(9)]
+    found = decide_eligibility(cluster(node("n1", cpu="64"), deployment, real, fake, *nine, *lent), Policy())
+    assert not found.movable
+    assert {refusal.rule for refusal in found.refusals.values()} == {"WorkloadBudget", "OwnerUnknown"}
+
+
+def test_an_owner_that_is_not_known_counts_pods_of_one_namespace_alone() -> None:
+    """Where pods of two namespaces name it, nobody can say whose it is: all of them stay."""
+    mine = [pod(f"web-{number}", node="n1") for number in range(10)]
+    assert len(decide_eligibility(cluster(node("n1", cpu="64"), *mine), Policy()).movable) == 10
+    fake = pod("fake-0", node="n1", namespace="evil", owners=mine[0].owners)
+    found = decide_eligibility(cluster(node("n1", cpu="64"), *mine, fake), Policy())
+    assert {refusal.rule for refusal in found.refusals.values()} == {"OwnerUnknown"}
+    assert len(found.refusals) == 11

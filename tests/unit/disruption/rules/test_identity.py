@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from rescheduler.model.objects.pod import OwnerReference
-from tests.builders import NOW, pod, workload
-from tests.unit.disruption.cases import policy, rule_against, verdict
+from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.model.objects.pod import OwnerReference, Pod
+from rescheduler.model.plan.disruption import OwnIdentity, Selection
+from tests.builders import NOW, cluster, node, pod, workload
+from tests.unit.disruption.cases import UNREADY_TOO, policy, rule_against, verdict
 
 WEB = OwnerReference("ReplicaSet", "web", "uid-default-web")
 
@@ -37,6 +39,15 @@ def test_a_replica_of_a_healthy_workload_may_be_moved() -> None:
         ("Ownerless", {"owners": (OwnerReference("ReplicaSet", "web", "u", is_controller=False),)}),
         ("SeveralControllers", {"owners": (WEB, OwnerReference("ReplicaSet", "api", "uid-default-api"))}),
         ("OwnerUnknown", {"owners": (OwnerReference("ReplicaSet", "web", ""),)}),
+        ("OwnerUnknown", {"owners": (OwnerReference("StatefulSet", "web", "uid-default-web"),)}),
+        ("OwnerUnknown", {"owners": (OwnerReference("ReplicaSet", "web", "uid-default-web", group="example.com"),)}),
+        ("Job", {"restart_policy": "Never"}),
+        ("Job", {"restart_policy": "OnFailure"}),
+        ("Job", {"owner": None, "restart_policy": "Never"}),
+        ("NotReady", {"is_ready": False}),
+        ("NotReady", {"is_ready": False, "phase": "Pending"}),
+        ("OwnPod", {"labels": {"app": "web", "app.kubernetes.io/name": "rescheduler"}}),
+        ("OwnPod", {"labels": {"app": "web", "app.kubernetes.io/part-of": "rescheduler"}}),
         ("Placeholder", {"labels": {"app.kubernetes.io/managed-by": "rescheduler"}}),
     ],
 )
@@ -86,3 +97,105 @@ def test_finished_and_terminating_pods_without_a_node_are_named_too() -> None:
     """No pod of the snapshot is left without a verdict."""
     assert rule_against(pod("web-0", phase="Failed")) == "Finished"
     assert rule_against(pod("web-0", deletion_at=NOW)) == "Terminating"
+
+
+CUSTOM = [
+    ("kubeflow.org", "PyTorchJob"),
+    ("argoproj.io", "Workflow"),
+    ("tekton.dev", "TaskRun"),
+    ("sparkoperator.k8s.io", "SparkApplication"),
+    ("ray.io", "RayCluster"),
+    ("postgresql.cnpg.io", "Cluster"),
+    ("kubevirt.io", "VirtualMachineInstance"),
+    ("apps.kruise.io", "CloneSet"),
+    ("example.com", "ReplicaSet"),
+    ("batch.volcano.sh", "Job"),
+]
+
+
+def replicas_of(kind: str, group: str | None, **fields: Any) -> list[Pod]:
+    """Ten ready pods of a controller that is not in the snapshot."""
+    owner = OwnerReference(kind, "train", "uid-train", group=group)
+    return [pod(f"train-{number}", node="n1", owners=(owner,), **fields) for number in range(10)]
+
+
+@pytest.mark.parametrize(("group", "kind"), CUSTOM)
+def test_pods_of_custom_controllers_stay_unless_the_policy_names_the_kind(group: str, kind: str) -> None:
+    """Nobody knows whether such a controller replaces a pod; the message says what a policy would have to name."""
+    subject, *others = replicas_of(kind, group)
+    found = verdict(subject, pods=others)
+    assert found is not None
+    assert found.rule == "CustomController"
+    assert f"belongs to {kind} train ({group})" in found.message
+    assert f"disruption.ownerKinds; kind {kind}, group {group}" in found.message
+    listed = policy(disruption={"ownerKinds": [{"group": group, "kind": kind}]})
+    assert rule_against(subject, pods=others, policy=listed) is None
+    other_group = policy(disruption={"ownerKinds": [{"group": f"x.{group}", "kind": kind}]})
+    assert rule_against(subject, pods=others, policy=other_group) == "CustomController"
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "ReplicationController"])
+def test_kubernetes_own_controllers_replace_their_pods(kind: str) -> None:
+    """Those three, of the groups that Kubernetes has them in, need no word of the policy."""
+    subject, *others = replicas_of(kind, None)
+    assert rule_against(subject, pods=others) is None
+
+
+@pytest.mark.parametrize(("group", "kind"), [(None, "Pod"), (None, "Deployment"), (None, "Unheard")])
+def test_no_other_kind_is_taken_to_replace_pods(group: str | None, kind: str) -> None:
+    """Pods that name a pod, or a kind without a group that nothing is known of, as their controller."""
+    subject, *others = replicas_of(kind, group)
+    assert rule_against(subject, pods=others) == "CustomController"
+
+
+@pytest.mark.parametrize("restart", ["Never", "OnFailure", "whatever"])
+def test_a_restart_policy_binds_whatever_the_policy_says_of_the_owner(restart: str) -> None:
+    """disruption.ownerKinds and ownerless: Allow do not make a pod movable that runs to its end."""
+    listed = policy(disruption={"ownerKinds": [{"group": "kubeflow.org", "kind": "PyTorchJob"}], "ownerless": "Allow"})
+    subject, *others = replicas_of("PyTorchJob", "kubeflow.org", restart_policy=restart)
+    assert rule_against(subject, pods=others, policy=listed) == "Job"
+    assert rule_against(pod("x", node="n1", owner=None, restart_policy=restart), policy=listed) == "Job"
+
+
+def test_owners_in_a_circle_replace_nothing() -> None:
+    """A ReplicaSet that owns itself, or two things that own each other, are no chain that ends anywhere."""
+    itself = workload("web", 10, owner=WEB)
+    up = OwnerReference("Deployment", "shop", "uid-default-shop")
+    below, above = workload("web", 10, owner=up), workload("shop", 10, kind="Deployment", owner=WEB, selector=None)
+    pods = [pod(f"web-{number}", node="n1") for number in range(10)]
+    for owners in ((itself,), (below, above)):
+        found = decide_eligibility(cluster(node("n1", cpu="64"), *owners, *pods), policy())
+        assert not found.movable
+        assert {refusal.rule for refusal in found.refusals.values()} == {"OwnerUnknown"}
+        assert "own each other or themselves" in found.refusals[0].message
+
+
+def test_a_pod_that_names_a_pod_as_its_replica_set_stays() -> None:
+    """Its own uid, or that of another pod, is no owner's."""
+    subject = pod("x-0", node="n1", owners=(OwnerReference("ReplicaSet", "x", "uid-default-x-0"),))
+    assert rule_against(subject) == "OwnerUnknown"
+    other = pod("x-0", node="n1", owners=(OwnerReference("ReplicaSet", "x", "uid-default-web-1"),))
+    assert rule_against(other) == "OwnerUnknown"
+
+
+def test_pods_that_are_not_ready_move_when_the_policy_says_so() -> None:
+    """disruption.notReady: Allow lifts the rule; by default they are a matter of repair."""
+    assert rule_against(pod("web-0", node="n1", is_ready=False), policy=UNREADY_TOO) is None
+
+
+def test_the_daemon_moves_neither_itself_nor_those_that_stand_by() -> None:
+    """Known by its pod's name and by the controller of that; also where system namespaces may be moved."""
+    own = Selection(own=OwnIdentity("tools", "mover-0"))
+    allow = policy(scope={"systemNamespaces": "Allow"})
+    pods = [pod(f"mover-{number}", node="n1", namespace="tools") for number in range(3)]
+    others = [pod(f"other-{number}", node="n1", namespace="tools") for number in range(10)]
+    for subject in pods:
+        rest = [*(item for item in pods if item is not subject), *others]
+        assert rule_against(subject, pods=rest, selection=own, policy=allow) == "OwnPod"
+        assert rule_against(subject, pods=rest, selection=own) == "SystemNamespace"
+    assert rule_against(others[0], pods=[*pods, *others[1:]], selection=own, policy=allow) is None
+    alone = pod("mover-0", node="n1", owner=None, namespace="tools")
+    twin = pod("mover-1", node="n1", owner=None, namespace="tools")
+    may = policy(scope={"systemNamespaces": "Allow"}, disruption={"ownerless": "Allow"})
+    assert rule_against(alone, pods=[twin], selection=own, policy=may) == "OwnPod"
+    assert rule_against(twin, pods=[alone], selection=own, policy=may) is None

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.objects.workload import Namespace
+from rescheduler.model.plan.disruption import OwnIdentity, Selection
 from tests.builders import NOW, node, pod, selector
 from tests.unit.disruption.cases import policy, rule_against
 
@@ -35,12 +36,38 @@ def test_the_policys_scope_narrows_what_may_be_moved(scope: dict[str, Any], rule
     assert rule_against(subject, world, policy=policy(scope=scope)) == rule
 
 
-def test_kube_system_is_excluded_unless_the_policy_says_otherwise() -> None:
-    """The default policy never moves pods of kube-system."""
-    subject = pod("dns-0", node="n1", namespace="kube-system")
-    peers = [pod(f"dns-{number}", node="n1", namespace="kube-system") for number in range(1, 5)]
-    assert rule_against(subject, pods=peers) == "Namespace"
-    assert rule_against(subject, pods=peers, policy=policy(scope={"namespaces": {"exclude": []}})) is None
+SYSTEM = ("kube-system", "kube-public", "kube-node-lease", "rescheduler-system")
+
+
+@pytest.mark.parametrize("namespace", SYSTEM)
+@pytest.mark.parametrize("names", [{}, {"exclude": ["other"]}, {"exclude": []}, {"include": ["default", *SYSTEM]}])
+def test_system_namespaces_stay_whatever_the_policy_says_of_namespaces(namespace: str, names: dict[str, Any]) -> None:
+    """Only scope.systemNamespaces: Allow lets their pods move; an exclude of other namespaces does not."""
+    subject = pod("dns-0", node="n1", namespace=namespace)
+    peers = [pod(f"dns-{number}", node="n1", namespace=namespace) for number in range(1, 5)]
+    assert rule_against(subject, pods=peers, policy=policy(scope={"namespaces": names})) == "SystemNamespace"
+    allow = policy(scope={"namespaces": names, "systemNamespaces": "Allow"})
+    assert rule_against(subject, pods=peers, policy=allow) is None
+
+
+def test_the_namespace_of_run_is_left_alone_where_it_is_known() -> None:
+    """It stands in for rescheduler-system."""
+    own = Selection(own=OwnIdentity("tools"))
+    for name, rule in (("tools", "SystemNamespace"), ("rescheduler-system", None), ("default", None)):
+        peers = [pod(f"api-{number}", node="n1", namespace=name) for number in range(1, 5)]
+        assert rule_against(pod("api-0", node="n1", namespace=name), pods=peers, selection=own) == rule
+
+
+def test_namespaces_are_selected_by_their_labels() -> None:
+    """Their name is one of them; a namespace that is not in the snapshot has no other."""
+    known = {"namespaces": (Namespace("default", {"team": "a"}),)}
+    subject = pod("web-0", node="n1")
+    for labels, rule in (({"team": "a"}, None), ({"team": "b"}, "Namespace")):
+        asked = policy(scope={"namespaceSelector": {"matchLabels": labels}})
+        assert rule_against(subject, policy=asked, **known) == rule
+        assert rule_against(subject, policy=asked) == "Namespace"
+    by_name = policy(scope={"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "default"}}})
+    assert rule_against(subject, policy=by_name) is None
 
 
 def test_a_pod_of_unknown_age_is_taken_as_new() -> None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from rescheduler.daemon.plugins import load_policy
+from rescheduler.policy.fields.kinds_of_pods import OwnerKind, PersistentVolumes
 from rescheduler.policy.fields.policy import Guidance, Mode, Permission, Policy
 from rescheduler.policy.reading.errors import PolicyError
 from rescheduler.policy.reading.objective_arguments import arguments_of
@@ -35,6 +36,8 @@ def test_every_field_of_the_contract_is_read() -> None:
           nodeSelector: {pool: blue}
           priorityBelow: -5
           minimumAge: 1h30m
+          systemNamespaces: Allow
+          namespaceSelector: {matchLabels: {team: a}}
         limits: {maxEvictions: 7, maxEvictionsPerNode: 2, maxEvictionsPerNamespace: 3, deadline: 5s}
         disruption:
           workloads: {maxUnavailable: 25%}
@@ -42,6 +45,9 @@ def test_every_field_of_the_contract_is_read() -> None:
           ownerless: Allow
           localStorage: Allow
           persistentVolumes: Allow
+          withoutBudget: Deny
+          ownerKinds: [{group: apps.kruise.io, kind: CloneSet}, {group: "", kind: Thing}]
+          notReady: Allow
           budgets: []
         guidance: Predict
         hold: {deadline: 90s, namespace: holds}
@@ -54,7 +60,14 @@ def test_every_field_of_the_contract_is_read() -> None:
     assert (read.limits.max_evictions, read.limits.max_evictions_per_node) == (7, 2)
     assert (read.limits.max_evictions_per_namespace, read.limits.deadline) == (3, 5.0)
     assert read.disruption.workloads.max_unavailable == "25%"
-    assert read.disruption.single_replicas is read.disruption.persistent_volumes is Permission.ALLOW
+    assert read.disruption.single_replicas is Permission.ALLOW
+    assert read.disruption.persistent_volumes == PersistentVolumes(storage_classes=None)
+    assert read.scope.system_namespaces is read.disruption.not_ready is Permission.ALLOW
+    assert read.scope.namespace_selector.match_labels == {"team": "a"}
+    assert read.disruption.without_budget is Permission.DENY
+    assert read.disruption.owner_kinds == (
+        OwnerKind(group="apps.kruise.io", kind="CloneSet"), OwnerKind(group="", kind="Thing"),
+    )  # fmt: skip
     assert (read.hold.deadline, read.hold.namespace) == (90.0, "holds")
 
 
@@ -65,9 +78,12 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     assert (defaults.mode, defaults.guidance, defaults.hold.deadline) == (Mode.DRY_RUN, Guidance.HOLD, 60.0)
     assert (defaults.limits.max_evictions, defaults.limits.deadline) == (20, 10.0)
     assert defaults.limits.max_evictions_per_node is defaults.limits.max_evictions_per_namespace is None
-    assert defaults.scope.namespaces.exclude == ("kube-system",)
+    assert (defaults.scope.namespaces.exclude, defaults.scope.system_namespaces) == ((), Permission.DENY)
+    assert (defaults.disruption.not_ready, defaults.disruption.without_budget) == (Permission.DENY, Permission.ALLOW)
+    assert defaults.disruption.owner_kinds == ()
+    assert defaults.disruption.persistent_volumes.denies_all
     assert defaults.disruption.workloads.max_unavailable == "10%"
-    kinds = ("single_replicas", "ownerless", "local_storage", "persistent_volumes")
+    kinds = ("single_replicas", "ownerless", "local_storage")
     assert {getattr(defaults.disruption, kind) for kind in kinds} == {Permission.DENY}
     assert (defaults.disruption.budgets, defaults.disruption.unsettled) == ((), Permission.ALLOW)
     assert (defaults.health.settle, defaults.health.head_room) == (300.0, 0.05)

@@ -148,6 +148,7 @@ class PodSpecObject(ApiStruct):
     priority_class_name: str | None = None
     preemption_policy: str | None = None
     scheduler_name: str | None = None
+    restart_policy: str | None = None
     termination_grace_period_seconds: Seconds | None = None
     volumes: Raw = Raw()
 

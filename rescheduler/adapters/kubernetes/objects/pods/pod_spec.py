@@ -38,6 +38,7 @@ from rescheduler.adapters.kubernetes.objects.pods.pod_status import held_resourc
 from rescheduler.model.objects.constraints import HostPort
 from rescheduler.model.objects.pod import PodSpec
 from rescheduler.model.objects.resources import Resources
+from rescheduler.model.printable import shortened
 
 _LARGEST_CACHE: Final = 20_000
 _NO_AFFINITY: Final = Affinity()
@@ -143,6 +144,7 @@ def _converted(spec: PodSpecObject, needs: PodNeeds) -> PodSpec:
         ),
         containers=containers_as_written(spec),
         overhead=in_range(needs.overhead),
+        restart_policy=shortened(spec.restart_policy, 60) if spec.restart_policy else "Always",
     )  # fmt: skip
 
 

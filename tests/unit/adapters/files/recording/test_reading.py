@@ -63,6 +63,30 @@ def test_every_form_gives_the_same_cluster(data: str, pack: Any) -> None:
     assert same(read(pack(data.encode())))
 
 
+NO_BUDGETS = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudgetList", "metadata": {}, "items": []}
+
+
+@pytest.mark.parametrize(
+    ("data", "is_absent"),
+    [
+        (json.dumps(BOTH), True),
+        (json.dumps(list_of(NODE, POD, NO_BUDGETS)), False),
+        (json.dumps(BOTH) + json.dumps(NO_BUDGETS), False),
+        (json.dumps(BOTH) + json.dumps({"items": [], "kind": "PodDisruptionBudgetList"}), False),
+        (yaml.safe_dump(list_of(NODE, POD, NO_BUDGETS)), False),
+        (yaml.safe_dump(BOTH) + "---\n" + yaml.safe_dump(NO_BUDGETS), False),
+        (json.dumps(BOTH) + json.dumps({**NO_BUDGETS, "apiVersion": "example.com/v1"}), True),
+        (json.dumps(BOTH) + json.dumps({"kind": "List", "items": []}), True),
+    ],
+)
+def test_a_kind_is_absent_unless_there_is_one_or_an_empty_list_of_it(data: str, is_absent: bool) -> None:
+    """kubectl get leaves out what there is none of; an empty list of the kind says so."""
+    found = read(data.encode()).absent_kinds
+    assert ("PodDisruptionBudget" in found) is is_absent
+    assert "StatefulSet" in found
+    assert not {"Pod", "Node"} & found
+
+
 def test_several_files_make_one_cluster(tmp_path: Path) -> None:
     """Whatever their suffixes say; standard input among them."""
     (tmp_path / "nodes.json").write_bytes(gzip.compress(yaml.safe_dump(NODE).encode()))

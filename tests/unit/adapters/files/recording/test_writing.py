@@ -159,9 +159,28 @@ def test_a_recording_is_a_plain_list_that_others_can_read(tmp_path: Path) -> Non
     data = json.loads(recorded(tmp_path).read_text())
     assert (data["kind"], data["apiVersion"]) == ("List", "v1")
     assert data["metadata"]["annotations"]["rescheduler.dev/takenAt"] == "2026-05-01T11:00:00.000000Z"
-    assert {(item["kind"], item["apiVersion"]) for item in data["items"]} == {
+    assert {(item["kind"], item["apiVersion"]) for item in data["items"] if "items" not in item} == {
         (item["kind"], item["apiVersion"]) for item in OBJECTS
     }
+
+
+def test_a_kind_of_which_there_are_none_is_an_empty_list(tmp_path: Path) -> None:
+    """So that whoever reads it knows that there are none; of a kind that may not be read, or expires, nothing stands.
+
+    A kind that the server does not have, there are none of either.
+    """
+
+    def handle(request: Request) -> Answer:
+        if request.path.endswith("/resourcequotas"):
+            return status(403, "forbidden")
+        return status(404, "not served") if request.path.endswith("/csidrivers") else cluster_server(request)
+
+    path = recorded(tmp_path, handle=handle)
+    empty = {item["kind"]: item for item in json.loads(path.read_text())["items"] if "items" in item}
+    assert set(empty) == {"DeploymentList", "StatefulSetList", "DaemonSetList", "JobList", "CSIDriverList"}
+    assert empty["DeploymentList"] == {"apiVersion": "apps/v1", "kind": "DeploymentList", "metadata": {}, "items": []}
+    assert read_recording([str(path)]).absent_kinds == {"ResourceQuota"}
+    assert recorded(tmp_path, "again.json", anonymize=True).exists()
 
 
 def test_the_suffix_says_how_it_is_packed(tmp_path: Path) -> None:

@@ -30,6 +30,38 @@ def test_identity_state_and_times() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "version", "group"),
+    [
+        ("ReplicaSet", "apps/v1", None),
+        ("ReplicaSet", "apps/v1beta2", None),
+        ("ReplicationController", "v1", None),
+        ("Job", "batch/v1", None),
+        ("ReplicaSet", "example.com/v1", "example.com"),
+        ("ReplicaSet", "v1", ""),
+        ("ReplicationController", "apps/v1", "apps"),
+        ("Job", "batch.volcano.sh/v1alpha1", "batch.volcano.sh"),
+        ("CloneSet", "apps.kruise.io/v1alpha1", "apps.kruise.io"),
+        ("CloneSet", "apps/v1", "apps"),
+        ("ReplicaSet", None, None),
+    ],
+)
+def test_owners_are_told_apart_by_group(kind: str, version: str | None, group: str | None) -> None:
+    """Kubernetes' own kinds have no group of their own; recordings that leave it out mean those."""
+    owner = {**OWNER, "kind": kind, "apiVersion": version}
+    pod = read_pod(with_metadata(pod_object(), ownerReferences=[owner]))
+    assert pod.owners == (OwnerReference(kind, "web", "u-web", group=group),)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"), [(None, "Always"), ("Always", "Always"), ("Never", "Never"), ("OnFailure", "OnFailure")]
+)
+def test_whether_it_is_started_again_when_it_ends(written: str | None, read: str) -> None:
+    """Left out, it is; pods that differ in this do not share one specification."""
+    fields = {} if written is None else {"restartPolicy": written}
+    assert read_pod(pod_object(**fields)).spec.restart_policy == read
+
+
+@pytest.mark.parametrize(
     ("status", "node", "phase", "is_ready"),
     [
         ({}, "n1", "Running", True),

@@ -1,0 +1,94 @@
+"""Pods that nobody should move: of custom controllers, with forged owners, of the cluster itself, not Ready."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import structs
+
+from rescheduler.model.objects.pod import OwnerReference, Pod
+from tests.soak.choosing import Choosing
+from tests.soak.components import with_ready
+from tests.soak.scenery import Shape, template_of, workloads_of
+
+CUSTOM: Final = (
+    ("kubeflow.org", "PyTorchJob"), ("apps.kruise.io", "CloneSet"), ("example.com", "ReplicaSet"),
+    ("ray.io", "RayCluster"),
+)  # fmt: skip
+SYSTEM: Final = ("kube-system", "kube-public", "kube-node-lease", "rescheduler-system")
+
+
+class OddPods(Choosing):
+    """As WorkloadEvents."""
+
+    def _create(self, template: Pod, count: int, low: float, high: float, **fields: object) -> None:
+        """Pods of one template, which are gone again after a while."""
+        for number in range(count):
+            name = f"{template.name}-y{number}"
+            now = self._world.clock.now()
+            pod = structs.replace(template, name=name, uid=f"{template.namespace}/{name}", created_at=now, **fields)
+            self._world.store.put_pod(pod)
+            self._later(low, high, lambda pod=pod: self._remove(pod))  # type: ignore[misc]
+
+    def _remove(self, pod: Pod) -> None:
+        now = self._world.store.same(pod)
+        if now is not None:
+            self._world.delete_pod(now.namespace, now.name)
+
+    def _custom_owner_arrives(self) -> tuple[str, str]:
+        """Its pods are made by somebody of whom the cluster does not know anything, and are not made again."""
+        self._number += 1
+        group, kind = self._random.choice(CUSTOM)
+        shape = Shape(
+            f"odd{self._number}", self._random.choice(["shop", "pay"]), kind, 3, self._random.choice((100, 250))
+        )
+        owner = OwnerReference(kind, shape.name, f"{kind}-{shape.key}", group=group)
+        template = template_of(shape, owner, self._random)
+        restart = self._random.choice(("Always", "Always", "OnFailure"))
+        spec = structs.replace(template.spec, restart_policy=restart)
+        self._create(structs.replace(template, spec=spec), self._random.choice((2, 3, 5)), 1800, 14_400)
+        return shape.key, f"{kind} of {group}, restartPolicy {restart}"
+
+    def _forged_pods_arrive(self) -> tuple[str, str] | None:
+        """Somebody who may create pods writes another's ReplicaSet into their references."""
+        victim = self._direct()
+        if victim is None:
+            return None
+        self._number += 1
+        labels: Mapping[str, str] = self._world.templates[victim.uid].labels
+        namespace = self._random.choice([name for name in ("shop", "pay", "search") if name != victim.namespace])
+        if self._random.random() < 0.4:
+            namespace, labels = victim.namespace, {"app": f"other{self._number}"}
+        shape = Shape(f"forged{self._number}", namespace, "ReplicaSet", 2, 100)
+        owner = OwnerReference(victim.kind, victim.name, victim.uid)
+        template = template_of(shape, owner, self._random)
+        self._create(template, self._random.choice((1, 2, 4)), 900, 7200, labels=dict(labels))
+        return shape.key, f"as if of {victim.key}"
+
+    def _system_workload_arrives(self) -> tuple[str, str]:
+        """Something that keeps the cluster alive."""
+        self._number += 1
+        shape = Shape(f"sys{self._number}", self._random.choice(SYSTEM), "Deployment", self._random.choice((2, 3)), 100)
+        owners = workloads_of(shape)
+        direct = OwnerReference(owners[0].kind, owners[0].name, owners[0].uid)
+        owners = [structs.replace(owner, ready_replicas=0) for owner in owners]
+        self._world.add_workload(owners, template_of(shape, direct, self._random))
+        uid = owners[-1].uid
+        self._later(3600, 14_400, lambda: uid in self._world.store.workloads and self._world.remove_workload(uid))
+        return shape.key, f"Deployment of {shape.replicas}"
+
+    def _pod_not_ready(self) -> tuple[str, str] | None:
+        """Its readiness probe fails for a while."""
+        pod = self._pod()
+        if pod is None or not pod.is_ready:
+            return None
+        self._world.store.put_pod(with_ready(pod, 0.0, is_ready=False))
+        seconds = self._later(20, 900, lambda: self._ready_again(pod))
+        return pod.key, f"for {seconds:.0f} s"
+
+    def _ready_again(self, pod: Pod) -> None:
+        now = self._world.store.same(pod)
+        node = None if now is None else self._world.store.nodes.get(now.node_name or "")
+        if now is not None and node is not None and node.is_ready and not now.is_terminating and now.phase == "Running":
+            self._world.store.put_pod(with_ready(now, self._world.clock.now(), is_ready=True))
