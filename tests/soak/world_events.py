@@ -20,7 +20,7 @@ RATES: Mapping[str, float] = {
     "namespace deleted": 0.01, "pods fall ill": 0.3, "new pods refused": 0.3, "kubelet refuses": 0.2,
     "scheduler paused": 0.2, "scheduler chooses worst": 0.3, "scheduler passes over": 0.2,
     "budgets lag": 0.5, "budgets stop": 0.1, "pod restarts": 1.0, "pod reappears": 0.3,
-    "large pod arrives": 0.0,
+    "large pod arrives": 0.0, "huge labels": 4.0,
 }  # fmt: skip
 KINDS = tuple(RATES)
 
