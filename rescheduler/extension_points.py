@@ -58,6 +58,14 @@ class LedgerDeniedError(ClusterError):
     """We may not read or write the ledger on the cluster; it may be kept elsewhere instead."""
 
 
+class LedgerLostError(ClusterError):
+    """What was written down of earlier evictions is not there any more, or not all of it: nothing may be evicted."""
+
+
+class LedgerFullError(NotSentError):
+    """There is no room in the ledger for another eviction; nothing was written."""
+
+
 class StoreError(ReschedulerError):
     """A file of ours cannot be written (a full disk, say) or opened."""
 
@@ -261,13 +269,15 @@ class LedgerReading(NamedTuple):
     """The ledger as it stands. ``version``: what ``LedgerStore.write`` has to be given; "" where none exists yet.
 
     ``stop``: why nothing may be evicted any more, where somebody has marked the ledger so. ``approved``: the number of
-    the plan that somebody has approved by a mark on the ledger, "" where there is none.
+    the plan that somebody has approved by a mark on the ledger, "" where there is none. ``uid``: of the object that
+    holds it: another one that takes its place has another uid.
     """
 
     ledger: Ledger
     version: str
     stop: str | None = None
     approved: str = ""
+    uid: str = ""
 
 
 NOTHING_EARLIER = LedgerReading(EMPTY_LEDGER, "")

@@ -36,6 +36,7 @@ GROUPS_OF_COMMANDS = {
     "policy": "list and show the shipped policies, and begin one of your own",
     "explain": "say why a pod or a node would or would not move",
     "top": "show measured load of nodes and pods, with trust and age",
+    "ledger": "let evictions go on whose record of earlier ones was lost",
 }
 
 
@@ -63,7 +64,7 @@ def application(words: Sequence[str]) -> typer.Typer:
         name="rescheduler",
         cls=OrderedGroup,
         help="Move running pods to better nodes, when the gain is worth the disturbance.",
-        epilog="Every command but apply, clean and run only reads. rescheduler COMMAND --help tells more of one.",
+        epilog="Every command but apply, clean, ledger and run only reads. COMMAND --help tells more of one.",
         rich_markup_mode=None,
         invoke_without_command=True,
         pretty_exceptions_enable=False,

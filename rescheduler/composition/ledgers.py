@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.sqlite.history_store import HistoryStore, Place, history_path, read_kept_ledger
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
-from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger
+from rescheduler.adapters.kubernetes.ledger.ledger_objects import ConfigMaps
+from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.composition.cluster_source import ClusterOptions, connected
 from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.ledger.open_evictions import settled
+from rescheduler.execution.ledger.remembering_ledger import RememberingLedger
 from rescheduler.extension_points import (
     NOTHING_EARLIER,
     AuditLog,
@@ -24,9 +27,17 @@ from rescheduler.extension_points import (
     LedgerStore,
     StoreError,
 )
+from rescheduler.model.daemon.known_ledger import NOTHING_KNOWN
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.policy.fields.policy import Guidance, Policy, counted_seconds, keep_seconds, needs_ledger
+from rescheduler.policy.fields.policy import (
+    Guidance,
+    Policy,
+    counted_labels,
+    counted_seconds,
+    keep_seconds,
+    needs_ledger,
+)
 
 # The ledger on the cluster where we may write it, else the one on this machine.
 
@@ -106,7 +117,7 @@ def ledgers_of(
     place = Place(cluster_identity(connection), connection.server)
     local = HistoryStore(lambda: history_path(os.environ), place, clock, tell)
     store = SharedOrLocalLedger(
-        config_map_ledger(connection, policy),
+        RememberingLedger(config_map_ledger(connection, policy), local, _called(policy), tell),
         local,
         is_local=policy.guidance is Guidance.PREDICT,
         is_needed=needs_ledger(policy, is_daemon=is_daemon),
@@ -140,12 +151,40 @@ def earlier_evictions(
     return reading._replace(ledger=ledger)
 
 
+def accept_loss(
+    options: ClusterOptions, policy: Policy, *, confirm: Callable[[str, Sequence[str]], bool]
+) -> str | None:
+    """Let the ledger go on without what is lost of it; the name of its object, None where ``confirm`` says no.
+
+    ``confirm`` is given that name, and in words what is missing. Raises ClusterError, also where it is somebody else's.
+    """
+    connection, clock = connected(options, read_only=False), SystemClock()
+    store, called = config_map_ledger(connection, policy), _called(policy)
+    lost = [*store.losses()]
+    place = Place(cluster_identity(connection), connection.server)
+    memory = HistoryStore(lambda: history_path(os.environ), place, clock, lost.append)
+    known = NOTHING_KNOWN
+    try:
+        known = memory.known(called)
+    except StoreError as error:
+        lost.append(f"what this machine remembers of it cannot be read: {error}")
+    if not confirm(called, lost):
+        return None
+    store.accept_loss(connection.server_time or clock.now(), known.plan, known.accepted_at)
+    return called
+
+
+def _called(policy: Policy) -> str:
+    return f"{policy.hold.namespace}/{policy.ledger.name}"
+
+
 def book_rules(policy: Policy) -> LedgerRules:
     """How long a run's ledger keeps what, and who we are."""
     holder = f"rescheduler on {platform.node() or 'an unnamed machine'}, process {os.getpid()}"
-    return LedgerRules(holder, keep_seconds(policy), counted_seconds(policy))
+    return LedgerRules(holder, keep_seconds(policy), label_keys=counted_labels(policy))
 
 
-def config_map_ledger(connection: Connection, policy: Policy) -> ConfigMapLedger:
+def config_map_ledger(connection: Connection, policy: Policy) -> ShardedLedger:
     """The ledger in the cluster itself."""
-    return ConfigMapLedger(connection, policy.hold.namespace, policy.ledger.name, keep_seconds=keep_seconds(policy))
+    objects = ConfigMaps(connection, policy.hold.namespace, keep_seconds=keep_seconds(policy))
+    return ShardedLedger(objects, policy.ledger.name, counted_seconds=counted_seconds(policy))

@@ -23,6 +23,7 @@ from rescheduler.daemon.policies.policy_files import PolicyFiles
 from rescheduler.daemon.policies.policy_in_force import PolicyInForce
 from rescheduler.daemon.policy_runtime import PolicyRuntime, RuntimeParts, make_runtime
 from rescheduler.daemon.steering.controls import Controls
+from rescheduler.daemon.steering.inbox import Inbox
 from rescheduler.daemon.steering.objections import timed_objection
 from rescheduler.daemon.steering.steering_errors import ObjectionError
 from rescheduler.daemon.steering.stopping import Orders
@@ -58,13 +59,14 @@ class Daemon:
         self.options = options
         self.clock = clock
         self.selection = Selection(own=own_identity())
-        self._beat = beat
-        self._progress = progress
+        self._show_life = beat
+        self._show_progress = progress
         self._listeners: Listener = Listeners(())
         self._tells: set[str] = set()
         self._news = EvictionNews(self.hear, clock)
         self._once = Once(clock, is_once=options.is_once)
         self.orders = Orders(clock)
+        self.inbox = Inbox(self.orders.wake.set)
         self.policies = PolicyInForce(PolicyFiles(options.policy_files, load_policy, clock), clock, self.hear)
         self.leading = Leading(options.where, self.policy, clock, self.hear)
         self.access = ClusterAccess(
@@ -76,8 +78,9 @@ class Daemon:
             expires=lambda: self.policy.approval.expires,
             read_mark=lambda: self.access.approval_mark(self.policy),
             objection=self._objection,
-            acknowledge=self.policies.acknowledge,
+            acknowledge=self._acknowledge,
             is_elected=self.leading.is_elected,
+            inbox=self.inbox,
         )
         self.loop: Loop | None = None
         self._load: DaemonLoad | None = None
@@ -128,6 +131,16 @@ class Daemon:
             reason = self._ended(self.loop.run())
             self._once.judge(self.loop.last)
             return reason
+
+    def _beat(self) -> None:
+        """The loop lives, and has a moment for those who ask."""
+        self._show_life()
+        self.inbox.answer()
+
+    def _progress(self, step: str, done: int = 0, total: int | None = None) -> None:
+        """Long work goes on; who asks meanwhile need not wait for its end."""
+        self._show_progress(step, done, total)
+        self.inbox.answer()
 
     def usage_age(self) -> float | None:
         """Seconds since load was last collected; None where it never was."""
@@ -201,6 +214,7 @@ class Daemon:
     def _wait(self, seconds: float) -> None:
         self.orders.wake.wait(seconds)
         self.orders.wake.clear()
+        self.inbox.answer()
 
     def _requests(self) -> tuple[RoundRequest, ...]:
         return (*self.orders.take_requests(), *self.controls.take_requests())
@@ -223,6 +237,7 @@ class Daemon:
 
     def _objection(self, plan: Plan) -> ObjectionError | None:
         """What forbids carrying a plan out now."""
+        self.inbox.require_owner()
         if self.loop is None:
             return ObjectionError("the daemon is starting")
         rounds, cluster = self.loop.runtime.rounds, self.access.snapshot()
@@ -231,6 +246,10 @@ class Daemon:
             return timed
         reason = rounds.objection_to(plan, cluster)
         return None if reason is None else ObjectionError(reason)
+
+    def _acknowledge(self, held_id: str, who: str) -> None:
+        self.inbox.require_owner()
+        self.policies.acknowledge(held_id, who)
 
     def _use_load(self, load: DaemonLoad | None) -> None:
         self._load = load

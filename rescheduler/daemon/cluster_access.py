@@ -127,7 +127,7 @@ class ClusterAccess:
 
     def approval_mark(self, policy: Policy) -> str:
         """The plan that somebody has approved by an annotation of the ledger, "" for none. Raises ClusterError."""
-        return config_map_ledger(self._reading, policy).read().approved
+        return config_map_ledger(self._reading, policy).approved()
 
     def capacity(self, policy: Policy) -> KubernetesCapacity | None:
         """What asks an autoscaler for room; None where nothing may be written."""

@@ -32,9 +32,7 @@ def settled_ledger(world: RoundContext, policy: Policy, rules: LedgerRules, clus
         reading = world.ledger.read()
         _refuse_when_stopped(reading.stop)
         return _settled(world, policy, reading.ledger, cluster)
-    writer = LedgerWriter(
-        world.ledger, world.clock, keep_seconds=rules.keep_seconds, counted_seconds=rules.counted_seconds
-    )
+    writer = LedgerWriter(world.ledger, world.clock, keep_seconds=rules.keep_seconds, label_keys=rules.label_keys)
     writer.update(change, lambda _: False, cluster.taken_at)
     return writer.ledger
 

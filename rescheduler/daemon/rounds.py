@@ -27,7 +27,7 @@ from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
 from rescheduler.model.plan.plan import Plan, PlanResult, PodReference
 from rescheduler.planning.problem.moving_together import groups_moving_together
-from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_seconds, keep_seconds
+from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_labels, keep_seconds
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
 # Takes away what earlier processes left: taints that nobody renews, and pods that wait at a gate nobody opens.
@@ -85,7 +85,12 @@ class RoundRunner:
         earlier = None if before is None else before._vigilance
         self._vigilance: Vigilance = Vigilance(policy.health, world.clock, world.signals, before=earlier)
         self._is_approved = False
-        self._rules = LedgerRules(world.holder, keep_seconds(policy), counted_seconds(policy), waits_until_repaid=True)
+        self._rules = LedgerRules(
+            world.holder,
+            keep_seconds(policy),
+            waits_until_repaid=True,
+            label_keys=counted_labels(policy),
+        )
         self._gate: PolicyGate = PolicyGate(
             policy,
             selection,
@@ -147,7 +152,7 @@ class RoundRunner:
             self._is_approved = False
 
     def objection_to(self, plan: Plan, cluster: Cluster) -> str | None:
-        """What would forbid carrying out a plan that a person approves now; may be asked from another thread."""
+        """What would forbid carrying out a plan that a person approves now; like all here, for the loop's thread."""
         stopped = self._world.stopped()
         return f"stopped: {stopped}" if stopped is not None else self._hindrance(cluster, self.ledger, plan)
 

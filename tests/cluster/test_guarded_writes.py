@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.autoscalers.capacity_target import KubernetesCapacity
@@ -17,7 +18,8 @@ from rescheduler.adapters.kubernetes.eviction.events import record
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.guidance.guidance_support import why_no_gates, why_no_holds
 from rescheduler.adapters.kubernetes.leases import KubernetesLease
-from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger
+from rescheduler.adapters.kubernetes.ledger.ledger_objects import ConfigMaps
+from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.adapters.kubernetes.leftovers.cleaning import find_leftovers, remove_leftovers
 from rescheduler.adapters.kubernetes.leftovers.stale_leftovers import remove_stale
 from rescheduler.adapters.kubernetes.reader import LiveReader
@@ -25,7 +27,7 @@ from rescheduler.adapters.kubernetes.rights.access_reviews import AccessReviews
 from rescheduler.extension_points import HoldRequest
 from rescheduler.model.daemon.capacity import CapacityRequest, PodSet
 from rescheduler.model.daemon.lease import LeaseRecord
-from rescheduler.model.daemon.ledger import EMPTY_LEDGER
+from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.pod import OwnerReference
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import pod as built_pod
@@ -52,6 +54,7 @@ from tests.cluster.thief_scene import (
 from tests.cluster.tool import HOLDS
 from tests.cluster.waiting import wait_until
 from tests.paths import DEPLOY
+from tests.unit.adapters.kubernetes.test_sharded_ledger import lifelike
 
 NOTES = {"rescheduler.dev/plan": "p", "rescheduler.dev/expires": "2030-01-01T00:00:00Z", "theirs": "x"}
 ROOM = built_pod("big-0", "500m", ports=[80]).spec
@@ -122,14 +125,17 @@ class Account:
 
     def write_ledger(self) -> None:
         """Made, and written again, with what an operator has noted there meanwhile."""
-        ledger = ConfigMapLedger(self.connection, HOLDS, "rescheduler-ledger", keep_seconds=60.0)
-        assert ledger.write(EMPTY_LEDGER, "")
+        objects = ConfigMaps(self.connection, HOLDS, keep_seconds=60.0)
+        ledger = ShardedLedger(objects, "rescheduler-ledger", counted_seconds=60.0)
+        past = Ledger(plan=1, next_entry=201, entries=lifelike(200))
+        assert ledger.write(past, "")
+        assert len(ledger.read().ledger.entries) == 200
         marks = {"rescheduler.dev/stop": "maintenance", "rescheduler.dev/approved": "7", "theirs": "x"}
         self.cluster.api.patch("configmaps", "rescheduler-ledger",
                                {"metadata": {"annotations": marks, "labels": {"theirs": "x"}}}, HOLDS)  # fmt: skip
         reading = ledger.read()
         assert reading.stop == "maintenance"
-        assert ledger.write(EMPTY_LEDGER, reading.version)
+        assert ledger.write(replace(past, plan=2), reading.version)
 
     def gate(self) -> None:
         """In force for one owner, renewed, changed and taken away."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from rescheduler.adapters.kubernetes.ledger import ConfigMapLedger
+from rescheduler.execution.ledger.remembering_ledger import LedgerMemory
 from rescheduler.extension_points import AuditLog, LedgerReading, LedgerStore, StoreError
+from rescheduler.model.daemon.known_ledger import NOTHING_KNOWN, KnownLedger
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 from tests.soak.http_wire import HttpCall, HttpRequest, connection_of, status
-from tests.soak.ledger_object import KEEP_SECONDS, NAME, NAMESPACE, LedgerObject
+from tests.soak.ledger_object import NAME, LedgerObject, ledger_over
 from tests.soak.trace import LedgerWrite, Request
 from tests.soak.wire import HttpAnswer, Wire
 
@@ -20,8 +22,7 @@ class ProcessLedger(LedgerStore):
         self._wire = wire
         self._object = ledger
         self._writing: tuple[Ledger, str] | None = None
-        connection = connection_of(wire, self._routed)
-        self._inner = ConfigMapLedger(connection, NAMESPACE, NAME, keep_seconds=KEEP_SECONDS)
+        self._inner = ledger_over(connection_of(wire, self._routed))
 
     def read(self) -> LedgerReading:
         """As it stands."""
@@ -35,12 +36,20 @@ class ProcessLedger(LedgerStore):
     def _routed(self, asked: HttpRequest) -> HttpCall:
         """The call that a request is."""
         if asked.method == "GET":
-            request = Request(0.0, 0, self._wire.name, "get", "ledger")
+            request = Request(0.0, 0, self._wire.name, "get", "ledger" if not _is_shard(asked) else "ledger shard")
             return HttpCall("ledger read", request, lambda: self._object.answer(asked))
+        if _is_shard(asked):
+            request = Request(0.0, 0, self._wire.name, "update", "ledger shard")
+            return HttpCall("ledger write", request, lambda: self._shard(asked, request))
         assert self._writing is not None
         ledger, version = self._writing
         request = Request(0.0, 0, self._wire.name, "update", "ledger", body=ledger, resource_version=version)
         return HttpCall("ledger write", request, lambda: self._swap(asked, request, ledger, version))
+
+    def _shard(self, asked: HttpRequest, request: Request) -> HttpAnswer:
+        if request.fault == "conflict":
+            return status(409, "the object has been modified", meaning="conflict")
+        return self._object.answer(asked)
 
     def _swap(self, asked: HttpRequest, request: Request, ledger: Ledger, version: str) -> HttpAnswer:
         if request.fault == "conflict":
@@ -51,8 +60,30 @@ class ProcessLedger(LedgerStore):
         if is_written:  # whether or not the answer comes through: the next reading tells
             wire.plan = ledger.plan
         new = self._object.version if is_written else ""
-        wire.trace.tell(LedgerWrite(wire.clock.monotonic(), wire.name, version, new, is_written, ledger))
+        told = self._object.ledger if is_written else ledger
+        size = len(json.dumps(asked.body, separators=(",", ":")))
+        wire.trace.tell(LedgerWrite(wire.clock.monotonic(), wire.name, version, new, is_written, told, size))
         return answer if is_written else answer._replace(meaning="conflict")
+
+
+def _is_shard(asked: HttpRequest) -> bool:
+    name = asked.body["metadata"]["name"] if asked.method == "POST" else asked.path.rpartition("/")[2]
+    return str(name).startswith(f"{NAME}-")
+
+
+class ProcessMemory(LedgerMemory):
+    """What one machine's disk remembers of the ledger."""
+
+    def __init__(self) -> None:
+        self._known = NOTHING_KNOWN
+
+    def known(self, _name: str) -> KnownLedger:
+        """As it was remembered last."""
+        return self._known
+
+    def remember(self, _name: str, known: KnownLedger) -> None:
+        """From now on."""
+        self._known = known
 
 
 class ProcessAudit(AuditLog):

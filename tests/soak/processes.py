@@ -14,6 +14,7 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.rounds import MakePlan, RoundRunner
 from rescheduler.daemon.world import RoundContext as Surroundings
 from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.execution.ledger.remembering_ledger import RememberingLedger
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, SnapshotSummary
@@ -22,7 +23,7 @@ from tests.soak.adversary import Adversary
 from tests.soak.clock import PlanningClock, ProcessClock, Thread
 from tests.soak.faults import Faults
 from tests.soak.ledger_object import LedgerObject
-from tests.soak.own_records import ProcessAudit, ProcessLedger
+from tests.soak.own_records import ProcessAudit, ProcessLedger, ProcessMemory
 from tests.soak.run_settings import RunSettings
 from tests.soak.target import ProcessTarget
 from tests.soak.trace import PlanEvent, PolicyEvent, ProcessEvent, RoundEvent, Trace
@@ -46,6 +47,7 @@ class Process:
         self.stopped: str | None = None
         self.lines: list[LedgerEntry] = []
         self.wire: Wire | None = None
+        self._memory = ProcessMemory()
         self.wall_offset = 0.0
         self.rounds = 0
         self.is_retired = False
@@ -117,7 +119,7 @@ class Process:
         wire.greenlet = getcurrent()
         surroundings = Surroundings(
             target=ProcessTarget(wire),
-            ledger=ProcessLedger(wire, self._ledger),
+            ledger=RememberingLedger(ProcessLedger(wire, self._ledger), self._memory, "holds/ledger", lambda _: None),
             clock=clock,
             audit=ProcessAudit(wire, self.lines),
             stopped=lambda: self.stopped,

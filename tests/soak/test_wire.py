@@ -118,7 +118,7 @@ def test_killed_process_does_nothing_more(kind: str, is_evicted: bool) -> None:
             target.evict(reference, stage.pod.resource_version, dry_run=False)
         finally:
             with pytest.raises(Killed):
-                ledger.write(stage.ledger.ledger, stage.ledger.version)
+                ledger.write(stage.ledger.ledger, ledger.read().version)
             cleaned.append("tried")
 
     stage.run(body)

@@ -138,7 +138,10 @@ class RoundEvent(NamedTuple):
 
 
 class LedgerWrite(NamedTuple):
-    """The ledger object was to be replaced. ``ok`` False: somebody was faster. Follows the effect of its request."""
+    """The ledger's main object was to be replaced. ``ok`` False: somebody was faster. Follows its request's effect.
+
+    ``ledger``: the whole of it, as whoever begins now would read it; ``size``: bytes that were sent.
+    """
 
     t: float
     process: str
@@ -146,6 +149,7 @@ class LedgerWrite(NamedTuple):
     version: str
     ok: bool
     ledger: Ledger
+    size: int = 0
 
 
 Event: TypeAlias = (

@@ -69,7 +69,7 @@ class Truth:
     @property
     def ledger(self) -> Ledger:
         """The ledger as it stands."""
-        return self._ledger.read().ledger  # type: ignore[attr-defined,no-any-return]
+        return self._ledger.ledger  # type: ignore[attr-defined,no-any-return]
 
     def pod_of_uid(self, namespace: str, name: str, uid: str) -> Pod | None:
         """The pod, if it still is the one of this uid."""

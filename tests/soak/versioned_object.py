@@ -15,7 +15,7 @@ class VersionedObject:
     def __init__(self, collection: str, name: str) -> None:
         self.writes = 0
         self.found: dict[str, Any] | None = None
-        self._collection, self._name = collection, name
+        self.collection, self._name = collection, name
         self._version = 0
         self._made = 0
 
@@ -30,10 +30,10 @@ class VersionedObject:
 
     def answer(self, asked: HttpRequest) -> HttpAnswer:
         """As an API server answers."""
-        path = f"{self._collection}/{self._name}"
+        path = f"{self.collection}/{self._name}"
         if asked.method == "GET" and asked.path == path:
             return status(404, "not found") if self.found is None else HttpAnswer(200, json.dumps(self.found).encode())
-        if (asked.method, asked.path) not in (("POST", self._collection), ("PUT", path)):
+        if (asked.method, asked.path) not in (("POST", self.collection), ("PUT", path)):
             return status(405, "not by this server")
         refused = self._refused(asked)
         if refused is not None:

@@ -96,6 +96,15 @@ class WorkloadEvents(Choosing):
     def _job_arrives(self) -> tuple[str, str]:
         return self._arrives("Job", self._random.choice([1, 1, 2, 4]))
 
+    def _huge_labels(self) -> tuple[str, str] | None:
+        """A tenant writes what nobody else needs on a pod of his: 60 kB that cannot be compressed away."""
+        pod = self._pod()
+        if pod is None:
+            return None
+        labels = {f"tenant/{number}": f"{self._random.getrandbits(240):060x}" for number in range(800)}
+        self._world.store.put_pod(structs.replace(pod, labels={**pod.labels, **labels}))
+        return pod.key, ""
+
     def _job_pod_ends(self) -> tuple[str, str] | None:
         pod = self._pod("Job")
         if pod is None:

@@ -22,7 +22,7 @@ RATES: Mapping[str, float] = {
     "scheduler paused": 0.2, "scheduler chooses worst": 0.3, "scheduler passes over": 0.2,
     "budgets lag": 0.5, "budgets stop": 0.1, "pod restarts": 1.0, "pod reappears": 0.3,
     "large pod arrives": 0.0, "custom owner arrives": 0.5, "forged pods arrive": 0.7, "system workload arrives": 0.3,
-    "pod not ready": 1.5,
+    "pod not ready": 1.5, "huge labels": 4.0,
 }  # fmt: skip
 KINDS = tuple(RATES)
 

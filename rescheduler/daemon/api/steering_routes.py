@@ -25,6 +25,7 @@ from rescheduler.daemon.api.request_bodies import body_of, key_of, matches_of, p
 from rescheduler.daemon.steering.people import People
 from rescheduler.daemon.steering.steering_errors import (
     ApprovalRefusedError,
+    BusyError,
     ChangedError,
     KeyReusedError,
     NotLeadingError,
@@ -44,6 +45,8 @@ def refused(people: People, plan_id: str) -> Iterator[None]:
         yield
     except NotLeadingError as error:
         raise RefusedError(503, str(error), {"Retry-After": "5"}, Details(leader=error.holder)) from None
+    except BusyError as error:
+        raise RefusedError(503, str(error), {"Retry-After": "5"}) from None
     except UnknownPlanError:
         raise _without_approval(people, plan_id) from None
     except UnknownHeldPolicyError as error:

@@ -26,7 +26,7 @@ class Held(NamedTuple):
 
 
 class PolicyInForce:
-    """Polled by the main loop; acknowledged from any thread. ``hear`` is told why a change is not in force.
+    """Polled and acknowledged by the main loop. ``hear`` is told why a change is not in force.
 
     ``reading``: what is in force. The first policy of a process needs nobody's yes.
     """

@@ -11,6 +11,7 @@ from typing import Final
 
 from rescheduler.daemon.steering.approvals import UNKNOWN_MARK, Approval, Approvals, Notices, Proposal
 from rescheduler.daemon.steering.daemon_state import DaemonState
+from rescheduler.daemon.steering.inbox import Inbox
 from rescheduler.daemon.steering.people import Acknowledge, AskObjection, People, no_objection, nothing_held
 from rescheduler.daemon.steering.state_store import Changed, StateStore
 from rescheduler.extension_points import Clock, Listener, ReschedulerError
@@ -37,13 +38,14 @@ class Controls(Listener):
         objection: AskObjection = no_objection,
         acknowledge: Acknowledge = nothing_held,
         is_elected: bool = False,
+        inbox: Inbox | None = None,
     ) -> None:
         """``hear`` takes what is to be told; this object may be among those that hear it.
 
         ``expires``: how long plans wait, seconds. ``read_mark``: a live read of the annotation that approves a plan, ""
         where there is none; raises ReschedulerError. ``objection``: what forbids carrying a plan out now.
         ``acknowledge``: takes the number of a held policy, and who. ``is_elected``: we do not lead before it is told
-        that we do.
+        that we do. ``inbox``: of the loop; by default of the thread that makes this.
         """
         self._clock = clock
         self._tell = hear
@@ -52,7 +54,8 @@ class Controls(Listener):
         self._mark_due = 0.0
         self._mark_problem = ""
         self._store = StateStore(clock, hear, DaemonState(is_leader=not is_elected))
-        self.people = People(self._store, clock, objection=objection, acknowledge=acknowledge)
+        self.inbox = Inbox() if inbox is None else inbox
+        self.people = People(self._store, clock, objection=objection, acknowledge=acknowledge, inbox=self.inbox)
         self.wake = self.people.wake
 
     def hear(self, notice: Notice) -> None:

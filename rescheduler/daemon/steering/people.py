@@ -9,6 +9,7 @@ from typing import Final
 
 from rescheduler.daemon.steering.approvals import Approval, Proposal
 from rescheduler.daemon.steering.daemon_state import DaemonState
+from rescheduler.daemon.steering.inbox import Inbox
 from rescheduler.daemon.steering.pausing import Switch
 from rescheduler.daemon.steering.state_store import Changed, StateStore
 from rescheduler.daemon.steering.steering_errors import (
@@ -26,9 +27,9 @@ from rescheduler.model.plan.plan import Plan
 MOST_REQUESTS: Final = 256
 """Requests that wait for the loop, and earlier ones that are remembered by their keys."""
 AskObjection = Callable[[Plan], ObjectionError | None]
-"""What forbids carrying a plan out now; asked from any thread."""
+"""What forbids carrying a plan out now; asked in the loop's thread alone."""
 Acknowledge = Callable[[str, str], None]
-"""Takes the number of a held policy, and who says yes to it. Raises ReschedulerError."""
+"""Takes the number of a held policy, and who says yes to it; called as above. Raises ReschedulerError."""
 Matches = Callable[[str], bool]
 """Whether a tag names what somebody has seen."""
 
@@ -49,14 +50,21 @@ def anything(_tag: str) -> bool:
 
 
 class People:
-    """Each call names who asks. ``wake`` is set when there is something for the loop."""
+    """Each call names who asks. ``wake`` is set when there is something for the loop.
 
-    def __init__(self, store: StateStore, clock: Clock, *, objection: AskObjection, acknowledge: Acknowledge) -> None:
+    What touches more than the state, which is immutable and changed one at a time, goes through ``inbox`` to the loop.
+    A pause does not: it must not wait for anything.
+    """
+
+    def __init__(
+        self, store: StateStore, clock: Clock, *, objection: AskObjection, acknowledge: Acknowledge, inbox: Inbox
+    ) -> None:
         self.wake = threading.Event()
         self._store = store
         self._clock = clock
         self._objection = objection
         self._acknowledge = acknowledge
+        self._inbox = inbox
         self._lock = threading.Lock()
         self._requests: list[RoundRequest] = []
         self._by_key: dict[tuple[str, str], RoundRequest] = {}
@@ -119,8 +127,12 @@ class People:
     ) -> Approval:
         """Say yes to exactly this plan; a request that was sent before gets the same answer, and does no more.
 
-        Raises NotLeadingError, UnknownPlanError, ApprovalRefusedError, ObjectionError, ChangedError, KeyReusedError.
+        Raises NotLeadingError, UnknownPlanError, ApprovalRefusedError, ObjectionError, ChangedError, KeyReusedError,
+        BusyError.
         """
+        return self._inbox.ask(lambda: self._approve(plan_id, who, key, how, matches))
+
+    def _approve(self, plan_id: str, who: str, key: str, how: str, matches: Matches) -> Approval:
         state = self.state()
         _require_leading(state)
         earlier = state.approvals.answered(plan_id, who, key)
@@ -144,7 +156,10 @@ class People:
         return approval
 
     def acknowledge(self, held_id: str, who: str) -> None:
-        """Say yes to a policy that reaches further. Raises NotLeadingError or what ``acknowledge`` raises."""
+        """Say yes to a policy that reaches further. Raises NotLeadingError, BusyError, what ``acknowledge`` raises."""
+        self._inbox.ask(lambda: self._say_yes(held_id, who))
+
+    def _say_yes(self, held_id: str, who: str) -> None:
         state = self.state()
         _require_leading(state)
         if state.held is None or state.held.held_id != held_id:

@@ -42,5 +42,12 @@ class KeyReusedError(ReschedulerError):
     """An idempotency key came with another request before."""
 
 
+class BusyError(ReschedulerError):
+    """The loop has not come to a request in time; nothing was done, and nothing will be."""
+
+    def __init__(self) -> None:
+        super().__init__("the daemon is busy, and nothing was done; ask again")
+
+
 class ChangedError(ReschedulerError):
     """What was asked about is not as the one who asks has seen it."""

@@ -58,6 +58,7 @@ class Coverage:
         self._population = population
         self._namespaces = None if budget.namespaces is None else frozenset(budget.namespaces)
         self._selector = None if budget.label_selector is None else read_selector(budget.label_selector)
+        self._keys = frozenset() if budget.label_selector is None else budget.label_selector.keys
         self._per = budget.per
         self._places: dict[Hashable, int] = {}
         self.instances: list[str] = []
@@ -70,10 +71,13 @@ class Coverage:
         return self._places.get(self._key(pod), NOWHERE) if self._covers(pod) else NOWHERE
 
     def place_of_entry(self, entry: LedgerEntry) -> int:
-        """Where an earlier eviction counts, by what the ledger keeps of its pod; NOWHERE if it does not."""
+        """Where an earlier eviction counts, by what the ledger keeps of its pod; NOWHERE if it does not.
+
+        Of an entry that does not tell which labels its pod had, since no budget asked then, the worst is assumed.
+        """
         if self._namespaces is not None and entry.pod.namespace not in self._namespaces:
             return NOWHERE
-        if self._selector is not None and not selects(self._selector, entry.labels):
+        if self._selector is not None and self._is_told(entry) and not selects(self._selector, entry.labels):
             return NOWHERE
         keys: dict[Per, Hashable] = {
             Per.CLUSTER: "",
@@ -83,6 +87,10 @@ class Coverage:
             Per.WORKLOAD: entry.workload or _ownerless(entry.pod.namespace),
         }
         return self._places.get(keys[self._per], NOWHERE)
+
+    def _is_told(self, entry: LedgerEntry) -> bool:
+        """Whether the ledger keeps what this budget tells pods apart by."""
+        return entry.label_keys is None or self._keys.issubset(entry.label_keys)
 
     def _covers(self, pod: Pod) -> bool:
         if self._namespaces is not None and pod.namespace not in self._namespaces:

@@ -19,7 +19,9 @@ from rescheduler.model.plan.plan import Move, PodReference
 class AnnouncedEvictions:
     """Own entries by pod, the newest of each; ``number`` is given by the ledger and not known here."""
 
-    def __init__(self) -> None:
+    def __init__(self, label_keys: Iterable[str] = ()) -> None:
+        """``label_keys``: of the labels that are written down."""
+        self._label_keys = tuple(sorted(label_keys))
         self._entries: dict[PodReference, LedgerEntry] = {}
         self._complete: set[PodReference] = set()
         self._counted: tuple[Cluster | None, str] = (None, "")
@@ -72,13 +74,14 @@ class AnnouncedEvictions:
             pod=move.pod,
             from_node=move.from_node,
             to_node=move.to_node,
-            at=fresh.time,
+            at=round(fresh.time, 3),
             workload="" if workload is None else workload.uid,
             workload_key="" if workload is None else workload.key,
             desired=desired,
             ready=0 if workload is None else self._ready[workload.uid],
             zone="" if node is None else node.labels.get(ZONE, ""),
-            labels=dict(pod.labels),
+            labels={key: pod.labels[key] for key in self._label_keys if key in pod.labels},
+            label_keys=self._label_keys,
             grace_seconds=pod.spec.termination_grace_seconds,
             objective=move.objective,
             reason=move.reason,

@@ -37,14 +37,14 @@ from rescheduler.model.plan.plan import Move, PlanResult, PodReference
 
 class LedgerRules(NamedTuple):
     """``holder``: who we are, for those whom we stop or who stop us. ``keep_seconds``: how long closed entries stay;
-    ``counted_seconds``: how long they count in some window. ``waits_until_repaid``: between waves, wait until the
+    ``label_keys``: of the labels that budgets ask about. ``waits_until_repaid``: between waves, wait until the
     workloads that are to lose pods again have no debt; without it, a wave waits until the one before is Ready.
     """
 
     holder: str = "rescheduler"
     keep_seconds: float = 86400.0
-    counted_seconds: float = 86400.0
     waits_until_repaid: bool = False
+    label_keys: frozenset[str] = frozenset()
 
 
 DEFAULT_RULES = LedgerRules()
@@ -113,10 +113,8 @@ class LedgerSession:
         self._fresh = fresh
         self._clock = clock
         rules = settings.rules
-        self._writer = LedgerWriter(
-            settings.store, clock, keep_seconds=rules.keep_seconds, counted_seconds=rules.counted_seconds
-        )
-        self._announced = AnnouncedEvictions()
+        self._writer = LedgerWriter(settings.store, clock, keep_seconds=rules.keep_seconds, label_keys=rules.label_keys)
+        self._announced = AnnouncedEvictions(rules.label_keys)
         self._open_evictions = OpenEvictions(self._writer, target, fresh, waiter)
         self._plan: int | None = None
         self._seen: str | None = None
@@ -215,7 +213,7 @@ class LedgerSession:
         entry = self._announced.of(move.pod)
         if entry is None:
             return
-        now = self._fresh.time
+        now = round(self._fresh.time, 3)
         if answer.kind == "Accepted":
             entry = self._change(entry, state=EntryState.OPEN, ended_at=now)
         elif answer.kind in ("Failed", "TwoBudgets"):  # a 5xx is no refusal

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-import msgspec
-
 from rescheduler.execution.run.stopping import PlanStoppedError
-from rescheduler.extension_points import Clock, ClusterError, LedgerDeniedError, LedgerStore, NotSentError
+from rescheduler.extension_points import (
+    Clock,
+    ClusterError,
+    LedgerDeniedError,
+    LedgerFullError,
+    LedgerStore,
+    NotSentError,
+)
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.daemon.ledger_changes import fitting, revised, trimmed
+from rescheduler.model.daemon.ledger_changes import bounded, revised, trimmed
 
-LARGEST_BYTES: Final = 900_000
-"""An object in etcd may have 1.5 MB, a ConfigMap 1 MiB; the rest is for names, labels and other people's notes."""
 PAUSES_SECONDS: Final = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """Before each try; others who write take turns with us."""
 
@@ -24,18 +27,20 @@ Change = Callable[[Ledger], Ledger | None]
 class LedgerWriter:
     """The ledger as it was read last, with what we know besides and have not written yet.
 
-    ``version`` of that reading, ``stop`` its mark. ``keep_seconds`` and ``counted_seconds``: see ``trimmed`` and
-    ``fitting``.
+    ``version`` of that reading, ``stop`` its mark. ``keep_seconds`` and ``label_keys``: see ``trimmed`` and
+    ``bounded``.
     """
 
-    def __init__(self, store: LedgerStore, clock: Clock, *, keep_seconds: float, counted_seconds: float) -> None:
+    def __init__(
+        self, store: LedgerStore, clock: Clock, *, keep_seconds: float, label_keys: Iterable[str] = ()
+    ) -> None:
         self.ledger = EMPTY_LEDGER
         self.version = ""
         self.stop: str | None = None
         self._store = store
         self._clock = clock
         self._keep_seconds = keep_seconds
-        self._counted_seconds = counted_seconds
+        self._label_keys = label_keys
         self._late: dict[tuple[str, float], dict[str, Any]] = {}
 
     @property
@@ -69,9 +74,11 @@ class LedgerWriter:
                 changed = change(self.ledger)
                 if changed is None:
                     return False
-                changed = self._bounded(changed, now)
+                changed = bounded(trimmed(changed, now, self._keep_seconds), self._label_keys)
                 try:
                     version = self._store.write(changed, self.version)
+                except LedgerFullError as error:
+                    raise PlanStoppedError(f"{error}; nothing more is evicted until then") from error
                 except (LedgerDeniedError, NotSentError):
                     raise
                 except ClusterError as error:
@@ -85,17 +92,3 @@ class LedgerWriter:
         raise doubt or PlanStoppedError(
             "others write to the ledger at the same time, and were faster every time; let them end, then apply again"
         )
-
-    def _bounded(self, ledger: Ledger, now: float) -> Ledger:
-        kept = trimmed(ledger, now, self._keep_seconds)
-        found = fitting(kept, now, self._counted_seconds, _size, LARGEST_BYTES)
-        if found is None:
-            raise PlanStoppedError(
-                f"the ledger is full: {len(kept.entries)} evictions that still count take {_size(kept)} bytes, and "
-                f"{LARGEST_BYTES} is the most; nothing more is evicted until the oldest of them count no more"
-            )
-        return found
-
-
-def _size(ledger: Ledger) -> int:
-    return len(msgspec.json.encode(ledger))

@@ -41,7 +41,8 @@ class LedgerEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
     """One eviction. Times are seconds since the epoch; ``plan`` is the number of the plan that it belongs to.
 
     ``workload``: uid of the pod's workload ("" without one), ``workload_key`` for people. ``desired`` and ``ready``:
-    its replicas when the eviction was announced. ``labels``: the pod's own, to find the budgets that it counts in.
+    its replicas when the eviction was announced. ``labels``: of the pod's own those of ``label_keys``, to find the
+    budgets that it counts in; of other keys nothing is known, unless ``label_keys`` is None: then they are all there.
     ``grace_seconds``: how long the pod may take to go. ``ended_at``: when the request was answered, or given up;
     ``is_in_doubt``: the answer was lost. ``failure``: what was wrong with its replacement; such an entry stays a debt
     until a working one is proven, and is remembered as a failure even then.
@@ -69,6 +70,7 @@ class LedgerEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
     ended_at: float | None = None
     is_in_doubt: bool = False
     failure: str = ""
+    label_keys: tuple[str, ...] | None = None
 
     @property
     def is_debt(self) -> bool:
@@ -100,6 +102,7 @@ class Ledger(Struct, frozen=True, rename="camel", omit_defaults=True):
 
     ``entries`` by rising number; old ones that count in no window are dropped. ``next_entry``: number of the next one.
     ``clean_since``: since when nothing went wrong, for the ramp-up; kept because older entries are dropped.
+    ``accepted_at``: when somebody accepted that older records are lost, 0 if nobody had to.
     """
 
     plan: int = 0
@@ -108,6 +111,7 @@ class Ledger(Struct, frozen=True, rename="camel", omit_defaults=True):
     entries: tuple[LedgerEntry, ...] = ()
     breaker: Breaker = Breaker()
     clean_since: float | None = None
+    accepted_at: float = 0.0
 
     @property
     def debts(self) -> tuple[LedgerEntry, ...]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from msgspec import structs
 
-from rescheduler.model.daemon.ledger import DEBTS, SENT, EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+
+LONGEST_TEXT: Final = 300
+"""Characters of a reason or message that are kept."""
+TEXTS: Final = frozenset({"reason", "message", "failure"})
 
 
 def plan_begun(ledger: Ledger, holder: str) -> Ledger:
@@ -17,7 +21,7 @@ def plan_begun(ledger: Ledger, holder: str) -> Ledger:
 
 def announced(ledger: Ledger, entry: LedgerEntry) -> Ledger:
     """An eviction that is about to be sent; the entry takes the next number."""
-    numbered = structs.replace(entry, number=ledger.next_entry)
+    numbered = structs.replace(entry, number=ledger.next_entry, **_short(entry))
     return structs.replace(ledger, entries=(*ledger.entries, numbered), next_entry=ledger.next_entry + 1)
 
 
@@ -26,10 +30,15 @@ def revised(ledger: Ledger, changes: Mapping[tuple[str, float], Mapping[str, Any
     if not changes:
         return ledger
     entries = tuple(
-        structs.replace(entry, **changes[entry.pod.uid, entry.at]) if (entry.pod.uid, entry.at) in changes else entry
+        _revised(entry, changes[entry.pod.uid, entry.at]) if (entry.pod.uid, entry.at) in changes else entry
         for entry in ledger.entries
     )
     return structs.replace(ledger, entries=entries)
+
+
+def _revised(entry: LedgerEntry, fields: Mapping[str, Any]) -> LedgerEntry:
+    short = {name: value[:LONGEST_TEXT] for name, value in fields.items() if name in TEXTS}
+    return structs.replace(entry, **{**fields, **short})
 
 
 def debt_of(ledger: Ledger, uid: str) -> LedgerEntry | None:
@@ -53,44 +62,35 @@ def trimmed(ledger: Ledger, now: float, keep_seconds: float) -> Ledger:
     return ledger if len(kept) == len(ledger.entries) else structs.replace(ledger, entries=kept)
 
 
-def fitting(
-    ledger: Ledger, now: float, counted_seconds: float, size: Callable[[Ledger], int], largest: int
-) -> Ledger | None:
-    """A ledger of at most ``largest`` by dropping what counts in no window; None if there is no such ledger.
+def bounded(ledger: Ledger, label_keys: Iterable[str]) -> Ledger:
+    """With entries of which each takes little room, whatever stands on its pod: labels that count, and short texts.
 
-    Dropped in this order, the oldest first: the words of closed entries, refusals, and evictions older than
-    ``counted_seconds``. Debts and what still counts are never dropped.
+    An entry that was bounded before is left alone, also where other labels counted then.
     """
-    for lessened in (lambda found: found, _without_words, _without_refusals):
-        ledger = lessened(ledger)
-        if size(ledger) <= largest:
-            return ledger
-    while size(ledger) > largest:
-        old = [entry for entry in ledger.entries if not entry.is_debt and now - entry.at > counted_seconds]
-        if not old:
-            return None
-        # A tenth at once: measuring costs as much as encoding the whole.
-        dropped = {entry.number for entry in old[: max(1, len(old) // 10)]}
-        kept = tuple(entry for entry in ledger.entries if entry.number not in dropped)
-        ledger = structs.replace(ledger, entries=kept)
-    return ledger
+    if all(entry.label_keys is not None for entry in ledger.entries):
+        return ledger
+    keys = tuple(sorted(label_keys))
+    entries = (_lean(entry, keys) if entry.label_keys is None else entry for entry in ledger.entries)
+    return structs.replace(ledger, entries=tuple(entries))
+
+
+def _lean(entry: LedgerEntry, keys: tuple[str, ...]) -> LedgerEntry:
+    return structs.replace(
+        entry,
+        labels={key: entry.labels[key] for key in keys if key in entry.labels},
+        label_keys=keys,
+        **_short(entry),
+    )
+
+
+def _short(entry: LedgerEntry) -> dict[str, str]:
+    return {name: getattr(entry, name)[:LONGEST_TEXT] for name in TEXTS}
 
 
 def _is_same(found: LedgerEntry, entry: LedgerEntry) -> bool:
     return (found.pod, found.at, found.plan) == (entry.pod, entry.at, entry.plan)
 
 
-def _without_words(ledger: Ledger) -> Ledger:
-    entries = tuple(
-        entry if entry.is_debt else structs.replace(entry, reason="", message="") for entry in ledger.entries
-    )
-    return structs.replace(ledger, entries=entries)
-
-
-def _without_refusals(ledger: Ledger) -> Ledger:
-    return structs.replace(ledger, entries=tuple(entry for entry in ledger.entries if entry.state in SENT | DEBTS))
-
-
 def closed(entry: LedgerEntry, state: EntryState, now: float, message: str = "", **fields: Any) -> LedgerEntry:
     """A debt that is none any more."""
-    return structs.replace(entry, state=state, closed_at=now, message=message or entry.message, **fields)
+    return structs.replace(entry, state=state, closed_at=round(now, 3), message=message or entry.message, **fields)

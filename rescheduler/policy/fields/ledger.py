@@ -18,7 +18,8 @@ ObjectName: TypeAlias = Annotated[
 class LedgerPolicy(PolicyModel):
     """The record of every eviction, by which several runs together keep the budgets."""
 
-    name: ObjectName = "rescheduler-ledger"
-    """ConfigMap in ``hold.namespace``; all who move pods in one cluster must name the same one."""
+    name: Annotated[ObjectName, StringConstraints(max_length=250)] = "rescheduler-ledger"
+    """ConfigMap in ``hold.namespace``; all who move pods in one cluster must name the same one. Closed entries move to
+    others: this name, a hyphen and two hexadecimal digits."""
     keep: PositiveDurationSeconds = 86400.0
     """How long an eviction is kept after it is over; never less than it counts in a rate, a back-off or the breaker."""

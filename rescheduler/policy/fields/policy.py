@@ -317,6 +317,12 @@ def counted_seconds(policy: Policy) -> float:
     return max([remembered_seconds(disruption.back_off, disruption.breaker, disruption.ramp_up), *rates])
 
 
+def counted_labels(policy: Policy) -> frozenset[str]:
+    """Keys of the labels by which budgets tell pods apart."""
+    selectors = [budget.label_selector for budget in policy.disruption.budgets if budget.label_selector is not None]
+    return frozenset(key for selector in selectors for key in selector.keys)
+
+
 def keep_seconds(policy: Policy) -> float:
     """How long a ledger keeps an eviction that is over."""
     return max(policy.ledger.keep, counted_seconds(policy))

@@ -87,6 +87,11 @@ class PolicySelector(PolicyModel):
     match_expressions: Annotated[tuple[LabelSelectorRequirement, ...], Field(strict=False)] = ()
     """Rules that must all hold."""
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """Of the labels that it asks about."""
+        return frozenset([*self.match_labels, *(rule.key for rule in self.match_expressions)])
+
 
 class NodeSelector(PolicySelector):
     """Labels of nodes: a plain map ``{label: value}`` as in a pod's nodeSelector, or a label selector."""

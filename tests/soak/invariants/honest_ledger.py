@@ -13,6 +13,8 @@ from tests.soak.truth import Truth
 
 DAY_SECONDS = 86_400.0
 ROUNDING_SECONDS = 2.0
+LARGEST_WRITE = 16_000
+"""Bytes in one object."""
 
 
 class HonestLedger(Checker):
@@ -22,7 +24,7 @@ class HonestLedger(Checker):
     sentence = (
         "A debt is closed in the ledger only after a definite refusal, a look at the unharmed pod 90 s or more after "
         "the request ended, or by a replacement that works for 30 s; a refusal closes only its own send; an entry that "
-        "still counts never vanishes."
+        "still counts never vanishes; one write takes 16 kB at most, whatever stands on pods."
     )
     interests = (LedgerWrite, Effect)
 
@@ -46,6 +48,8 @@ class HonestLedger(Checker):
         self._before = event.ledger
         after = {(entry.pod.uid, entry.at): entry for entry in event.ledger.entries}
         whys = [why for key, entry in before.items() if key not in after for why in _vanished(entry, event.t, truth)]
+        if event.size > LARGEST_WRITE:
+            whys.append(f"wrote {event.size} bytes into one object for {len(event.ledger.debts)} open evictions")
         for key, entry in after.items():
             if not entry.is_debt and (key not in before or before[key].is_debt):
                 whys += self._closed(entry, event)

@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from msgspec import structs
 
+from rescheduler.adapters.kubernetes.ledger import ledger_layout
 from rescheduler.execution.ledger import open_evictions as debts
+from rescheduler.execution.ledger.ledger_entries import AnnouncedEvictions
 from rescheduler.execution.ledger.ledger_writer import LedgerWriter
 from rescheduler.model.daemon import ledger_changes
 from rescheduler.model.daemon.ledger import EntryState, Ledger
@@ -68,6 +70,15 @@ def _repaid_anyway(entry: Any, cluster: Any, _standings: Any) -> Any:
     return ledger_changes.closed(entry, EntryState.REPAID, cluster.taken_at)
 
 
+def _with_all_labels(original: Any) -> Any:
+    """Whatever stands on a pod is written down."""
+
+    def entry(self: Any, move: Any, pod: Any, *rest: Any) -> Any:
+        return structs.replace(original(self, move, pod, *rest), labels=dict(pod.labels))
+
+    return entry
+
+
 def _trimmed_soon(original: Any) -> Any:
     return lambda ledger, now, _keep: original(ledger, now, 600.0)
 
@@ -104,5 +115,13 @@ BUGS: Final = (
     SeededBug(
         "window reset at restart", "a process that starts begins with an empty ledger", ("I1", "I2"),
         changed(LedgerWriter, "read", _forgetting_before), settings={"kills": 6.0},
+    ),
+    SeededBug(
+        "refilled shard forgets", "a shard that is filled up loses what stood in it", ("I1", "I2"),
+        changed(ledger_layout, "_without", becomes(lambda _entries, _newer: [])),
+    ),
+    SeededBug(
+        "all labels kept", "an entry keeps every label of its pod", ("I1",),
+        changed(AnnouncedEvictions, "entry", _with_all_labels), settings={"malice": 0.1},
     ),
 )  # fmt: skip

@@ -29,6 +29,7 @@ COMMANDS = [
     "run",
     "watcher",
     "top",
+    "ledger",
 ]
 
 

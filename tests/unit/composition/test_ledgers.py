@@ -54,7 +54,7 @@ def test_the_shared_one_is_used_where_it_may_be(shared: Shared, local: Simulated
     told = Told()
     ledger = either(shared, local, told, is_needed=True)
     version = ledger.write(ledger_of(entry()), ledger.read().version)
-    assert ledger.read() == (ledger_of(entry()), version, None, "")
+    assert ledger.read() == (ledger_of(entry()), version, None, "", "")
     assert (local.writes, told) == (0, [])
 
 
@@ -95,7 +95,7 @@ def test_where_nothing_may_be_written_on_the_cluster_it_is_local_from_the_start(
     told = Told()
     shared.stop = "rack 7"
     ledger = either(shared, local, told, is_local=True, is_needed=True)
-    assert ledger.read() == (ledger_of(entry("local")), "1", "rack 7", "")
+    assert ledger.read() == (ledger_of(entry("local")), "1", "rack 7", "", "")
     shared.may_read = False
     assert ledger.read().stop is None
     assert ledger.write(EMPTY_LEDGER, "1") == "2"

@@ -123,7 +123,8 @@ def test_renamed_objects_are_renamed_in_the_rules() -> None:
     """Ledger and lease are named in the roles that may change them; another name moves the right along."""
     values = {"mode": "Execute", "ledgerName": "book", "fullnameOverride": "mover", "holds": {"namespace": "rooms"}}
     found = {role["metadata"]["name"]: role for role in of_kind(render(values), "Role")}
-    assert found["mover-ledger"]["rules"][1]["resourceNames"] == ["book"]
+    shards = [f"book-{slot:02x}" for slot in range(256)]
+    assert found["mover-ledger"]["rules"][1]["resourceNames"] == ["book", *shards]
     assert found["mover-lease"]["rules"][1]["resourceNames"] == ["mover"]
     assert found["mover-hold"]["metadata"]["namespace"] == "rooms"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW
@@ -22,3 +24,8 @@ def entry(name: str = "web-0", *, at: float = NOW, number: int = 1, **fields: An
 def ledger_of(*entries: LedgerEntry) -> Ledger:
     """A ledger of these entries, numbered in order."""
     return Ledger(plan=1, next_entry=len(entries) + 1, entries=entries)
+
+
+def old_text(ledger: Ledger) -> str:
+    """As versions wrote it that kept everything in one text."""
+    return msgspec.json.encode(ledger).decode()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.execution.run.executor import LedgerRules
-from rescheduler.extension_points import ClusterError
+from rescheduler.extension_points import ClusterError, LedgerFullError
 from rescheduler.model.daemon.ledger import EntryState, Ledger
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW
@@ -119,14 +121,34 @@ def test_others_who_are_always_faster_stop_the_plan() -> None:
 
 
 def test_a_full_ledger_stops_the_plan() -> None:
-    """When everything in it still counts; what counts no more makes room."""
-    bulky = [
-        entry(f"web-{n}", at=NOW - 60, number=n + 1, state=EntryState.REPAID, labels={"a": "x" * 60_000})
-        for n in range(16)
-    ]
-    for counted, is_full in ((3600.0, True), (10.0, False)):
-        world = World(fragmented())
-        ledger = SimulatedLedger(world.clock, ledger_of(*bulky))
-        result = run(world, ledger, rules=LedgerRules(counted_seconds=counted))
-        assert ("the ledger is full" in result.message) is is_full
-        assert bool(world.evicted) is not is_full
+    """Before anything is evicted, with the ledger's own words."""
+
+    class Full(SimulatedLedger):
+        """Has no room for another open eviction."""
+
+        def write(self, ledger: Ledger, version: str) -> str | None:
+            """As long as there is none."""
+            if ledger.debts:
+                raise LedgerFullError("the ledger is full of evictions that count")
+            return super().write(ledger, version)
+
+    world = World(fragmented())
+    result = run(world, Full(world.clock))
+    assert "the ledger is full of evictions that count; nothing more is evicted until then" in result.message
+    assert world.evicted == []
+
+
+def test_only_labels_that_budgets_use_are_written_down() -> None:
+    """In the ledger and on this machine: whoever labels a pod cannot fill either of them."""
+    cluster = fragmented()
+    pods = tuple(
+        structs.replace(pod, labels={**pod.labels, **{f"key-{n}": "x" * 63 for n in range(1_000)}})
+        for pod in cluster.pods
+    )
+    world = World(replace(cluster, pods=pods))
+    ledger, audit = SimulatedLedger(world.clock), Audit()
+    run(world, ledger, audit=audit, rules=LedgerRules(label_keys=frozenset({"app", "tier"})))
+    assert world.evicted
+    for item in (*ledger.ledger.entries, *audit.lines):
+        assert item.label_keys == ("app", "tier")
+        assert set(item.labels) <= {"app", "tier"}

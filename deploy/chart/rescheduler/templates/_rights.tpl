@@ -78,7 +78,7 @@ roleRef:
 {{- $name := printf "%s-%s" (include "rescheduler.fullname" .root) .part -}}
 {{- $rules := include "rescheduler.rules" (dict "root" .root "file" .file "kind" "Role" "name" (default (printf "rescheduler-%s" .part) .name)) -}}
 {{- range $from, $to := (default dict .object) -}}
-{{- $rules = regexReplaceAll (printf "(?m)^(\\s*)- %s$" $from) $rules (printf "${1}- %s" $to) -}}
+{{- $rules = regexReplaceAll (printf "(?m)^(\\s*)- %s(-[0-9a-f]{2})?$" $from) $rules (printf "${1}- %s${2}" $to) -}}
 {{- end }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1

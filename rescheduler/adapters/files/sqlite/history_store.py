@@ -13,6 +13,7 @@ import msgspec
 
 from rescheduler.adapters.files.sqlite.sqlite_guard import FAILURES, SqliteForm, SqliteGuard, identity
 from rescheduler.extension_points import AuditLog, Clock, LedgerReading, LedgerStore, StoreError
+from rescheduler.model.daemon.known_ledger import NOTHING_KNOWN, KnownLedger
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
 from rescheduler.model.printable import shortened
 
@@ -49,6 +50,9 @@ whatever happens to the process or to the machine, and a file that is copied or 
 hold the file for one line only, so that five seconds are enough to wait."""
 KEPT_SECONDS: Final = 90 * 86400.0
 """Lines are kept for so long."""
+_KNOWN: Final = """CREATE TABLE IF NOT EXISTS known
+(cluster TEXT NOT NULL, name TEXT NOT NULL, known TEXT NOT NULL, PRIMARY KEY (cluster, name))"""
+"""Made where it is needed: files of older versions have none, and are of this form all the same."""
 _NEWEST: Final = """SELECT entry, checksum FROM lines WHERE id IN
 (SELECT max(id) FROM lines WHERE cluster = ? OR ? = '' GROUP BY cluster, uid, time) AND time >= ? ORDER BY time, id"""
 
@@ -132,6 +136,28 @@ class HistoryStore(AuditLog, LedgerStore):
                 (cluster, server, msgspec.json.encode(ledger).decode(), found + 1),
             )
         return str(found + 1)
+
+    def known(self, name: str) -> KnownLedger:
+        """What was remembered last of the cluster's ledger of that name. Raises StoreError."""
+        with self._transaction() as connection:
+            connection.execute(_KNOWN)
+            found = connection.execute(
+                "SELECT known FROM known WHERE cluster = ? AND name = ?", (self._place.cluster, name)
+            )
+            row = found.fetchone()
+        try:
+            return NOTHING_KNOWN if row is None else msgspec.json.decode(row[0], type=KnownLedger)
+        except msgspec.DecodeError as error:
+            raise GUARD.failure(self._where(), "holds a memory of the ledger that cannot be read", error) from error
+
+    def remember(self, name: str, known: KnownLedger) -> None:
+        """Remember this of it from now on. Raises StoreError."""
+        with self._transaction() as connection:
+            connection.execute(_KNOWN)
+            connection.execute(
+                "INSERT OR REPLACE INTO known VALUES (?, ?, ?)",
+                (self._place.cluster, name, msgspec.json.encode(known).decode()),
+            )
 
     def close(self) -> None:
         """Let go of the file; never raises."""

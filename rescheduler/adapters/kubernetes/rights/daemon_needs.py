@@ -19,6 +19,7 @@ from rescheduler.adapters.kubernetes.rights.parts import (
     NEEDED_FOR_GATES,
     NEEDED_FOR_HOLDS,
     READ_LEDGER,
+    READ_SHARD,
     REVIEWS,
     WRITE_LEDGER,
 )
@@ -90,8 +91,8 @@ def _reading(policy: Policy) -> Iterator[NeededRight]:
         for verb in ("list", "watch"):
             right = Right(verb, kind.path.rpartition("/")[2], _group(kind), is_local=False)
             yield NeededRight(right, "", "see the cluster", is_vital=kind.name not in DISPENSABLE)
-    ledger = READ_LEDGER._replace(object_name=policy.ledger.name)
-    yield NeededRight(ledger, policy.hold.namespace, "know of earlier evictions")
+    for right in (READ_LEDGER, READ_SHARD):
+        yield NeededRight(_named(right, policy), policy.hold.namespace, "know of earlier evictions")
     yield from _secrets(policy)
     for source in policy.schedulers:
         if source.config_map is not None:
@@ -138,9 +139,8 @@ def _leading(policy: Policy) -> Iterator[NeededRight]:
 def _keeping(policy: Policy) -> Iterator[NeededRight]:
     """The ledger, placeholders, Events, and what the policy's guidance takes besides."""
     holds = policy.hold.namespace
-    for right in WRITE_LEDGER:
-        named = right._replace(object_name=policy.ledger.name) if right.object_name else right
-        yield NeededRight(named, holds, "write down what is evicted")
+    for right in (*WRITE_LEDGER, READ_SHARD._replace(verb="update")):
+        yield NeededRight(_named(right, policy), holds, "write down what is evicted")
     for right in NEEDED_FOR_HOLDS:
         yield from _given(policy, right, "keep room")
     for right in CLEAN_PODS:
@@ -177,6 +177,11 @@ def _given(policy: Policy, right: Right, purpose: str) -> Iterator[NeededRight]:
         yield NeededRight(right, policy.hold.namespace, purpose)
     else:
         yield from _where_pods_move(policy, right, purpose)
+
+
+def _named(right: Right, policy: Policy) -> Right:
+    """For the ledger as the policy calls it, and what belongs to it."""
+    return right._replace(object_name=right.object_name.replace(READ_LEDGER.object_name, policy.ledger.name, 1))
 
 
 def _group(kind: ObjectKind) -> str:

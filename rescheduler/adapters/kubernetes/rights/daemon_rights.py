@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.ledger.ledger_text import same_kind
 from rescheduler.adapters.kubernetes.rights.daemon_needs import daemon_needs
 from rescheduler.adapters.kubernetes.rights.needed_rights import READING, service_account
 from rescheduler.adapters.kubernetes.rights.rights import NeededRight, may
@@ -49,9 +50,10 @@ def _excess(connection: Connection, place: str, needs: Iterable[NeededRight]) ->
     if answer.status >= 300:
         return
     needed = {
-        (need.right.group, need.right.name, need.right.verb, need.right.object_name)
+        (need.right.group, need.right.name, need.right.verb, name)
         for need in needs
         if need.namespace in ("", place)
+        for name in same_kind(need.right.object_name)
     }
     where = "" if place == ELSEWHERE else f" in {place}"
     for rule in msgspec.json.decode(answer.body).get("status", {}).get("resourceRules") or []:

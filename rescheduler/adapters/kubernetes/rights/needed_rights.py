@@ -45,7 +45,10 @@ def refuse_without_rights(connection: Connection, namespaces: Iterable[str]) -> 
 def rights_table(lacking: Iterable[LackingRight]) -> str:
     """Verb, resource and namespace of each, in columns."""
     head = ("VERB", "RESOURCE", "NAMESPACE")
-    rows = [head, *((item.right.verb, item.right.name, shortened(item.namespace) or "(all)") for item in lacking)]
+    rows = [
+        head,
+        *dict.fromkeys((item.right.verb, item.right.name, shortened(item.namespace) or "(all)") for item in lacking),
+    ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join(
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from rescheduler.adapters.kubernetes.ledger.ledger_text import SLOTS, shard_name
 from rescheduler.adapters.kubernetes.rights.rights import Right
 
 
@@ -26,9 +27,17 @@ def rights_to(verbs: str, resource: str, group: str = "", **more: Any) -> tuple[
 EVICT: Final = Right("create", "pods", subresource="eviction")
 EXECUTE: Final = RightsPart("rescheduler-execute", (EVICT._replace(is_local=False),))
 READ_LEDGER: Final = Right("get", "configmaps", object_name="rescheduler-ledger")
-LEDGER_READER: Final = RightsPart("rescheduler-ledger-reader", (READ_LEDGER,))
+_SHARDS: Final = tuple(
+    READ_LEDGER._replace(object_name=shard_name("rescheduler-ledger", slot)) for slot in range(SLOTS)
+)
+READ_SHARD: Final = _SHARDS[0]
+"""One is asked about for all: a role that knows of shards lists every name."""
+LEDGER_READER: Final = RightsPart("rescheduler-ledger-reader", (READ_LEDGER, *_SHARDS))
 WRITE_LEDGER: Final = (Right("create", "configmaps"), READ_LEDGER._replace(verb="update"))
-LEDGER: Final = RightsPart("rescheduler-ledger", (*WRITE_LEDGER, READ_LEDGER))
+LEDGER: Final = RightsPart(
+    "rescheduler-ledger",
+    (*WRITE_LEDGER, READ_LEDGER, *_SHARDS, *(right._replace(verb="update") for right in _SHARDS)),
+)
 NOMINATE: Final = RightsPart("rescheduler-nominate", rights_to("patch", "pods", subresource="status", is_local=False))
 MAKE_EVENTS: Final = RightsPart("rescheduler-events", rights_to("create", "events", "events.k8s.io", is_local=False))
 CLEAN_PODS: Final = rights_to("get delete", "pods")

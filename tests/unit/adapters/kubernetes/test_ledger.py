@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.adapters.kubernetes.ledger import CLOSED_ANNOTATION, ConfigMapLedger, approved_plan, with_marks
+from rescheduler.adapters.kubernetes.ledger.ledger_marks import CLOSED_ANNOTATION, approved_plan, with_marks
+from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger
 from tests.unit.adapters.fake_api_server import FakeApiServer
 from tests.unit.adapters.kubernetes.ledger_objects import FULL, Objects, book, ledger_on, objects, server
@@ -73,19 +74,17 @@ def test_the_number_of_an_approved_plan_is_read(annotations: dict[str, str], num
 __all__ = ["book", "objects", "server"]
 
 
-def test_what_is_written_is_read(book: ConfigMapLedger) -> None:
+def test_what_is_written_is_read(book: ShardedLedger) -> None:
     """From none at all, through creation and replacement."""
-    assert book.read() == (EMPTY_LEDGER, "", None, "")
+    assert book.read()[:4] == (EMPTY_LEDGER, "", None, "")
     first = book.write(EMPTY_LEDGER, "")
     assert first == "11"
-    assert book.read() == (EMPTY_LEDGER, "11", None, "")
+    assert book.read()[:4] == (EMPTY_LEDGER, "11", None, "")
     second = book.write(FULL, first)
-    assert book.read() == (FULL, second, None, "")
+    assert book.read() == (FULL, second, None, "", "uid-11")
 
 
-def test_of_two_who_write_one_is_told_to_read_again(
-    book: ConfigMapLedger, server: FakeApiServer, tmp_path: Path
-) -> None:
+def test_of_two_who_write_one_is_told_to_read_again(book: ShardedLedger, server: FakeApiServer, tmp_path: Path) -> None:
     """At creation, at replacement, and where it was removed meanwhile."""
     other = ledger_on(server, tmp_path)
     version = other.write(FULL, "")
@@ -96,7 +95,7 @@ def test_of_two_who_write_one_is_told_to_read_again(
     assert book.read().ledger == FULL
 
 
-def test_one_that_was_removed_is_not_written_as_if_it_stood(book: ConfigMapLedger, objects: Objects) -> None:
+def test_one_that_was_removed_is_not_written_as_if_it_stood(book: ShardedLedger, objects: Objects) -> None:
     """The reader finds that there is none any more."""
     version = book.write(FULL, "")
     objects.book = None
@@ -105,7 +104,7 @@ def test_one_that_was_removed_is_not_written_as_if_it_stood(book: ConfigMapLedge
     assert book.read().version == ""
 
 
-def test_the_namespace_is_made_where_it_is_missing(book: ConfigMapLedger, objects: Objects) -> None:
+def test_the_namespace_is_made_where_it_is_missing(book: ShardedLedger, objects: Objects) -> None:
     """With our labels, as for placeholders."""
     objects.namespace = None
     assert book.write(FULL, "") is not None
@@ -117,7 +116,7 @@ def test_the_namespace_is_made_where_it_is_missing(book: ConfigMapLedger, object
 
 
 def test_it_is_marked_as_ours_with_owner_and_expiry_and_keeps_the_marks_of_others(
-    book: ConfigMapLedger, objects: Objects
+    book: ShardedLedger, objects: Objects
 ) -> None:
     """The plan's number, and the time from which on nothing in it counts."""
     objects.put(None, labels={"team": "a"}, annotations={"note": "b"})
@@ -133,7 +132,7 @@ def test_it_is_marked_as_ours_with_owner_and_expiry_and_keeps_the_marks_of_other
 
 @pytest.mark.parametrize(("given", "told"), [("rack 7", "rack 7"), ("", "no reason is given"), ("a\nb", "a\\nb")])
 def test_the_mark_that_stops_is_read_from_both_objects(
-    book: ConfigMapLedger, objects: Objects, given: str, told: str
+    book: ShardedLedger, objects: Objects, given: str, told: str
 ) -> None:
     """On the ConfigMap, on its namespace; escaped, and also without a reason."""
     objects.put(None, annotations={"rescheduler.dev/stop": given})
@@ -144,7 +143,7 @@ def test_the_mark_that_stops_is_read_from_both_objects(
     assert book.read().stop == told
 
 
-def test_the_mark_that_approves_a_plan_is_read_and_left_alone(book: ConfigMapLedger, objects: Objects) -> None:
+def test_the_mark_that_approves_a_plan_is_read_and_left_alone(book: ShardedLedger, objects: Objects) -> None:
     """Also where no ledger was written yet; writing the ledger keeps it."""
     objects.put(None, annotations={"rescheduler.dev/approved": "0123abcdef"})
     reading = book.read()

@@ -11,12 +11,11 @@ import pytest
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.sqlite.history_store import HistoryStore, Place
-from rescheduler.adapters.kubernetes.ledger import write_ledger
 from rescheduler.model.daemon.ledger import EntryState, Ledger
 from tests.unit.adapters.fake_api_server import Answer as ServerAnswer
 from tests.unit.adapters.fake_api_server import FakeApiServer, Request, answer, serving, status
 from tests.unit.cli.conftest import Answer
-from tests.unit.execution.entries import entry, ledger_of
+from tests.unit.execution.entries import entry, ledger_of, old_text
 
 Shell = Callable[..., Answer]
 NOW = SystemClock().now()
@@ -55,7 +54,7 @@ def server(ledger: list[Ledger | None]) -> Iterator[FakeApiServer]:
 
     def handle(request: Request) -> ServerAnswer:
         if request.path.endswith("/configmaps/rescheduler-ledger") and ledger[0] is not None:
-            data = {"format": "1", "ledger.json": write_ledger(ledger[0])}
+            data = {"format": "1", "ledger.json": old_text(ledger[0])}
             return answer({"metadata": {"resourceVersion": "7"}, "data": data})
         if request.path.endswith("/namespaces/kube-system"):
             return answer({"metadata": {"uid": "this-cluster"}})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from rescheduler.daemon.api.daemon_app import create_daemon_app
 from rescheduler.daemon.serving.call_names import CallNames
 from rescheduler.daemon.steering.controls import Controls
 from rescheduler.daemon.steering.explaining import Basis, Explaining
+from rescheduler.daemon.steering.inbox import Inbox
 from rescheduler.extension_points import AccessReviewer, ClusterError
 from rescheduler.model.daemon.account import Account, ApiRight
 from rescheduler.model.daemon.notices import Notice, PolicyLoaded, RoundEnded, Started
@@ -56,6 +58,29 @@ class FakeReviewer(AccessReviewer):
         return not self.denies_all and right not in self.denied
 
 
+class LoopThread:
+    """A thread that does nothing but answer what others ask of the loop."""
+
+    def __init__(self) -> None:
+        self._has_mail = threading.Event()
+        self._begun = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+        self._begun.wait()
+
+    def _run(self) -> None:
+        self.inbox = Inbox(self._has_mail.set)
+        self._begun.set()
+        while True:
+            self._has_mail.wait()
+            self._has_mail.clear()
+            self.inbox.answer()
+
+
+LOOP = LoopThread()
+"""Of all benches."""
+
+
 class DaemonBench:
     """Round 1 made plan "first", which was carried out; round 2 made "second", which waits."""
 
@@ -64,7 +89,7 @@ class DaemonBench:
         self.reviewer = FakeReviewer()
         self.told: list[Notice] = []
         self.faults: list[str] = []
-        self.controls = Controls(self.clock, self.tell, **given)
+        self.controls = Controls(self.clock, self.tell, **{"inbox": LOOP.inbox, **given})
         self.app: FastAPI = create_daemon_app(
             self.controls.people,
             Explaining(self.controls.state, lambda: Basis(Policy())),

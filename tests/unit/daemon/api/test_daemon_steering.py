@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from rescheduler.daemon.steering.inbox import Inbox
 from rescheduler.daemon.steering.steering_errors import ObjectionError, UnknownHeldPolicyError
 from rescheduler.model.daemon.notices import ApprovalGiven, LeadershipChanged, Paused, PolicyHeld, Resumed, RoundEnded
 from tests.builders import NOW
-from tests.unit.daemon.api.daemon_bench import bench, refused
+from tests.unit.daemon.api.daemon_bench import LOOP, bench, refused
 from tests.unit.daemon.plans import plan, report
 
 APPROVE = "/v1/plans/second/approve"
@@ -226,3 +229,32 @@ def test_no_operation_takes_a_pod_to_evict() -> None:
     }  # fmt: skip
     for path in ("/v1/evict", "/v1/pods/default/a-1/eviction", "/v1/explain/pods/default/a-1"):
         assert found.post(path).status in (404, 405)
+
+
+def test_what_touches_more_than_the_state_is_done_by_the_loops_own_thread() -> None:
+    """Health, gate and policies have no locks: approving and acknowledging wait for their turn, and are answered."""
+    threads: list[int | None] = []
+
+    def note(*_given: object) -> None:
+        threads.append(threading.get_ident())
+
+    found = bench(objection=note, acknowledge=note)
+    held = PolicyHeld(NOW, "now", "wide", ("reaches further",))
+    found.tell(held)
+    assert found.post(APPROVE).status == 200
+    assert found.post("/v1/policy/acknowledge", {"heldId": "wide"}).status == 200
+    assert threads == [LOOP.thread.ident] * 2
+    assert threading.get_ident() not in threads
+
+
+def test_a_loop_that_is_busy_is_told_and_nothing_is_done_later() -> None:
+    """A pause does not wait for it."""
+    asked: list[object] = []
+    busy = Inbox(wait_seconds=0.0)
+    found = bench(objection=asked.append, inbox=busy)
+    answer = refused(found.post(APPROVE), 503, "the daemon is busy, and nothing was done")
+    assert answer.headers["retry-after"] == "5"
+    assert found.post("/v1/pause", {"reason": "rack 7"}).status == 200
+    busy.answer()
+    assert asked == []
+    assert found.controls.approved("second") is None

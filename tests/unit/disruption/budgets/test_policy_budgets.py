@@ -239,6 +239,14 @@ def test_a_rate_counts_by_what_the_ledger_keeps_of_each_pod(limit: dict[str, Any
     assert {name: in_plan for name, (_, in_plan, _) in found.items()} == left
 
 
+def test_an_entry_that_does_not_tell_its_labels_counts_in_each_budget_that_asks_for_them() -> None:
+    """Written under a policy that did not ask; one that tells them counts where it belongs."""
+    budget = {"name": "x", "labelSelector": WEB, "rate": {"maxEvictions": 4, "window": "1h"}}
+    for label_keys, in_plan in ((None, 4), (("app", "tier"), 4), (("tier",), 3), ((), 3)):
+        earlier = ledger(entry(1, label_keys=label_keys, labels={"tier": "a"}))
+        assert groups(decided(world(), budget, ledger=earlier))["budget x"][1] == in_plan, label_keys
+
+
 def test_a_rate_that_is_used_up_says_when_it_frees_a_slot() -> None:
     """An hour after the third of the last evictions."""
     earlier = ledger(*(entry(number, at=NOW - 60 * number) for number in (50, 40, 30, 20)))

@@ -29,7 +29,7 @@ def test_the_intent_stands_in_the_ledger_when_the_eviction_is_sent() -> None:
         return None
 
     world.script = [look] * 4
-    run(world, ledger)
+    run(world, ledger, rules=LedgerRules(label_keys=frozenset({"app"})))
     [first, second] = seen
     assert (first.pod.name, second.pod.name) == ("web-00", "web-01")
     assert (first.state, first.plan, first.number, first.from_node, first.to_node) == (

@@ -1,4 +1,4 @@
-"""What may be done to a ledger: numbers rise, debts stay, and a full one gives up only what counts no more."""
+"""What may be done to a ledger: numbers rise, debts stay, and no entry takes much room."""
 
 from __future__ import annotations
 
@@ -7,24 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger
-from rescheduler.model.daemon.ledger_changes import announced, debt_of, fitting, plan_begun, revised, trimmed
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState
+from rescheduler.model.daemon.ledger_changes import (
+    LONGEST_TEXT,
+    announced,
+    bounded,
+    debt_of,
+    plan_begun,
+    revised,
+    trimmed,
+)
 from tests.builders import NOW
 from tests.unit.execution.entries import entry, ledger_of
-
-
-def size(ledger: Ledger) -> int:
-    """Bytes as JSON."""
-    return len(msgspec.json.encode(ledger))
-
-
-def many(count: int, state: EntryState = EntryState.REPAID) -> Ledger:
-    """So many closed evictions, one a minute, the newest just now."""
-    found = EMPTY_LEDGER
-    for number in range(count):
-        at = NOW - 60.0 * (count - number)
-        found = announced(found, entry(f"web-{number}", at=at, state=state, reason="r" * 50))
-    return found
 
 
 def test_each_plan_and_each_entry_has_a_number_of_its_own() -> None:
@@ -59,44 +53,25 @@ def test_trimming_drops_only_what_is_old_and_over(kinds: list[tuple[EntryState, 
     assert list(kept) == [item for item in entries if item.is_debt or NOW - item.at <= keep]
 
 
-def test_a_ledger_that_fits_is_left_alone() -> None:
-    """Also at exactly the largest size."""
-    ledger = many(5)
-    assert fitting(ledger, NOW, 0.0, size, size(ledger)) == ledger
+def test_an_entry_takes_little_room_whatever_stands_on_its_pod() -> None:
+    """Labels that no budget uses are dropped, texts are cut; which labels are known is written down."""
+    labels = {"app": "web", **{f"key-{number}": "x" * 63 for number in range(7_000)}}
+    huge = entry(labels=labels, reason="r" * 9_000, message="m" * 9_000, failure="f" * 9_000)
+    [found] = bounded(ledger_of(huge), ["tier", "app"]).entries
+    assert (found.labels, found.label_keys) == ({"app": "web"}, ("app", "tier"))
+    assert len(msgspec.json.encode(found)) < 2_000
+    assert structs.replace(found, labels=labels, label_keys=None, reason=huge.reason, message=huge.message,
+                           failure=huge.failure) == huge  # fmt: skip
 
 
-def test_words_go_first_then_refusals_then_what_counts_no_more() -> None:
-    """The newest are kept longest."""
-    ledger = many(20)
-    wordless = fitting(ledger, NOW, 0.0, size, size(ledger) - 1)
-    assert wordless is not None
-    assert len(wordless.entries) == 20
-    assert {item.reason for item in wordless.entries} == {""}
-    smaller = fitting(ledger, NOW, 0.0, size, size(wordless) - 1)
-    assert smaller is not None
-    assert [item.number for item in smaller.entries] == list(range(3, 21))
+def test_an_entry_that_was_bounded_stays_as_it_is() -> None:
+    """Another process may count other labels: what it does not know of it does not forget."""
+    ledger = bounded(ledger_of(entry(labels={"app": "web"})), ["app"])
+    assert bounded(ledger, ["tier"]) is ledger
 
 
-def test_what_still_counts_is_never_dropped() -> None:
-    """Then there is no such ledger, and nothing may be sent."""
-    ledger = many(20)
-    assert fitting(ledger, NOW, 3600.0, size, 1000) is None
-    debts = many(20, EntryState.OPEN)
-    assert fitting(debts, NOW, 0.0, size, size(debts) - 1) is None
-
-
-@given(st.lists(st.sampled_from(EntryState), min_size=1, max_size=25), st.integers(200, 8000), st.floats(0, 1500))
-def test_fitting_keeps_debts_and_what_counts(states: list[EntryState], largest: int, counted: float) -> None:
-    """Whatever the size asked for."""
-    ledger = EMPTY_LEDGER
-    for number, state in enumerate(states):
-        ledger = announced(ledger, entry(f"web-{number}", at=NOW - 60.0 * (len(states) - number), state=state))
-    found = fitting(ledger, NOW, counted, size, largest)
-    if found is None:
-        return
-    assert size(found) <= largest
-    kept = {item.number for item in found.entries}
-    sent = (EntryState.REPAID, EntryState.FAILED)
-    for item in ledger.entries:
-        if item.is_debt or (item.state in sent and NOW - item.at <= counted):
-            assert item.number in kept
+def test_texts_that_are_learned_later_are_cut_as_well() -> None:
+    """A server's answer may be long."""
+    ledger = announced(EMPTY_LEDGER, entry(reason="r" * 9_000))
+    [found] = revised(ledger, {("uid-default-web-0", NOW): {"message": "m" * 9_000}}).entries
+    assert (len(found.reason), len(found.message)) == (LONGEST_TEXT, LONGEST_TEXT)

@@ -74,7 +74,7 @@ def test_the_ledger_is_kept_by_compare_and_swap(path: Path) -> None:
     version = one.write(ledger_of(entry()), reading.version)
     assert version is not None
     assert other.write(EMPTY_LEDGER, reading.version) is None
-    assert other.read() == (ledger_of(entry()), version, None, "")
+    assert other.read() == (ledger_of(entry()), version, None, "", "")
     assert read_kept_ledger(path, HERE) == ledger_of(entry())
     assert store(path, ELSEWHERE).read().ledger == EMPTY_LEDGER
 

@@ -1,0 +1,1 @@
+"""The ledger in ConfigMaps: one object under compare-and-swap, and numbered ones for evictions that are over."""
