@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-house bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files release lock clean
+.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -95,6 +95,9 @@ bench: $(STAMP) ## planner benchmarks: families at 50, 500 and 5,000 nodes besid
 	$(BIN)/python -m benchmarks.make_room --families
 	$(BIN)/python -m benchmarks.empty_nodes --families
 	$(BIN)/python -m benchmarks.overload --families
+
+bench-promises: $(STAMP) ## 1,000 random runs: deadlines met, and no plan below a simple rule
+	$(BIN)/python -m benchmarks.promises
 
 bench-house: $(STAMP) ## figures of the code: files, lines, imports, names that stand twice, CPU of starting up
 	$(BIN)/python -m benchmarks.house
