@@ -8,6 +8,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
+from tests.soak.invariants.disruption_budgets import selects
 from tests.soak.trace import Event, LookEvent, Request, Violation
 from tests.soak.truth import Truth
 
@@ -108,9 +109,17 @@ def unseen(look: LookEvent, shown: Cluster) -> Iterator[str]:
     yield from (key for key, state in found.items() if _state(shown.pod_by_key.get(key)) != state)
     pod = shown.pod_by_key.get(look.move.pod.key)
     owner = None if pod is None else pod.controller
-    yield from (
-        other.key for other in shown.pods if owner is not None and other.controller == owner and other.key not in found
-    )
+    if pod is not None and owner is not None:
+        selectors = [item.selector for item in shown.workloads if item.uid == owner.uid]
+        yield from (
+            other.key
+            for other in shown.pods
+            if other.controller == owner
+            and other.key not in found
+            and other.namespace == pod.namespace
+            # A pod that only says that it is the owner's, and has other labels, is none of its replicas.
+            and all(selects(selector, other.labels) for selector in selectors)
+        )
     if {item.name: item for item in shown.budgets if item.namespace == here} != {
         item.name: item for item in around.budgets
     }:

@@ -6,16 +6,17 @@ from msgspec import structs
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.extension_points import LedgerReading
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 
 
 def test_it_begins_empty_and_keeps_what_was_written() -> None:
     """The first write is to the version that stands for nothing."""
     ledger = SimulatedLedger(SimulatedClock())
-    assert ledger.read() == (EMPTY_LEDGER, "", None, "")
+    assert ledger.read() == LedgerReading(EMPTY_LEDGER, "")
     written = structs.replace(EMPTY_LEDGER, plan=1)
     version = ledger.write(written, "")
-    assert ledger.read() == (written, version, None, "")
+    assert ledger.read() == LedgerReading(written, version)
 
 
 def test_whoever_read_an_older_version_writes_nothing() -> None:

@@ -107,7 +107,7 @@ class Impostor:
 def planned(monkeypatch: pytest.MonkeyPatch, kind: str, objectives: str = "[{name: GoEast}]") -> Plan:
     """The plan of a policy whose objective is this class."""
     installed(monkeypatch, "rescheduler.objectives", ("GoEast", f"{__name__}:{kind}"))
-    found = cluster(node("a-west"), node("b-east"), pod("web", node="a-west"))
+    found = cluster(node("a-west"), node("b-east"), pod("web-1", node="a-west"))
     policy = parse_policy(f"{HEAD}{ALLOWED}objectives: {objectives}\n")
     return make_plan(found, policy, CycleOptions(SimulatedClock()))
 
@@ -115,7 +115,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, kind: str, objectives: str = "[{nam
 def test_a_policy_names_it_check_explains_it_and_its_moves_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside ours too; the plan says that its value is not recounted."""
     plan = planned(monkeypatch, "GoEast", "[{name: GoEast, args: {value: 3}}, {name: EmptyNodes}]")
-    assert [(move.pod.name, move.to_node, move.objective) for move in plan.moves][:1] == [("web", "b-east", "GoEast")]
+    assert [(move.pod.name, move.to_node, move.objective) for move in plan.moves][:1] == [("web-1", "b-east", "GoEast")]
     assert (plan.objectives[0].name, plan.objectives[0].value) == ("GoEast", 3.0)
     assert any("GoEast is of another package: its value is not recounted" in text for text in plan.warnings)
     sentences = list(policy_sentences(parse_policy(f"{HEAD}objectives: [{{name: GoEast}}]\n")))
