@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rescheduler.model.printable import printable
-from rescheduler.policy.fields.policy import Mode, Policy
+from rescheduler.policy.fields.policy import SYSTEM_NAMESPACES, Mode, Policy
 from rescheduler.policy.fields.values import UNLIMITED, format_duration
 from rescheduler.policy.reading.document import Document, Path, written
 
@@ -115,3 +115,12 @@ def newly_binding(policy: Policy) -> Iterator[str]:
         begins = f"begins with {rules.start} eviction in {format_duration(rules.window)}"
         doubles = f"twice as many after each {format_duration(rules.double_every)} without a failure"
         yield f"disruption.rampUp: Execute {begins}, {doubles}; {off}"
+    if "system_namespaces" not in policy.scope.model_fields_set:
+        names = ", ".join((*sorted(SYSTEM_NAMESPACES), "the daemon's own namespace"))
+        yield f"scope.systemNamespaces: pods of {names} stay; write Allow to let them move"
+    if "owner_kinds" not in policy.disruption.model_fields_set:
+        replaced = "a ReplicaSet, StatefulSet or ReplicationController"
+        yield f"disruption.ownerKinds: only pods that {replaced} replaces move; name the kinds of others"
+    if "not_ready" not in policy.disruption.model_fields_set:
+        unready = "pods that are not Ready, or stand on a node that is not"
+        yield f"disruption.notReady: {unready}, stay; write Allow to let them move"

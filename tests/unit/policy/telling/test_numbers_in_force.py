@@ -110,10 +110,12 @@ def test_what_binds_now_is_what_a_policy_does_not_write() -> None:
     assert [word.partition(":")[0] for word in words] == [
         "scope.minimumAge", "disruption.rates.perHour", "disruption.rates.perDay",
         "disruption.rates.perWorkloadPerHour", "disruption.rampUp",
+        "scope.systemNamespaces", "disruption.ownerKinds", "disruption.notReady",
     ]  # fmt: skip
-    assert all("for none" in word for word in words)
+    assert all("for none" in word or "write Allow" in word or "name the kinds" in word for word in words)
     assert tuple(newly_binding(policy("scope: {minimumAge: }\ndisruption: {rates: {perHour: }, rampUp: }"))) == words
     everything = (
-        "scope: {minimumAge: 0s}\ndisruption: {rampUp: {}, rates: {perHour: 1, perDay: 2, perWorkloadPerHour: 3}}"
+        "scope: {minimumAge: 0s, systemNamespaces: Deny}\ndisruption: {rampUp: {}, ownerKinds: [], notReady: Deny, "
+        "rates: {perHour: 1, perDay: 2, perWorkloadPerHour: 3}}"
     )
     assert tuple(newly_binding(policy(everything))) == ()
