@@ -26,6 +26,7 @@ from rescheduler.policy.fields.policy import Policy
 from tests.cluster.cluster import Cluster
 from tests.cluster.rest_client import Answer, ask, bind, token_of
 from tests.paths import DEPLOY
+from tests.unit.daemon.api.daemon_bench import LOOP
 
 API = DEPLOY / "api.yaml"
 SYSTEM = "rescheduler-system"
@@ -64,7 +65,7 @@ def serving(cluster: Cluster) -> Iterator[Server]:
     """A server whose own account has nothing but what deploy/api.yaml gives it; plan "one" waits."""
     kubeconfig = cluster.control_plane.service_account_kubeconfig("rescheduler", SYSTEM)
     clock = SystemClock()
-    controls = Controls(clock, lambda _: None)
+    controls = Controls(clock, lambda _: None, inbox=LOOP.inbox)
     controls.propose("one", PLAN, clock.now())
     reviews = AccessReviews(connect(str(kubeconfig), read_only=False), "rescheduler", clock)
     explaining = Explaining(controls.state, lambda: Basis(Policy()))
