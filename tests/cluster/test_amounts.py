@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 from rescheduler.adapters.kubernetes.client.connection import connect
@@ -112,7 +113,7 @@ SURE = ("pod memory 8Ei", "pod memory 1e25", "claim 1e25", f"pod terminationGrac
 """What the server takes for certain: a list that it refused would prove nothing."""
 
 
-def test_whatever_the_server_accepts_can_be_read(cluster: Cluster, tool: Tool) -> None:
+def test_whatever_the_server_accepts_can_be_read(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
     """No object that it takes ends a reading, or blinds the mirror; what is not counted is said of that object."""
     free, barred = cluster.add_nodes(2)
     cluster.create(namespace("team"))
@@ -142,8 +143,9 @@ def test_whatever_the_server_accepts_can_be_read(cluster: Cluster, tool: Tool) -
     assert sum(pod.labels.get("app") == "good" for pod in found.pods) == 2
     print(len(taken), "taken;", len(aside), "set aside")
 
+    recorded = str(tmp_path / "recorded.json")
     told = tool.run("plan", "-o", "json", "--objective", "SpreadLoad").warnings
     assert any("odd-" in text for text in told)
     for command in (("schedule",), ("explain", "node", barred), ("explain", "pod", "default/odd"),
-                    ("score", f"default/{taken['pod cpu 1n']}"), ("snapshot", "-o", "/dev/null")):  # fmt: skip
+                    ("score", f"default/{taken['pod cpu 1n']}"), ("snapshot", "-o", recorded)):  # fmt: skip
         tool.run(*command)

@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -113,15 +113,19 @@ def _objects(connection: Connection, kind: ObjectKind) -> Iterator[Any]:
 
 @contextmanager
 def _written(path: str) -> Iterator[IO[bytes]]:
-    """A file beside the target, packed by its suffix, that takes the target's place when all is written."""
-    if path == STANDARD_OUTPUT:
+    """A file beside the target, packed by its suffix, that takes the target's place when all is written.
+
+    Nothing takes the place of a device or a pipe (``/dev/null``): they are written into, as standard output is.
+    """
+    target = Path(path)
+    if path == STANDARD_OUTPUT or (target.exists() and not target.is_file()):
         with tempfile.TemporaryFile() as stream:
             yield cast("IO[bytes]", stream)
             stream.seek(0)
-            shutil.copyfileobj(stream, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            with nullcontext(sys.stdout.buffer) if path == STANDARD_OUTPUT else target.open("wb") as sink:
+                shutil.copyfileobj(stream, sink)
+                sink.flush()
         return
-    target = Path(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as plain:

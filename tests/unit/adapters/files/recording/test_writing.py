@@ -6,7 +6,9 @@ import dataclasses
 import gzip
 import json
 import lzma
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +198,18 @@ def test_standard_output(tmp_path: Path, capfdbinary: pytest.CaptureFixture[byte
     with serving(cluster_server) as server:
         record(connect(server.kubeconfig(tmp_path), read_only=True), "-")
     assert capfdbinary.readouterr().out == plain
+
+
+def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path) -> None:
+    """Nothing takes the place of what is no file, such as ``/dev/null``."""
+    plain = recorded(tmp_path).read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool, serving(cluster_server) as server:
+        read = pool.submit(pipe.read_bytes)
+        record(connect(server.kubeconfig(tmp_path), read_only=True), str(pipe))
+        assert read.result(60) == plain
+    assert pipe.is_fifo()
 
 
 def test_a_failed_recording_leaves_the_old_file(tmp_path: Path) -> None:
