@@ -72,6 +72,7 @@ class Cycle:
         self.nodes = tuple(node for node in self.ready if nodes is None or selects(nodes, node.labels))
         self.chosen: list[Chosen] = []
         self.evicted: set[str] = set()
+        self._named: set[str] = set()  # of all that were chosen
         self._limits = limits
         self._server = EvictionServer(cluster)
         self._by_node: Counter[str] = Counter()
@@ -106,7 +107,8 @@ class Cycle:
         if _is_reached(limits.per_namespace, self._by_namespace[pod.namespace]):
             return Reply.NAMESPACE_LIMIT
         refusal = self._server.refusal(pod, is_terminating=pod.is_terminating or pod.key in self.evicted)
-        if pod.key not in {item.pod.key for item in self.chosen} if refusal else pod.key not in self.evicted:
+        if pod.key not in (self.evicted if refusal is None else self._named):
+            self._named.add(pod.key)
             self.chosen.append(Chosen(pod, step.plugin, step.profile, reason, refusal))
         if refusal is not None:
             return Reply.REFUSED

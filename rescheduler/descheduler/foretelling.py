@@ -27,14 +27,13 @@ from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import SYSTEM_CLASSES
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, Selection
 from rescheduler.model.plan.foretold_plan import ForetoldMove, ForetoldPlan, ForetoldRefusal
 from rescheduler.model.plan.plan import ObjectiveResult, Status
 from rescheduler.planning.lexicographic.document import reference_to, summary_of
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import Schedulers
-
-SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def _threshold(evictor: DefaultEvictorArguments, cluster: Cluster) -> int | None
     threshold = evictor.priority_threshold
     if threshold is None or not threshold.name:
         return None if threshold is None else threshold.value
-    known = {**SYSTEM_CLASSES, **{found.name: found.value for found in cluster.priority_classes}}
+    known = {found.name: found.value for found in (*SYSTEM_CLASSES, *cluster.priority_classes)}
     if threshold.name not in known:
         raise ReschedulerError(
             f"priorityThreshold.name: there is no PriorityClass {threshold.name} in {cluster.source}; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct
 
@@ -124,3 +125,10 @@ class PriorityClass(Struct, frozen=True, gc=False):
     value: int
     preemption_policy: str = "PreemptLowerPriority"
     is_default: bool = False
+
+
+SYSTEM_CLASSES: Final = (
+    PriorityClass("system-cluster-critical", 2_000_000_000),
+    PriorityClass("system-node-critical", 2_000_001_000),
+)
+"""Those that every cluster has."""

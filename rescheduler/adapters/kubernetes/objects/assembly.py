@@ -16,15 +16,10 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod, PodSpec
 from rescheduler.model.objects.set_aside import SetAside
-from rescheduler.model.objects.workload import PriorityClass
+from rescheduler.model.objects.workload import SYSTEM_CLASSES, PriorityClass
 from rescheduler.model.printable import shortened
 
 # Priorities of pods that do not carry the number themselves, as admission would fill them in.
-
-SYSTEM_CLASSES: Final = (
-    PriorityClass("system-cluster-critical", 2_000_000_000),
-    PriorityClass("system-node-critical", 2_000_001_000),
-)
 
 
 def with_priorities(pods: Iterable[Pod], classes: Iterable[PriorityClass]) -> Mapping[int, Pod]:
