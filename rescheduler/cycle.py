@@ -1,7 +1,7 @@
 """One cycle, one step a line: start reading here.
 
 snapshot -> eligibility -> prediction -> planner -> independent checker -> plan. Nothing here touches the world; what
-carries a plan out is ``execution/run/executor.py``, put together in ``composition/carrying_out.py``.
+carries a plan out is ``execution/run/executor.py``, put together in ``composition/live/carrying_out.py``.
 """
 
 from __future__ import annotations

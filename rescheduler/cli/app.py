@@ -31,12 +31,18 @@ COMMANDS = {
     "run": "keep going: wait for triggers, plan, and carry out what the policy allows",
     "watcher": "collect measured load and tell it over REST",
 }
-"""Each is the function of its name in the module of its name under ``cli/commands``."""
+"""Each is the function of its name in the module of its name, in one of the rooms under ``cli/commands``."""
 GROUPS_OF_COMMANDS = {
     "policy": "list and show the shipped policies, and begin one of your own",
     "explain": "say why a pod or a node would or would not move",
     "top": "show measured load of nodes and pods, with trust and age",
     "ledger": "let evictions go on whose record of earlier ones was lost",
+}
+_ROOMS = {
+    "acting": ("apply", "run", "clean", "history", "ledger"),
+    "looking": ("doctor", "snapshot", "top", "watcher"),
+    "planning": ("demo", "diff", "explain", "plan", "schedule", "score", "simulate"),
+    "policies": ("check", "policy"),
 }
 
 
@@ -73,7 +79,8 @@ def application(words: Sequence[str]) -> typer.Typer:
     app.callback()(rescheduler)
     known = COMMANDS | GROUPS_OF_COMMANDS
     for name in words[:1] if words and words[0] in known else known:
-        module = import_module(f"rescheduler.cli.commands.{name}")
+        (room,) = (room for room, names in _ROOMS.items() if name in names)
+        module = import_module(f"rescheduler.cli.commands.{room}.{name}")
         if name in COMMANDS:
             command = app.command(cls=GroupedCommand, short_help=COMMANDS[name], context_settings=HELP_NAMES)
             command(getattr(module, name))

@@ -24,7 +24,7 @@ def print_plan(plan: Plan | PlanResult, cluster: Cluster | None, output: OutputF
     elif output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(plan, output)
     else:
-        from rescheduler.report.table import plan_report
+        from rescheduler.report.plan.table import plan_report
 
         show(plan_report(plan, cluster, wide=output is OutputFormat.WIDE))
 

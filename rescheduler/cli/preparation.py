@@ -12,7 +12,7 @@ from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.streams import is_terminal, say, warn
 
 if TYPE_CHECKING:
-    from rescheduler.composition.cluster_source import ClusterOptions
+    from rescheduler.composition.live.cluster_source import ClusterOptions
     from rescheduler.composition.scheduler_sources import Predictions
     from rescheduler.extension_points import LedgerReading, Progress
     from rescheduler.model.objects.cluster import Cluster
@@ -60,7 +60,7 @@ def predictions_from(options: SelectionFlags, policy: Policy, progress: Progress
 
 def cluster_options_from(options: ClusterFlags, config_maps: tuple[str, ...] = ()) -> ClusterOptions:
     """Where to read from. Raises UsageError for a recording and a server at once."""
-    from rescheduler.composition.cluster_source import ClusterOptions
+    from rescheduler.composition.live.cluster_source import ClusterOptions
 
     names = tuple(options.filename or ())
     if names and (options.kubeconfig or options.context):
@@ -110,7 +110,7 @@ def read_cluster(
     options: ClusterFlags, progress: Progress, config_maps: tuple[str, ...] = (), *, with_details: bool = False
 ) -> Cluster:
     """Read the cluster and say its warnings. Raises UsageError, SnapshotError or ClusterError."""
-    from rescheduler.composition import cluster_source
+    from rescheduler.composition.live import cluster_source
 
     where = replace(cluster_options_from(options, config_maps), with_details=with_details)
     if "-" in where.filenames and is_terminal(sys.stdin):
@@ -123,7 +123,7 @@ def read_cluster(
 
 def earlier_evictions(options: SelectionFlags, policy: Policy, cluster: Cluster) -> LedgerReading:
     """What is known of earlier evictions in the cluster that was read; says what cannot be known."""
-    from rescheduler.composition import ledgers
+    from rescheduler.composition.live import ledgers
 
     return ledgers.earlier_evictions(cluster_options_from(options), policy, cluster, lambda text: warn([text]))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.scheduler_file import UnreadableFileError, read_text
 from rescheduler.composition.foretelling import descheduler_files, read_file
-from rescheduler.composition.metrics import check_providers
+from rescheduler.composition.load.metrics import check_providers
 from rescheduler.composition.scheduler_sources import NamedConfiguration, named_configurations
 from rescheduler.descheduler.policy_file import DeschedulerPolicy
 from rescheduler.disruption.budgets.windows import opening_sentences

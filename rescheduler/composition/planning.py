@@ -26,7 +26,7 @@ def as_if_at(cluster: Cluster, schedulers: Schedulers, at: float) -> tuple[Clust
 
     ``at``: seconds since the epoch.
     """
-    from rescheduler.composition.recorded_load import LoadAtRest
+    from rescheduler.composition.load.recorded_load import LoadAtRest
 
     load = LoadAtRest(schedulers.load, cluster.taken_at, _LOAD_AT_REST)
     return replace(cluster, taken_at=at), replace(schedulers, load=load)

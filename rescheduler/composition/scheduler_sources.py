@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.scheduler_file import UnreadableFileError, read_text
-from rescheduler.composition.cluster_source import ClusterOptions
-from rescheduler.composition.recorded_load import PolicyLoad, RecordedLoad
+from rescheduler.composition.live.cluster_source import ClusterOptions
+from rescheduler.composition.load.recorded_load import PolicyLoad, RecordedLoad
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.printable import printable
@@ -73,7 +73,7 @@ def predictions(
 
         load = RecordedLoad(policy, read_load_recording(usage_file, progress), printable(usage_file))
     elif policy.usage.providers:
-        from rescheduler.composition.provider_load import ProviderLoad, recorded_answer
+        from rescheduler.composition.load.provider_load import ProviderLoad, recorded_answer
 
         where = options or ClusterOptions()
         with named(policy_files):

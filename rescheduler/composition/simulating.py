@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
-from rescheduler.composition.carrying_out import executor_for
-from rescheduler.composition.ledgers import Ledgers
+from rescheduler.composition.live.carrying_out import executor_for
+from rescheduler.composition.live.ledgers import Ledgers
+from rescheduler.composition.load.recorded_load import LoadAtRest
 from rescheduler.composition.planning import plan
-from rescheduler.composition.recorded_load import LoadAtRest
 from rescheduler.execution.ledger.open_evictions import READY_SECONDS, settled
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, Progress, no_progress
 from rescheduler.model.objects.cluster import Cluster

@@ -23,7 +23,7 @@ from rescheduler.model.plan.leaving_taint import without_leaving_taints
 from rescheduler.model.plan.plan import ObjectiveResult, Plan, PodReference, Refusal, Status
 from rescheduler.model.plan.what_if import AddedNode, NodeShape, Reached, WhatIf
 from rescheduler.policy.fields.policy import Objective, Policy
-from rescheduler.report.flows import emptied_nodes
+from rescheduler.report.plan.flows import emptied_nodes
 from rescheduler.report.what_if import help_told, removal_told
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.scheduling.verdict import reason_counts

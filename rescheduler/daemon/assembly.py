@@ -11,17 +11,17 @@ from rescheduler import __version__
 from rescheduler.adapters.kubernetes.own_identity import own_identity
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews
 from rescheduler.adapters.telemetry.listeners import Listeners
-from rescheduler.composition.cluster_source import ClusterOptions
-from rescheduler.composition.daemon_load import DaemonLoad
+from rescheduler.composition.live.cluster_source import ClusterOptions
+from rescheduler.composition.load.daemon_load import DaemonLoad
 from rescheduler.daemon.cluster_access import ClusterAccess
 from rescheduler.daemon.leadership.leading import Leading
-from rescheduler.daemon.live_world import Ground
 from rescheduler.daemon.loop import Loop, Parts
 from rescheduler.daemon.once import Once
 from rescheduler.daemon.plugins import load_policy
 from rescheduler.daemon.policies.policy_files import PolicyFiles
 from rescheduler.daemon.policies.policy_in_force import PolicyInForce
 from rescheduler.daemon.policy_runtime import PolicyRuntime, RuntimeParts, make_runtime
+from rescheduler.daemon.rounds.live_world import Ground
 from rescheduler.daemon.steering.controls import Controls
 from rescheduler.daemon.steering.inbox import Inbox
 from rescheduler.daemon.steering.objections import timed_objection

@@ -13,10 +13,10 @@ from rescheduler.adapters.kubernetes.client.request_record import RequestRecord
 from rescheduler.adapters.kubernetes.client.traffic import RequestLimits, Traffic
 from rescheduler.adapters.kubernetes.single_entries import read_config_maps
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
-from rescheduler.composition.cluster_source import ClusterOptions, connected
-from rescheduler.composition.ledgers import config_map_ledger
-from rescheduler.composition.standing_rights import checked_daemon_rights
-from rescheduler.daemon.scheduler_watch import SchedulerWatch
+from rescheduler.composition.live.cluster_source import ClusterOptions, connected
+from rescheduler.composition.live.ledgers import config_map_ledger
+from rescheduler.composition.live.standing_rights import checked_daemon_rights
+from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
 from rescheduler.disruption.health import Signals
 from rescheduler.extension_points import Clock, ClusterError
 from rescheduler.model.daemon.notices import Notice

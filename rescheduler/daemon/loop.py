@@ -9,7 +9,7 @@ from traceback import extract_tb
 from typing import Final, Protocol
 
 from rescheduler.daemon.policy_runtime import PolicyRuntime
-from rescheduler.daemon.world import RoundOutcome
+from rescheduler.daemon.rounds.world import RoundOutcome
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, Listener, ReschedulerError
 from rescheduler.model.daemon.notices import Fault, ObjectsSetAside, PolicyLoaded, RoundEnded, TriggerFired

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from rescheduler.composition.daemon_load import DaemonLoad
+from rescheduler.composition.load.daemon_load import DaemonLoad
 from rescheduler.composition.objective_values import objective_values
 from rescheduler.composition.scheduler_sources import predictions_by
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.asking import Asking
 from rescheduler.daemon.autoscaler.handing_over import HandOver
-from rescheduler.daemon.live_world import Ground, live_world
-from rescheduler.daemon.rounds import MakePlan, RoundRunner
-from rescheduler.daemon.scheduler_watch import SchedulerWatch
+from rescheduler.daemon.rounds.live_world import Ground, live_world
+from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
+from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
 from rescheduler.daemon.triggers import make_triggers, watched_objectives
+from rescheduler.daemon.triggers.asking import Asking
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import CapacityTarget

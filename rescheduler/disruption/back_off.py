@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rescheduler.model.daemon.ledger import SENT, EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.printable import printable
-from rescheduler.policy.fields.safety import DAY_SECONDS, BackOffPolicy
+from rescheduler.policy.fields.daemon.safety import DAY_SECONDS, BackOffPolicy
 from rescheduler.policy.fields.values import format_duration
 
 CLOCK_SLACK_SECONDS = 1.0

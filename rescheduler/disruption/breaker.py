@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from msgspec.structs import replace
 
 from rescheduler.model.daemon.ledger import SENT, Breaker, EntryState, Ledger, LedgerEntry
-from rescheduler.policy.fields.safety import BreakerPolicy
+from rescheduler.policy.fields.daemon.safety import BreakerPolicy
 from rescheduler.policy.fields.values import format_duration
 
 MOST_OPENINGS = 2

@@ -24,7 +24,7 @@ from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, Refusal
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
-from rescheduler.policy.fields.safety import BreakerPolicy
+from rescheduler.policy.fields.daemon.safety import BreakerPolicy
 
 # A move that rests on measured use needs both its nodes measured well: here use may only forbid, never allow.
 

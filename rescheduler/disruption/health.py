@@ -11,7 +11,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.plan.plan import Move, PlannedPlacement
-from rescheduler.policy.fields.safety import Health
+from rescheduler.policy.fields.daemon.safety import Health
 from rescheduler.policy.fields.values import format_duration
 
 FEW_NODES: Final = 2

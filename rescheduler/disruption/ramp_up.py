@@ -20,8 +20,8 @@ from rescheduler.model.daemon.ledger import SENT, EntryState, Ledger, LedgerEntr
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Move, Plan, PodReference, Refusal
+from rescheduler.policy.fields.daemon.safety import RampUpPolicy
 from rescheduler.policy.fields.policy import Disruption
-from rescheduler.policy.fields.safety import RampUpPolicy
 
 RULE: Final = "RampUp"
 MOST_DOUBLINGS = 30

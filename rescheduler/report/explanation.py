@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rescheduler.model.plan.plan import API_VERSION, Move, PlannedPlacement, PodReference, Refusal
 from rescheduler.report.cells import cell, subject, table
-from rescheduler.report.moves import why
+from rescheduler.report.plan.moves import why
 
 MOST_NODES_SHOWN = 20
 

@@ -18,8 +18,8 @@ from rescheduler.model.plan.plan import PodReference
 from rescheduler.model.usage.samples import DISK, NETWORK
 from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.model.usage.usage import FloatArray, Usage
-from rescheduler.report.bars import BarStyle
 from rescheduler.report.cells import cell, plural, table
+from rescheduler.report.plan.bars import BarStyle
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,11 @@ import threading
 import time
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.composition.cluster_source import ClusterOptions
-from rescheduler.composition.leases import lease_store, own_identity
+from rescheduler.composition.live.cluster_source import ClusterOptions
+from rescheduler.composition.live.leases import lease_store, own_identity
 from rescheduler.daemon.leadership.leadership import Leadership
 from rescheduler.model.daemon.notices import LeadershipChanged, Notice
-from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
+from rescheduler.policy.fields.daemon.leader_election import LeaderElectionPolicy
 
 NAMESPACE = "rescheduler-system"
 

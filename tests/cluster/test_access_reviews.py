@@ -21,7 +21,7 @@ from rescheduler.daemon.api.daemon_running import daemon_listener
 from rescheduler.daemon.steering.controls import Controls
 from rescheduler.daemon.steering.explaining import Basis, Explaining
 from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary
-from rescheduler.policy.fields.api import ApiPolicy
+from rescheduler.policy.fields.daemon.api import ApiPolicy
 from rescheduler.policy.fields.policy import Policy
 from tests.cluster.cluster import Cluster
 from tests.cluster.rest_client import Answer, ask, bind, token_of

@@ -7,7 +7,7 @@ from typing import Final
 
 from rescheduler.adapters.kubernetes.leases import KubernetesLease
 from rescheduler.daemon.leadership.leadership import Leadership
-from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
+from rescheduler.policy.fields.daemon.leader_election import LeaderElectionPolicy
 from tests.soak.clock import ProcessClock, Thread, WorldClock
 from tests.soak.faults import Faults
 from tests.soak.http_wire import HttpCall, HttpRequest, connection_of

@@ -11,8 +11,8 @@ from random import Random
 from greenlet import getcurrent
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.rounds import MakePlan, RoundRunner
-from rescheduler.daemon.world import RoundContext as Surroundings
+from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
+from rescheduler.daemon.rounds.world import RoundContext as Surroundings
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.remembering_ledger import RememberingLedger
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry

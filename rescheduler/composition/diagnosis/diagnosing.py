@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import connect
-from rescheduler.composition.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.diagnosis.cluster_findings import cluster_findings
 from rescheduler.composition.diagnosis.server_findings import server_findings
+from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
+from rescheduler.composition.live.standing_rights import GRANTS
 from rescheduler.composition.scheduler_sources import predictions
-from rescheduler.composition.standing_rights import GRANTS
 from rescheduler.extension_points import ClusterError, Progress, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.policy import Policy

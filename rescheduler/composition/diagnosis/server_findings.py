@@ -14,7 +14,7 @@ from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.guidance.guidance_support import FIRST_MINOR, why_no_gates
 from rescheduler.adapters.kubernetes.rights.daemon_needs import daemon_needs
 from rescheduler.adapters.kubernetes.rights.rights import NeededRight, may
-from rescheduler.composition.standing_rights import GRANTS
+from rescheduler.composition.live.standing_rights import GRANTS
 from rescheduler.extension_points import ClusterError
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy
 from rescheduler.report.diagnosis import Diagnosed

@@ -16,7 +16,7 @@ from rescheduler.adapters.telemetry.log import DecisionLog
 from rescheduler.adapters.telemetry.metrics.metrics import CONTENT_TYPE, Metrics
 from rescheduler.adapters.telemetry.metrics.sources import Sources
 from rescheduler.adapters.telemetry.traces import make_traces
-from rescheduler.composition.cluster_source import connected
+from rescheduler.composition.live.cluster_source import connected
 from rescheduler.daemon.api.daemon_app import create_daemon_app
 from rescheduler.daemon.api.probes import DOOR, Heartbeat, Readiness, create_probes
 from rescheduler.daemon.assembly import Daemon, DaemonOptions
@@ -28,7 +28,7 @@ from rescheduler.daemon.steering.people import People
 from rescheduler.extension_points import AccessReviewer, Clock, LedgerReading, Listener
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.model.daemon.notices import Fault
-from rescheduler.policy.fields.api import ApiPolicy
+from rescheduler.policy.fields.daemon.api import ApiPolicy
 from rescheduler.policy.fields.policy import Mode
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 

@@ -16,7 +16,7 @@ from rescheduler.model.daemon.rounds import AutoscalerNotice, RoundReport
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import PodReference
-from rescheduler.policy.fields.autoscaler import ScaleUp
+from rescheduler.policy.fields.daemon.autoscaler import ScaleUp
 from rescheduler.policy.fields.policy import Mode, Policy
 from rescheduler.policy.fields.values import format_duration
 

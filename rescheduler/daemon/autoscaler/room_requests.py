@@ -9,7 +9,7 @@ from rescheduler.extension_points import CapacityTarget, ClusterError
 from rescheduler.model.daemon.capacity import CAPACITY, CapacityRequest, StandingRequest
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import PodReference
-from rescheduler.policy.fields.autoscaler import ScaleUp
+from rescheduler.policy.fields.daemon.autoscaler import ScaleUp
 
 LOOK_SECONDS: Final = 15.0
 """How often is looked what the autoscaler says of a request."""

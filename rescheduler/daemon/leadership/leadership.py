@@ -17,7 +17,7 @@ from rescheduler.daemon.leadership.lease_watch import LeaseWatch
 from rescheduler.extension_points import Clock, ClusterError, LeaseStore
 from rescheduler.model.daemon.lease import RELEASED_SECONDS, LeaseReading, LeaseRecord
 from rescheduler.model.daemon.notices import Fault, LeadershipChanged, Notice
-from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
+from rescheduler.policy.fields.daemon.leader_election import LeaderElectionPolicy
 from rescheduler.policy.fields.values import format_duration
 
 JOIN_SECONDS: Final = 10.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from rescheduler.composition.cluster_source import ClusterOptions
-from rescheduler.composition.leases import lease_store, own_identity
+from rescheduler.composition.live.cluster_source import ClusterOptions
+from rescheduler.composition.live.leases import lease_store, own_identity
 from rescheduler.daemon.leadership.leadership import Leadership, NoElection
 from rescheduler.extension_points import Clock
 from rescheduler.model.daemon.notices import LeadershipChanged, Notice

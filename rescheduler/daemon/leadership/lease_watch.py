@@ -7,7 +7,7 @@ from math import ceil
 from typing import Final
 
 from rescheduler.model.daemon.lease import LeaseReading, LeaseRecord
-from rescheduler.policy.fields.leader_election import LONGEST_LEASE_SECONDS
+from rescheduler.policy.fields.daemon.leader_election import LONGEST_LEASE_SECONDS
 from rescheduler.policy.fields.values import format_duration
 
 _MICROSECOND: Final = 1e-6

@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rescheduler.daemon.serving.protection import LARGEST_HEAD, require_protection, require_tls_files
 from rescheduler.extension_points import ReschedulerError
-from rescheduler.policy.fields.api import ServerTls
+from rescheduler.policy.fields.daemon.api import ServerTls
 from rescheduler.policy.fields.metrics_access import Tls
 from rescheduler.policy.fields.usage import WatcherApi
 

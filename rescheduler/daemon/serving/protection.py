@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rescheduler.extension_points import ReschedulerError
-from rescheduler.policy.fields.api import ServerTls
+from rescheduler.policy.fields.daemon.api import ServerTls
 from rescheduler.policy.fields.metrics_access import Tls
 from rescheduler.policy.fields.usage import WatcherApi
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem

@@ -8,14 +8,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from rescheduler.policy.fields.api import ApiPolicy, ApprovalPolicy, AuditPolicy, TelemetryPolicy
-from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, CheckedAutoscalerPolicy
 from rescheduler.policy.fields.budgets import Budget, Budgets, Rates
-from rescheduler.policy.fields.kinds_of_pods import OwnerKind, PersistentVolumes
-from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
-from rescheduler.policy.fields.ledger import LedgerPolicy
-from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.policy.fields.safety import (
+from rescheduler.policy.fields.daemon.api import ApiPolicy, ApprovalPolicy, AuditPolicy, TelemetryPolicy
+from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, CheckedAutoscalerPolicy
+from rescheduler.policy.fields.daemon.leader_election import LeaderElectionPolicy
+from rescheduler.policy.fields.daemon.ledger import LedgerPolicy
+from rescheduler.policy.fields.daemon.safety import (
     BackOffPolicy,
     BreakerPolicy,
     Health,
@@ -24,9 +22,11 @@ from rescheduler.policy.fields.safety import (
     Stop,
     remembered_seconds,
 )
+from rescheduler.policy.fields.daemon.triggers import DEFAULT_TRIGGERS, TriggerEntry
+from rescheduler.policy.fields.kinds_of_pods import OwnerKind, PersistentVolumes
+from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.schedulers import SchedulerSource
 from rescheduler.policy.fields.selectors import LabelKey, LabelSelectorRequirement, NodeSelector, PolicySelector
-from rescheduler.policy.fields.triggers import DEFAULT_TRIGGERS, TriggerEntry
 from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.policy.fields.values import (
     LARGEST_COUNT,

@@ -14,10 +14,10 @@ from pydantic import BaseModel
 
 from rescheduler.model.printable import printable
 from rescheduler.plugin_list import PluginError
+from rescheduler.policy.fields.daemon.triggers import TriggerEntry
 from rescheduler.policy.fields.objectives import ARGUMENTS
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.policy.fields.triggers import TriggerEntry
 from rescheduler.policy.plugins import Plugins, arguments_model
 from rescheduler.policy.reading.document import Path, written
 from rescheduler.policy.reading.objective_arguments import objective_arguments_model

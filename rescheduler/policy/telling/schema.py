@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from rescheduler.policy.fields.daemon.triggers import TriggerEntry
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.policy.fields.triggers import TriggerEntry
 from rescheduler.policy.fields.usage import Provider
 from rescheduler.policy.plugins import Plugins
 from rescheduler.policy.reading.known_fields import ArgumentForm, argument_forms

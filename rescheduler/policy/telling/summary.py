@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rescheduler.plugin_list import PluginList
-from rescheduler.policy.fields.autoscaler import AutoscalerPolicy, ScaleDown, ScaleUp
+from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, ScaleDown, ScaleUp
 from rescheduler.policy.fields.kinds_of_pods import PersistentVolumes
 from rescheduler.policy.fields.objectives import ARGUMENTS
 from rescheduler.policy.fields.policy import (

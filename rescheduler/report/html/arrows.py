@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import log2
 from typing import NamedTuple
 
-from rescheduler.report.flows import Flow
+from rescheduler.report.plan.flows import Flow
 
 MOST_ARROWS = 250
 FEW_ARROWS = 40

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rescheduler.model.objects.resources import MEMORY
-from rescheduler.report.nodes import NodeUse, in_one_unit
+from rescheduler.report.plan.nodes import NodeUse, in_one_unit
 
 MOST_RESOURCES = 5
 _SHORT = {MEMORY: "mem"}  # bars of a phone are short

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import Bar, Part
-from rescheduler.report.price import Count, Price
+from rescheduler.report.plan.price import Count, Price
 
 MOST_OWNERS = 8
 FEW_EVICTIONS = 2

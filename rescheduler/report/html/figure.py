@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from rescheduler.model.objects.resources import PODS
 from rescheduler.report.cells import plural
-from rescheduler.report.flows import Flow
 from rescheduler.report.html.arrows import Arrows, arrows, some_names
 from rescheduler.report.html.bars import Bar, bars_after, bars_before
-from rescheduler.report.nodes import NodeUse
+from rescheduler.report.plan.flows import Flow
+from rescheduler.report.plan.nodes import NodeUse
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rescheduler.report.nodes import SHOWN_FIRST, NodeUse
+from rescheduler.report.plan.nodes import SHOWN_FIRST, NodeUse
 
 FEWEST_NODES = 12
 TENTHS = 10

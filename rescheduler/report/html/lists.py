@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult, Refusal
 from rescheduler.report.cells import plural, subject
-from rescheduler.report.flows import Flow
-from rescheduler.report.moves import why
+from rescheduler.report.plan.flows import Flow
+from rescheduler.report.plan.moves import why
 
 MOST_MOVES = 3000
 FEW_MOVES = 60

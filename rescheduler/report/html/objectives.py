@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rescheduler.model.plan.plan import ObjectiveResult, Plan, PlanResult, Status
 from rescheduler.report.cells import number, percent
-from rescheduler.report.headline import headlines
+from rescheduler.report.plan.headline import headlines
 
 
 class Nearness(NamedTuple):

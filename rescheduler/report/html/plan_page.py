@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult
-from rescheduler.report.headline import snapshot_line
 from rescheduler.report.html.cost_by_owner import cost_by_owner, tiles
 from rescheduler.report.html.fullness import fullness
 from rescheduler.report.html.lists import moves, placements, refusals, warnings
@@ -12,8 +11,9 @@ from rescheduler.report.html.objectives import objectives
 from rescheduler.report.html.rendering import page
 from rescheduler.report.html.untouched import untouched
 from rescheduler.report.html.walk import walk
-from rescheduler.report.nodes import uses_of
-from rescheduler.report.price import price_of
+from rescheduler.report.plan.headline import snapshot_line
+from rescheduler.report.plan.nodes import uses_of
+from rescheduler.report.plan.price import price_of
 
 
 def plan_page(plan: Plan | PlanResult, cluster: Cluster | None = None) -> str:

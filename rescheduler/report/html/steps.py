@@ -7,7 +7,7 @@ from itertools import groupby
 from math import ceil
 from typing import NamedTuple
 
-from rescheduler.report.flows import Flow
+from rescheduler.report.plan.flows import Flow
 
 MOST_STEPS = 40
 

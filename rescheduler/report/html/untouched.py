@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rescheduler.model.objects.resources import PODS
 from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import Bar, bars_before
-from rescheduler.report.nodes import SHOWN_FIRST, NodeUse
+from rescheduler.report.plan.nodes import SHOWN_FIRST, NodeUse
 
 MOST_NODES = 300
 FEW_NODES = 60

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.report.cells import plural
-from rescheduler.report.flows import Flow, flows_of
 from rescheduler.report.html.bars import MOST_RESOURCES
 from rescheduler.report.html.figure import Look, NodeFigure, figure
 from rescheduler.report.html.lists import Listing, flow_list
 from rescheduler.report.html.steps import Step, steps_of
-from rescheduler.report.nodes import NodeUse, Walk, most_changed_first, resources_shown
+from rescheduler.report.plan.flows import Flow, flows_of
+from rescheduler.report.plan.nodes import NodeUse, Walk, most_changed_first, resources_shown
 
 MOST_ROWS = 40
 FEW_STEPS = 8

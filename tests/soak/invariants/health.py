@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
-from rescheduler.policy.fields.safety import Health
+from rescheduler.policy.fields.daemon.safety import Health
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rescheduler.daemon import rounds, vigilance
+from rescheduler.daemon.rounds import rounds, vigilance
 from rescheduler.disruption import breaker, health
 from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.execution.run import plan_run

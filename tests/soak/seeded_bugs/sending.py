@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from rescheduler.daemon import rounds
+from rescheduler.daemon.rounds import rounds
 from rescheduler.execution.ledger import ledger_session
 from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
 from rescheduler.execution.run import evicting

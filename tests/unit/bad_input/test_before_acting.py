@@ -16,7 +16,7 @@ from rescheduler.adapters.kubernetes.rights.needed_rights import (
     surplus_rights,
     surplus_warning,
 )
-from rescheduler.composition.carrying_out import untested_version
+from rescheduler.composition.live.carrying_out import untested_version
 from rescheduler.extension_points import ClusterError
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, Request
 from tests.unit.cli.conftest import Answer, World, world

@@ -15,7 +15,8 @@ import pytest
 
 import rescheduler.composition
 from rescheduler.cli.main import main
-from rescheduler.composition import carrying_out, cluster_source, ledgers, planning, simulating
+from rescheduler.composition import planning, simulating
+from rescheduler.composition.live import carrying_out, cluster_source, ledgers
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult

@@ -13,7 +13,8 @@ import pytest
 SILENCE_SECONDS = 120
 CODE = """
 import sys
-from rescheduler.composition import cluster_source, ledgers, planning
+from rescheduler.composition.live import cluster_source, ledgers
+from rescheduler.composition import planning
 from rescheduler.cli.main import main
 from rescheduler.extension_points import NOTHING_EARLIER
 from tests.unit.report.plans import small_cluster, small_plan

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from rescheduler.adapters.simulated.scenarios import fragmented
-from rescheduler.composition import cluster_source, ledgers
+from rescheduler.composition.live import cluster_source, ledgers
 from rescheduler.extension_points import NOTHING_EARLIER
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.report.documents import plan_schema

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rescheduler.composition.cluster_source import ClusterOptions
+from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.daemon.plugins import load_policy
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW

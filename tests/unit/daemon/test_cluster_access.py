@@ -10,15 +10,15 @@ from rescheduler.adapters.kubernetes.client.request_names import request_name
 from rescheduler.adapters.kubernetes.client.request_record import RequestRecord, SentRequest
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.daemon.cluster_access import signals_of
-from rescheduler.daemon.rounds import RoundRunner
-from rescheduler.daemon.scheduler_watch import SchedulerWatch
-from rescheduler.daemon.vigilance import Vigilance
+from rescheduler.daemon.rounds.rounds import RoundRunner
+from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
+from rescheduler.daemon.rounds.vigilance import Vigilance
 from rescheduler.disruption.health import NO_SIGNALS, Signals
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.policy.fields.safety import Health
+from rescheduler.policy.fields.daemon.safety import Health
 from tests.builders import NOW, cluster, node, pod
-from tests.unit.daemon.test_rounds import rounds, surroundings
+from tests.unit.daemon.rounds.test_rounds import rounds, surroundings
 from tests.unit.execution.worlds import World, fragmented
 
 HEALTHY = SentRequest(request_name("GET", "/api/v1/pods"), 200, 0.1)

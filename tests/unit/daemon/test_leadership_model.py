@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from rescheduler.daemon.leadership.leadership import Leadership
-from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
+from rescheduler.policy.fields.daemon.leader_election import LeaderElectionPolicy
 from tests.unit.daemon.leases import FakeLease, OwnClock
 
 RULES = LeaderElectionPolicy()

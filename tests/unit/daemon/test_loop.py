@@ -10,8 +10,8 @@ from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.loop import FIRST_PATIENCE_SECONDS, Loop, Parts
 from rescheduler.daemon.policy_runtime import PolicyRuntime
-from rescheduler.daemon.rounds import RoundRunner
-from rescheduler.daemon.world import RoundContext as Surroundings
+from rescheduler.daemon.rounds.rounds import RoundRunner
+from rescheduler.daemon.rounds.world import RoundContext as Surroundings
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.notices import Fault, Notice, ObjectsSetAside, PolicyLoaded, RoundEnded, TriggerFired
 from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight

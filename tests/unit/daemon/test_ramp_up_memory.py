@@ -8,12 +8,12 @@ import pytest
 from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.daemon.rounds import RoundRunner
+from rescheduler.daemon.rounds.rounds import RoundRunner
 from rescheduler.disruption.ramp_up import allowance
 from rescheduler.model.daemon.ledger import EntryState, Ledger
+from rescheduler.policy.fields.daemon.safety import RampUpPolicy
 from rescheduler.policy.fields.policy import Mode
-from rescheduler.policy.fields.safety import RampUpPolicy
-from tests.unit.daemon.test_rounds import rounds, surroundings
+from tests.unit.daemon.rounds.test_rounds import rounds, surroundings
 from tests.unit.execution.worlds import World, fragmented
 
 DAY = 86400.0

@@ -10,15 +10,15 @@ from msgspec import UNSET, structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.rounds import MakePlan, RoundRunner
-from rescheduler.daemon.world import RoundContext
+from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
+from rescheduler.daemon.rounds.world import RoundContext
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Mode, Policy
 from tests.builders import NOW, cluster, node, pod, workload
-from tests.unit.daemon.test_rounds import EXECUTE, surroundings
+from tests.unit.daemon.rounds.test_rounds import EXECUTE, surroundings
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.ledgers import entry
 from tests.unit.execution.worlds import World, plan_of

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from rescheduler.adapters.kubernetes.rights.daemon_rights import daemon_rights
-from rescheduler.composition.standing_rights import checked_daemon_rights
+from rescheduler.composition.live.standing_rights import checked_daemon_rights
 from rescheduler.daemon.plugins import load_policy
 from rescheduler.extension_points import ClusterError
 from rescheduler.policy.fields.policy import Policy

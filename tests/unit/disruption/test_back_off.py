@@ -9,7 +9,7 @@ import pytest
 from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.objects.pod import Pod
-from rescheduler.policy.fields.safety import BackOffPolicy
+from rescheduler.policy.fields.daemon.safety import BackOffPolicy
 from tests.builders import NOW, pod
 from tests.unit.disruption.ledgers import HOUR, MINUTE, entry, ledger
 

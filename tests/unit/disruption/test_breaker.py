@@ -6,7 +6,7 @@ import pytest
 
 from rescheduler.disruption.breaker import breaker_objection, is_failure, is_on_trial, judge_breaker
 from rescheduler.model.daemon.ledger import Breaker, EntryState, LedgerEntry
-from rescheduler.policy.fields.safety import BreakerPolicy
+from rescheduler.policy.fields.daemon.safety import BreakerPolicy
 from tests.builders import NOW
 from tests.unit.disruption.ledgers import HOUR, MINUTE, entry, ledger
 

@@ -24,8 +24,8 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PodReference, Refusal
+from rescheduler.policy.fields.daemon.safety import BreakerPolicy
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.fields.safety import BreakerPolicy
 from tests.builders import NOW, budget, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 

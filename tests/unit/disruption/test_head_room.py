@@ -9,7 +9,7 @@ import pytest
 from rescheduler.disruption.health import lacking_head_room
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Move, PlannedPlacement, PodReference
-from rescheduler.policy.fields.safety import Health
+from rescheduler.policy.fields.daemon.safety import Health
 from tests.builders import NOW, cluster, node, pod
 
 

@@ -11,7 +11,7 @@ from rescheduler.disruption.health import Finding, Sighting, Signals, sighting, 
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
-from rescheduler.policy.fields.safety import Health
+from rescheduler.policy.fields.daemon.safety import Health
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.unit.disruption.ledgers import MINUTE, entry, ledger
 

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from rescheduler.disruption.ramp_up import Allowance, allowance, clean_since, remembering
 from rescheduler.model.daemon.ledger import Breaker, EntryState
-from rescheduler.policy.fields.safety import RampUpPolicy
+from rescheduler.policy.fields.daemon.safety import RampUpPolicy
 from tests.builders import NOW
 from tests.unit.disruption.ledgers import HOUR, MINUTE, entry, ledger
 

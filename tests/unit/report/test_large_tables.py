@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement
-from rescheduler.report.moves import MOST_SURPRISES_SHOWN, MOST_WAVES_SHOWN
-from rescheduler.report.nodes import MOST_NODES_SHOWN, most_changed_first, uses_of
-from rescheduler.report.table import plan_report
+from rescheduler.report.plan.moves import MOST_SURPRISES_SHOWN, MOST_WAVES_SHOWN
+from rescheduler.report.plan.nodes import MOST_NODES_SHOWN, most_changed_first, uses_of
+from rescheduler.report.plan.table import plan_report
 from tests.unit.report.large_plans import carried_out, chain, emptying, spreading
 from tests.unit.report.plans import reference, small_plan
 from tests.unit.report.rendering import rendered

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from rescheduler.model.usage.trust import Trust, TrustState
-from rescheduler.report.bars import BarStyle
 from rescheduler.report.documents import to_data
+from rescheduler.report.plan.bars import BarStyle
 from rescheduler.report.usage import PodUsageList, UsageView, node_usage, node_usage_table, pod_usage, pod_usage_table
 from rescheduler.usage.aligning import aligned
 from tests.builders import NOW

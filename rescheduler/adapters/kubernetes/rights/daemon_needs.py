@@ -24,7 +24,7 @@ from rescheduler.adapters.kubernetes.rights.parts import (
     WRITE_LEDGER,
 )
 from rescheduler.adapters.kubernetes.rights.rights import NeededRight, Right
-from rescheduler.policy.fields.autoscaler import ScaleDown, ScaleUp
+from rescheduler.policy.fields.daemon.autoscaler import ScaleDown, ScaleUp
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, elects_leader
 
 EVENTS_OF_NODES: Final = "default"

@@ -18,7 +18,7 @@ from rescheduler.daemon.api.daemon_running import daemon_listener
 from rescheduler.daemon.serving import listening as impatience
 from rescheduler.daemon.serving.listening import ApplicationServer
 from rescheduler.daemon.steering.explaining import Basis, Explaining
-from rescheduler.policy.fields.api import ApiPolicy, ServerTls
+from rescheduler.policy.fields.daemon.api import ApiPolicy, ServerTls
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
 from tests.unit.daemon.api.certificates import authority

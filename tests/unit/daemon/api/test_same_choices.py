@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rescheduler.adapters.files.load_recording import read_load_recording
-from rescheduler.composition.recorded_load import usage_windows
+from rescheduler.composition.load.recorded_load import usage_windows
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY

@@ -9,7 +9,7 @@ import pytest
 from rescheduler.daemon.leadership.leadership import Leadership, NoElection
 from rescheduler.model.daemon.lease import LeaseRecord
 from rescheduler.model.daemon.notices import Fault, LeadershipChanged, Notice
-from rescheduler.policy.fields.leader_election import LeaderElectionPolicy
+from rescheduler.policy.fields.daemon.leader_election import LeaderElectionPolicy
 from tests.unit.daemon.leases import FakeLease, OwnClock
 
 RULES = LeaderElectionPolicy()

@@ -18,7 +18,7 @@ from cryptography import x509
 from rescheduler.daemon.load_watcher.app import create_app
 from rescheduler.daemon.serving import listening as impatience
 from rescheduler.daemon.serving.listening import ApplicationServer, Door, ListenError, RenewingServer, resolve
-from rescheduler.policy.fields.api import ServerTls
+from rescheduler.policy.fields.daemon.api import ServerTls
 from rescheduler.policy.fields.metrics_access import Tls
 from rescheduler.policy.fields.usage import WatcherApi
 from rescheduler.policy.reading.errors import PolicyError

@@ -10,8 +10,8 @@ from rescheduler.extension_points import Trigger
 from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult, SnapshotSummary
+from rescheduler.policy.fields.daemon.triggers import TriggerEntry
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.fields.triggers import TriggerEntry
 from tests.builders import NOW, cluster
 
 PLAN = Plan(SnapshotSummary(taken_at=None, nodes=0, pods=0, pending_pods=0, source="test"))

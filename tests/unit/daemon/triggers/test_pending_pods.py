@@ -14,8 +14,8 @@ from rescheduler.model.daemon.rounds import AutoscalerNotice
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import PodReference
+from rescheduler.policy.fields.daemon.triggers import TriggerEntry
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.fields.triggers import TriggerEntry
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.daemon.triggers.sights import firings, report, sight, trigger
 from tests.unit.policy.policies import policy

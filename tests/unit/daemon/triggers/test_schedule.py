@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rescheduler.daemon.triggers import make_triggers
 from rescheduler.extension_points import Trigger
 from rescheduler.policy.fields.cron import openings, zone_of
+from rescheduler.policy.fields.daemon.triggers import TriggerEntry
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.policy.fields.triggers import TriggerEntry
 from tests.builders import NOW, cluster
 from tests.unit.daemon.triggers.sights import firings, sight, trigger
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.report.flows import Flow, flows_of
 from rescheduler.report.html.arrows import MOST_ARROWS, arrows
 from rescheduler.report.html.bars import Bar, bars_after, bars_before
 from rescheduler.report.html.figure import Look, figure
-from rescheduler.report.nodes import NodeUse, uses_of
+from rescheduler.report.plan.flows import Flow, flows_of
+from rescheduler.report.plan.nodes import NodeUse, uses_of
 from tests.builders import cluster, node, pod
 from tests.unit.report.html.drawn import drawn
 from tests.unit.report.html.parsed import Page

@@ -11,8 +11,8 @@ from rescheduler.report.html.fullness import fullness
 from rescheduler.report.html.lists import moves, placements, refusals, warnings
 from rescheduler.report.html.objectives import objectives
 from rescheduler.report.html.untouched import MOST_NODES, untouched
-from rescheduler.report.nodes import NodeUse, uses_of
-from rescheduler.report.price import price_of
+from rescheduler.report.plan.nodes import NodeUse, uses_of
+from rescheduler.report.plan.price import price_of
 from tests.builders import cluster, node, pod
 from tests.unit.report.html.drawn import drawn
 from tests.unit.report.html.parsed import Page

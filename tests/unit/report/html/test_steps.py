@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.report.flows import Flow
 from rescheduler.report.html.steps import MOST_STEPS, steps_of
+from rescheduler.report.plan.flows import Flow
 from tests.unit.report.plans import reference
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rescheduler.report.flows import emptied_nodes
 from rescheduler.report.html.walk import MOST_ROWS, walk
+from rescheduler.report.plan.flows import emptied_nodes
 from tests.unit.report.html.drawn import drawn
 from tests.unit.report.html.parsed import Page
 from tests.unit.report.large_plans import chain, emptying, nothing_to_do, spreading

@@ -1,0 +1,1 @@
+"""Commands that change a live cluster, or tell and mend what such commands wrote down."""

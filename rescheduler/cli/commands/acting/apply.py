@@ -1,0 +1,161 @@
+"""``apply``: carry out one plan on a live cluster, after a person has said yes."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
+from rescheduler.cli.options import PlanFlags, with_options
+from rescheduler.cli.parameters import parsed, positive_duration
+from rescheduler.cli.plan_output import print_plan
+from rescheduler.cli.preparation import cluster_options_from, policy_from, predictions_from, selection_from
+from rescheduler.cli.progress import ShownProgress, shown_progress
+from rescheduler.cli.streams import confirmed, is_terminal, say, show, warn
+from rescheduler.model.printable import printable
+
+if TYPE_CHECKING:
+    from rescheduler.model.objects.cluster import Cluster
+    from rescheduler.model.plan.plan import Plan, PlanResult
+    from rescheduler.policy.fields.policy import Policy
+
+
+@dataclass(frozen=True)
+class ApplyFlags(PlanFlags):
+    """The options of ``plan``, and what carrying out needs besides."""
+
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Carry out the moves of this plan (JSON or YAML); the policy still governs limits and "
+            "guidance [default: plan afresh]",
+            show_default=False, rich_help_panel="Policy",
+        ),
+    ] = None  # fmt: skip
+    timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="DURATION", parser=parsed(positive_duration), show_default=False, rich_help_panel="Limits",
+            help="Longest time for carrying out, such as 90s or 10m [default: 10m]",
+        ),
+    ] = 600.0  # fmt: skip
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask; off a terminal nothing is done without it",
+                     rich_help_panel="Limits"),
+    ] = False  # fmt: skip
+
+
+@with_options
+def apply(options: ApplyFlags) -> int:
+    """Carry out one plan on a live cluster: the plan is shown, you are asked, and only then pods are evicted.
+
+    Evictions go through the Eviction API wave by wave, each wave is watched until its pods run again, and the first
+    surprise stops the plan. Exit 0 if every pod ended as planned or elsewhere without harm, 1 if it stopped early.
+    """
+    from rescheduler.extension_points import ExecutionInterruptedError
+    from rescheduler.report.plan.headline import is_as_planned
+
+    _refuse_what_cannot_be(options)
+    policy = policy_from(options)
+    reviewed = _reviewed_plan(options, policy)
+    with shown_progress() as progress:
+        question = _Question(options, progress)
+        try:
+            result = _carried_out(options, policy, reviewed, question, progress)
+        except ExecutionInterruptedError as stop:
+            progress.pause()
+            print_plan(stop.result, question.cluster, options.output)
+            return INTERRUPTED
+    if result is None:
+        say("nothing was done")
+        return FAILED
+    warn(warning for warning in result.warnings if warning not in question.warnings)
+    print_plan(result, question.cluster, options.output)
+    if not is_as_planned(result):
+        say(f"error: {printable(result.message) or 'the plan stopped early'}")
+        return FAILED
+    return NOT_EMPTY if options.exit_code and result.moves else DONE
+
+
+def _carried_out(
+    options: ApplyFlags, policy: Policy, reviewed: Plan | None, question: _Question, progress: ShownProgress
+) -> PlanResult | None:
+    from rescheduler.composition.live import carrying_out
+
+    predictions = predictions_from(options, policy, progress)
+    return carrying_out.apply(
+        cluster_options_from(options, predictions.config_maps),
+        policy,
+        schedulers=predictions.schedulers,
+        confirm=question.ask,
+        reviewed=reviewed,
+        selection=selection_from(options),
+        seed=options.seed,
+        timeout_seconds=options.timeout,
+        progress=progress,
+    )
+
+
+class _Question:
+    """Shows the plan and asks; remembers what it was asked about."""
+
+    def __init__(self, options: ApplyFlags, progress: ShownProgress) -> None:
+        self._options = options
+        self._progress = progress
+        self.cluster: Cluster | None = None
+        self.warnings: frozenset[str] = frozenset()
+
+    def ask(self, plan: Plan, cluster: Cluster) -> bool:
+        """Whether to carry the plan out; an empty plan needs no answer."""
+        from rescheduler.report.plan.table import plan_report
+
+        self.cluster, self.warnings = cluster, frozenset(plan.warnings)
+        self._progress.pause()
+        warn(plan.warnings)
+        where = _unchosen(self._options) if plan.moves else None
+        if self._options.yes and where is not None:
+            say(f"acting on {where}; --context NAME says which one is meant")
+        if self._options.yes or not plan.moves:
+            return True
+        show(plan_report(plan, cluster), to_stderr=True)
+        count = "1 pod" if len(plan.moves) == 1 else f"{len(plan.moves)} pods"
+        return confirmed(f"Evict {count} as shown{'' if where is None else f', in {where}'}? [y/N] ")
+
+
+def _unchosen(options: ApplyFlags) -> str | None:
+    """The context, where there are several and nobody said which: acting on the wrong cluster is hard to take back."""
+    from rescheduler.composition.live import cluster_source
+
+    chosen = cluster_source.ClusterOptions(kubeconfig=options.kubeconfig, context=options.context)
+    return cluster_source.unchosen_context(chosen)
+
+
+def _refuse_what_cannot_be(options: ApplyFlags) -> None:
+    """Raise UsageError before anything is read: for a recording, or where nobody can be asked."""
+    if options.filename:
+        raise UsageError("apply acts on a live cluster and -f names a recording; try simulate -f, or leave -f out")
+    if not options.yes and not is_terminal(sys.stdin):
+        raise UsageError("apply asks before it evicts, and there is no terminal to ask on; repeat with --yes")
+    if options.plan and options.objective:
+        raise UsageError("--plan brings its own moves, --objective would plan others; give one of them")
+
+
+def _reviewed_plan(options: ApplyFlags, policy: Policy) -> Plan | None:
+    """The plan of the file. Raises UsageError for one that the policy's guidance cannot carry out."""
+    if options.plan is None:
+        return None
+    from rescheduler.cli.plan_file import read_plan_file
+    from rescheduler.policy.fields.policy import Guidance
+
+    plan = read_plan_file(options.plan)
+    exchange = next((move for move in plan.moves if move.evict_first), None)
+    if exchange is not None and policy.guidance is not Guidance.GUIDE:
+        raise UsageError(
+            f"{options.plan}: the pods of wave {exchange.wave} leave before they arrive (evictFirst), which takes "
+            f"guidance: Guide; the policy has guidance: {policy.guidance}"
+        )
+    return plan

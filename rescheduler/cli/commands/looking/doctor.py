@@ -1,0 +1,58 @@
+"""``doctor``: what on the live cluster would keep the rescheduler from working."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from rescheduler.cli.failures import DONE, FAILED
+from rescheduler.cli.options import LiveOptions, with_options
+from rescheduler.cli.parameters import OutputFormat
+from rescheduler.cli.plan_output import print_document
+from rescheduler.cli.preparation import refuse_formats
+from rescheduler.cli.progress import shown_progress
+from rescheduler.cli.streams import show
+
+
+@dataclass(frozen=True)
+class DoctorFlags(LiveOptions):
+    """Which cluster, under which policy, and in which form."""
+
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="The policy that is to work there, or the name of a shipped one; repeatable "
+            "[default: the defaults, a dry run]",
+            show_default=False, rich_help_panel="Policy",
+        ),
+    ] = None  # fmt: skip
+    output: Annotated[
+        OutputFormat,
+        typer.Option("-o", "--output", metavar="FORM", help="table, json or yaml", rich_help_panel="Output"),
+    ] = OutputFormat.TABLE
+
+
+@with_options
+def doctor(options: DoctorFlags) -> int:
+    """Look at a live cluster and say what would keep the rescheduler from working there, each with its fix.
+
+    Rights, the server's version, guidance, load, schedulers, PodDisruptionBudgets, pods that nothing may move, others
+    that evict. Nothing is written. Exit 1 only if a finding blocks.
+    """
+    from rescheduler.composition.diagnosis.diagnosing import diagnose
+    from rescheduler.composition.live.cluster_source import ClusterOptions
+    from rescheduler.daemon.plugins import load_policy
+    from rescheduler.report.diagnosis import diagnosis_report
+
+    refuse_formats(options.output, "doctor", OutputFormat.WIDE, OutputFormat.HTML)
+    policy = load_policy(options.policy or [])
+    where = ClusterOptions(kubeconfig=options.kubeconfig, context=options.context)
+    with shown_progress() as progress:
+        found = diagnose(where, policy, progress)
+    if options.output is OutputFormat.TABLE:
+        show(diagnosis_report(found))
+    else:
+        print_document(found, options.output)
+    return FAILED if found.is_blocked else DONE

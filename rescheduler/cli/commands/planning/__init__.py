@@ -1,0 +1,1 @@
+"""Commands that plan, predict or explain, and write to no cluster."""

@@ -1,0 +1,81 @@
+"""``demo``: the whole loop in an embedded cluster, start to finish, without Kubernetes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rescheduler.cli.failures import DONE, FAILED
+from rescheduler.cli.options import LARGEST_SEED
+from rescheduler.cli.parameters import parsed, whole_number
+from rescheduler.cli.progress import shown_progress
+from rescheduler.cli.streams import console, show
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from rescheduler.model.objects.cluster import Cluster
+    from rescheduler.model.plan.plan import MoveOutcome, PlacementOutcome, PlanResult
+    from rescheduler.report.plan.bars import BarStyle
+
+
+def demo(
+    seed: Annotated[
+        int,
+        typer.Option(parser=parsed(whole_number(0, LARGEST_SEED)), metavar="N", help="Seed of the embedded cluster"),
+    ] = 0,
+) -> int:
+    """Show the whole loop on the embedded cluster: a pending pod, the plan, its moves, the check.
+
+    Needs no Kubernetes."""
+    from rescheduler.adapters.simulated.scenarios import fragmented
+    from rescheduler.composition import planning, simulating
+    from rescheduler.model.plan.disruption import Selection
+    from rescheduler.policy.fields.policy import Policy
+    from rescheduler.report.plan.bars import node_bars, pending_lines
+    from rescheduler.report.plan.headline import is_as_planned
+    from rescheduler.report.plan.table import plan_report
+
+    cluster, policy, selection, style = fragmented(seed), Policy(), Selection(), _style()
+    bars = node_bars(cluster, style=style)
+    _chapter("1. The cluster: a pod is pending, it fits on no node", [*bars, *pending_lines(cluster, style=style)])
+    with shown_progress() as progress:
+        plan = planning.plan(cluster, policy, selection=selection, seed=seed, progress=progress)
+    _chapter("2. The plan, proven by an independent checker", plan_report(plan))
+    with shown_progress() as progress:
+        report = simulating.simulate(cluster, policy, selection=selection, seed=seed, progress=progress)
+    after = node_bars(report.after, plan=plan, before=cluster, style=style)
+    title = "3. The cluster after the plan was carried out in the embedded simulator"
+    _chapter(title, [*after, *pending_lines(report.after, style=style)])
+    _chapter("4. The check: what happened, as against the plan", _check(report.results[0], report.after))
+    return DONE if all(map(is_as_planned, report.results)) and not report.after.pending_pods else FAILED
+
+
+def _style() -> BarStyle:
+    from rescheduler.report.plan.bars import BarStyle
+
+    out = console(sys.stdout)
+    return BarStyle(width=out.width, is_ascii=not out.encoding.lower().startswith("utf"))
+
+
+def _chapter(title: str, parts: Iterable[RenderableType]) -> None:
+    from rich.text import Text
+
+    show([Text(title, style="bold"), Text(), *parts, Text()])
+
+
+def _check(result: PlanResult, after: Cluster) -> Iterable[RenderableType]:
+    from rescheduler.report.cells import STATUS_STYLES, cell, plural
+
+    items: list[MoveOutcome | PlacementOutcome] = [*result.moves, *result.placements]
+    for item in items:
+        outcome = cell(f"{item.outcome.value}  ", STATUS_STYLES.get(item.outcome.value, ""))
+        where = f" on {item.landed_on}" if item.landed_on else ""
+        message = f": {item.message}" if item.message else ""
+        yield outcome.append_text(cell(f"{item.pod.key}{where}{message}"))
+    yield cell(
+        f"{plural(len(after.pending_pods), 'pending pod')} left" + (f"; {result.message}" if result.message else "")
+    )

@@ -1,0 +1,1 @@
+"""What reads or changes a live cluster: its reader, ledger, lease and rights, and the run that carries a plan out."""

@@ -1,0 +1,155 @@
+"""Carries one plan out on a live cluster, and puts together what carries plans out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from secrets import token_hex
+from typing import Final
+
+from msgspec.structs import replace as with_changes
+
+from rescheduler.adapters.clock import SystemClock
+from rescheduler.adapters.files.stop_file import stop_file
+from rescheduler.composition.live.cluster_source import ClusterOptions, connected, read_cluster
+from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
+from rescheduler.composition.planning import plan
+from rescheduler.cycle import prove_rest
+from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.execution.run.executor import Executor, HoldSettings, plan_id_of
+from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.run.resuming import what_is_left
+from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.extension_points import Clock, ExecutionTarget, Progress, no_progress
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.plan import Plan, PlanResult
+from rescheduler.policy.fields.policy import Guidance, Policy
+from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
+
+TESTED: Final = (35, 36)
+"""Minor versions of Kubernetes 1 whose real control planes the tests run on, oldest and newest."""
+
+
+def untested_version(server_version: str | None) -> str | None:
+    """A warning about a server that is older or newer than those, with the versions; None otherwise, or if unknown."""
+    found = re.match(r"v?(\d+)\.(\d+)", server_version or "")
+    if found is None:
+        return None
+    major, minor = int(found.group(1)), int(found.group(2))
+    if major == 1 and TESTED[0] <= minor <= TESTED[1]:
+        return None
+    side = "older" if (major, minor) < (1, TESTED[0]) else "newer"
+    return (
+        f"the API server is Kubernetes {server_version}, {side} than what this version was tested with "
+        f"(1.{TESTED[0]} to 1.{TESTED[1]})"
+    )
+
+
+def apply(
+    options: ClusterOptions,
+    policy: Policy,
+    *,
+    confirm: Callable[[Plan, Cluster], bool],
+    reviewed: Plan | None = None,
+    selection: Selection,
+    schedulers: Callable[[Cluster], Schedulers] = lambda _: DEFAULTS,
+    seed: int = 0,
+    timeout_seconds: float = 600.0,
+    progress: Progress = no_progress,
+) -> PlanResult | None:
+    """Carry out one plan on a live cluster; None if ``confirm`` said no.
+
+    Until it says yes the connection refuses every mutating request. ``schedulers`` of the cluster that was read first
+    hold for the whole plan.
+    """
+    cluster = read_cluster(options, progress)
+    known = schedulers(cluster)
+    told: list[str] = []
+    proposed = reviewed or plan(
+        cluster,
+        policy,
+        selection=selection,
+        schedulers=known,
+        seed=seed,
+        earlier=earlier_evictions(options, policy, cluster, told.append),
+        progress=progress,
+    )
+    if not confirm(proposed, cluster):
+        return None
+
+    run_id = plan_id_of(proposed) + token_hex(2)
+
+    def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> Executor:
+        return executor_for(target, clock, policy, selection, known, timeout_seconds, progress, ledgers, run_id)
+
+    return _carried_out(proposed, run_id, cluster, options, policy, executor, told)
+
+
+def _carried_out(
+    proposed: Plan,
+    run_id: str,
+    cluster: Cluster,
+    options: ClusterOptions,
+    policy: Policy,
+    executor: Callable[[ExecutionTarget, Clock, Ledgers], Executor],
+    told: list[str],
+) -> PlanResult:
+    """Look at rights, version and what earlier runs left, then carry out under a guardian. Raises ClusterError."""
+    from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
+    from rescheduler.adapters.kubernetes.reader import LiveReader
+    from rescheduler.composition.live.guarding import freed_of_earlier_runs, guarded
+    from rescheduler.composition.live.standing_rights import checked_rights
+
+    connection = connected(options, read_only=False)
+    clock = SystemClock()
+    untested = untested_version(cluster.server_version)
+    rights = checked_rights(connection, proposed) if _has_work(proposed, cluster) else ()
+    warnings = (*rights, *([untested] if untested else ()))
+    if policy.guidance is not Guidance.PREDICT:
+        warnings += freed_of_earlier_runs(connection, cluster, policy)
+    with guarded(options, policy, run_id, connection) as guard:
+        target = KubernetesTarget(
+            connection, LiveReader(connection), clock=clock, hold_namespace=policy.hold.namespace,
+            scope=policy.scope.namespaces.include or (), guard=guard.start,
+        )  # fmt: skip
+        result = executor(target, clock, ledgers_of(connection, policy, clock, told.append)).carry_out(proposed)
+    return with_changes(result, warnings=(*warnings, *dict.fromkeys(told), *result.warnings))
+
+
+def _has_work(plan: Plan, cluster: Cluster) -> bool:
+    """Whether anything may be evicted: a plan that was carried out before asks for nothing, not even for its rights."""
+    try:
+        return bool(what_is_left(plan, cluster, Outcomes(plan)).moves)
+    except PlanStoppedError:
+        return True  # the executor finds the same, and tells it
+
+
+def executor_for(
+    target: ExecutionTarget,
+    clock: Clock,
+    policy: Policy,
+    selection: Selection,
+    schedulers: Schedulers,
+    timeout_seconds: float,
+    progress: Progress,
+    ledgers: Ledgers,
+    run_id: str | None = None,
+) -> Executor:
+    """What carries the plans of a policy out, with everything that it asks on the way."""
+    return Executor(
+        target,
+        PolicyGate(policy, selection, schedulers=schedulers.names, stop=lambda: stop_file(policy.stop.file)),
+        clock,
+        hold=HoldSettings(policy.hold.deadline, policy.hold.namespace),
+        guidance=policy.guidance.value,
+        timeout_seconds=timeout_seconds,
+        proof=lambda cluster, rest: prove_rest(cluster, rest, policy, selection, schedulers),
+        as_seen=schedulers.configured,
+        progress=progress,
+        ledger=ledgers.shared,
+        audit=ledgers.audit,
+        stopped=lambda: stop_file(policy.stop.file),
+        rules=book_rules(policy),
+        run_id=run_id,
+    )

@@ -1,0 +1,79 @@
+"""What was moved in a cluster: its ledger, and what this machine remembers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from rescheduler.adapters.clock import SystemClock
+from rescheduler.adapters.files.sqlite.history_store import Place, history_path, read_history, read_kept_ledger
+from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
+from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.composition.live.cluster_source import ClusterOptions, connected
+from rescheduler.composition.live.ledgers import config_map_ledger
+from rescheduler.execution.ledger.open_evictions import settled
+from rescheduler.extension_points import ClusterError, StoreError
+from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
+from rescheduler.policy.fields.policy import Policy
+
+Tell = Callable[[str], None]
+
+
+def past(
+    options: ClusterOptions, policy: Policy, *, since_seconds: float | None, namespaces: Sequence[str], tell: Tell
+) -> list[LedgerEntry]:
+    """Evictions not older than ``since_seconds`` (None: all that is kept), from ``namespaces`` (none: from all).
+
+    Without a cluster what this machine remembers is all, which ``tell`` is told. Raises ClusterError where a
+    kubeconfig or context was named that cannot be used, StoreError.
+    """
+    connection = _connection(options, tell)
+    place, ledger = (None, Ledger()) if connection is None else _from_cluster(connection, policy, tell)
+    now = SystemClock().now() if connection is None else connection.server_time or SystemClock().now()
+    since = float("-inf") if since_seconds is None else now - since_seconds
+    known = {(entry.pod.uid, entry.at): entry for entry in _from_here(place, since, tell)}
+    known.update({(entry.pod.uid, entry.at): entry for entry in ledger.entries})
+    return [
+        entry for entry in known.values() if entry.at >= since and (not namespaces or entry.pod.namespace in namespaces)
+    ]
+
+
+def _connection(options: ClusterOptions, tell: Tell) -> Connection | None:
+    try:
+        return connected(options, read_only=True)
+    except ClusterError as error:
+        if options.kubeconfig is not None or options.context is not None:
+            raise
+        tell(f"{error}; what this machine remembers of any cluster is shown")
+        return None
+
+
+def _from_cluster(connection: Connection, policy: Policy, tell: Tell) -> tuple[Place, Ledger]:
+    """Which cluster it is, and its ledger with every debt closed that is proven to be over."""
+    try:
+        place = Place(cluster_identity(connection), connection.server)
+    except ClusterError as error:
+        tell(f"{error}; what this machine remembers of this cluster is shown")
+        return Place("", connection.server), Ledger()
+    try:
+        ledger = config_map_ledger(connection, policy).read().ledger
+        if ledger.debts:
+            cluster = LiveReader(connection).read()
+            ledger = settled(ledger, cluster, lambda reference: cluster.pod_by_key.get(reference.key))
+    except ClusterError as error:
+        tell(f"{error}; what this machine remembers of this cluster is shown")
+        ledger = Ledger()
+    return place, ledger
+
+
+def _from_here(place: Place | None, since: float, tell: Tell) -> list[LedgerEntry]:
+    """Lines of this machine, and the ledger that it keeps where the cluster has none."""
+    try:
+        path = history_path(os.environ)
+        lines = read_history(path, place, since, tell)
+        kept = read_kept_ledger(path, place) if place is not None and place.cluster else Ledger()
+    except StoreError as error:
+        tell(str(error))
+        return []
+    return [*lines, *kept.entries]

@@ -1,0 +1,1 @@
+"""Measured load for each command: from providers, a recording, a watcher, or collected while the daemon runs."""

@@ -1,0 +1,254 @@
+"""One round, between two triggers: look, settle the ledger, judge the cluster, plan, carry out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from rescheduler.cycle import prove_rest
+from rescheduler.daemon.rounds.ledger_settling import settled_ledger
+from rescheduler.daemon.rounds.vigilance import Vigilance
+from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
+from rescheduler.disruption.breaker import breaker_objection
+from rescheduler.disruption.eligibility_context import EVERYTHING
+from rescheduler.disruption.health import lacking_head_room
+from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.ramp_up import let_go_at
+from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.execution.ledger.ledger_session import LedgerRules
+from rescheduler.execution.run.executor import Executor, HoldSettings
+from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, ReschedulerError, StoreError
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
+from rescheduler.model.plan.plan import Plan, PlanResult, PodReference
+from rescheduler.planning.problem.moving_together import groups_moving_together
+from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_labels, keep_seconds
+from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
+
+# Takes away what earlier processes left: taints that nobody renews, and pods that wait at a gate nobody opens.
+
+
+def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float) -> int:
+    """Remove what has expired of any plan; how many things there were. Raises ClusterError.
+
+    ``hold_seconds``: a gated pod without a readable expiry has waited long enough after this.
+    """
+    now = cluster.taken_at
+    nodes = [node for node, taint in leaving_taints(cluster).items() if is_expired(taint, now)]
+    if nodes and target.can_taint() is None:
+        target.untaint(nodes)
+    stale = [pod for pod in cluster.pods if GUIDE_GATE in pod.scheduling_gates and _is_stale(pod, now, hold_seconds)]
+    for pod in stale:
+        target.ungate(PodReference(pod.namespace, pod.name, pod.uid))
+    return len(nodes) + len(stale)
+
+
+def _is_stale(pod: Pod, now: float, hold_seconds: float) -> bool:
+    try:
+        ends_at = datetime.fromisoformat(pod.annotations[EXPIRES]).timestamp()
+    except (KeyError, ValueError):
+        ends_at = (pod.created_at or 0.0) + hold_seconds
+    return now > ends_at + SLACK_SECONDS
+
+
+MakePlan = Callable[[Cluster, Ledger, Mapping[str, Wanted]], Plan]
+"""Proposes moves for a snapshot, given the ledger and who wanted how many replicas; it is not trusted."""
+
+
+class RoundRunner:
+    """Rounds under one policy. Remembers the cluster's health; everything else that counts stands in the ledger."""
+
+    def __init__(
+        self,
+        world: RoundContext,
+        policy: Policy,
+        plan: MakePlan,
+        *,
+        schedulers: Schedulers = DEFAULTS,
+        selection: Selection = EVERYTHING,
+        timeout_seconds: float = 600.0,
+        before: RoundRunner | None = None,
+    ) -> None:
+        """``before``: the rounds under the policy that was in force until now; what they have seen still counts."""
+        self._world = world
+        self._policy = policy
+        self._plan = plan
+        self._schedulers = schedulers
+        self._selection = selection
+        self._timeout_seconds = timeout_seconds
+        self.ledger: Ledger = EMPTY_LEDGER if before is None else before.ledger
+        earlier = None if before is None else before._vigilance
+        self._vigilance: Vigilance = Vigilance(policy.health, world.clock, world.signals, before=earlier)
+        self._is_approved = False
+        self._rules = LedgerRules(
+            world.holder,
+            keep_seconds(policy),
+            waits_until_repaid=True,
+            label_keys=counted_labels(policy),
+        )
+        self._gate: PolicyGate = PolicyGate(
+            policy,
+            selection,
+            is_confirmed=False,
+            is_daemon=True,
+            schedulers=schedulers.names,
+            trust=world.trust,
+            stop=world.stopped,
+            health=self._vigilance.findings,
+            fence=lambda _: world.fence(),
+            before=None if before is None else before._gate,
+        )
+
+    def watch(self, cluster: Cluster) -> None:
+        """Between rounds, whether we lead or not: what the cluster's health was, and who scaled what, must be known.
+
+        The ledger is for rounds to judge.
+        """
+        self._vigilance.look(cluster, EMPTY_LEDGER)
+        self._gate.look(cluster)
+
+    def run_once(self) -> RoundOutcome:
+        """One round. Never raises for what the cluster, the ledger or the planner did: the reason tells."""
+        watch = _StopWatch(self._world.clock)
+        try:
+            cluster, ledger = self._seen()
+        except (ClusterError, PlanStoppedError, StoreError) as error:
+            return RoundOutcome(None, None, str(error), None, watch.lap("look"), is_held=True)
+        watch.lap("look")
+        try:
+            plan = self._plan(cluster, ledger, self._gate.wanted)
+        except (ReschedulerError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError) as error:
+            failure = f"no plan: the planner failed with {type(error).__name__}: {error}"
+            return RoundOutcome(None, None, failure, cluster, watch.lap("plan"))
+        watch.lap("plan")
+        reason = self._objection(cluster, ledger, plan)
+        if reason is not None:
+            is_held = bool(plan.moves) and self._may_carry_out
+            return RoundOutcome(plan, None, reason, cluster, watch.seconds, is_held)
+        result, message = self._carried_out(plan, cluster, ledger)
+        return RoundOutcome(plan, result, message, cluster, watch.lap("carryOut"))
+
+    def carry_out_approved(self, plan: Plan) -> RoundOutcome:
+        """Carry out a plan that a person has approved, within all else that binds; it is proven anew on the way."""
+        watch = _StopWatch(self._world.clock)
+        self._is_approved = True
+        try:
+            cluster, ledger = self._seen()
+            watch.lap("look")
+            reason = self._objection(cluster, ledger, plan)
+            if reason is not None:
+                return RoundOutcome(plan, None, reason, cluster, watch.seconds)
+            with self._gate.confirmed():
+                result, message = self._carried_out(plan, cluster, ledger)
+            return RoundOutcome(plan, result, message, cluster, watch.lap("carryOut"))
+        except (ClusterError, PlanStoppedError, StoreError) as error:
+            return RoundOutcome(plan, None, str(error), seconds=watch.seconds)
+        finally:
+            self._is_approved = False
+
+    def objection_to(self, plan: Plan, cluster: Cluster) -> str | None:
+        """What would forbid carrying out a plan that a person approves now; like all here, for the loop's thread."""
+        stopped = self._world.stopped()
+        return f"stopped: {stopped}" if stopped is not None else self._hindrance(cluster, self.ledger, plan)
+
+    @property
+    def _may_carry_out(self) -> bool:
+        return self._policy.mode is Mode.EXECUTE or self._is_approved
+
+    def _carried_out(self, plan: Plan, cluster: Cluster, ledger: Ledger) -> tuple[PlanResult | None, str]:
+        """What became of a plan that nothing speaks against, and why no more of it was carried out."""
+        disruption = self._policy.disruption
+        together = groups_moving_together(cluster, disruption.move_together)
+        times = let_go_at(plan, cluster, disruption, ledger, together)
+        granted = frozenset(uid for uid, at in times.items() if at <= cluster.taken_at)
+        try:
+            with self._world.running(plan) as run_id, self._gate.granting(granted):
+                result = self._executor(run_id).carry_out(plan)
+        except (ClusterError, StoreError) as error:
+            return None, str(error)
+        return result, result.message
+
+    def _seen(self) -> tuple[Cluster, Ledger]:
+        """The cluster, and the ledger with what it proves; the cluster's health is judged by both.
+
+        Raises ClusterError, PlanStoppedError, StoreError.
+        """
+        cluster = self._look()
+        self.ledger = settled_ledger(self._world, self._policy, self._rules, cluster)
+        self._world.learn(self.ledger.entries)
+        self._vigilance.look(cluster, self.ledger)
+        return cluster, self.ledger
+
+    def _look(self) -> Cluster:
+        """Read the cluster; what an earlier process left in it goes first. Raises ClusterError."""
+        target, policy = self._world.target, self._policy
+        read = self._world.snapshot or target.read
+        cluster = read()
+        if policy.mode is not Mode.DRY_RUN and policy.guidance is not Guidance.PREDICT:
+            cluster = target.read() if tidy_up(target, cluster, policy.hold.deadline) else cluster
+        self._gate.look(cluster)
+        return cluster
+
+    def _objection(self, cluster: Cluster, ledger: Ledger, plan: Plan) -> str | None:
+        """What forbids carrying anything out; the gate asks the same again before each eviction."""
+        stopped = self._world.stopped()
+        if stopped is not None:
+            return f"stopped: {stopped}"
+        if not plan.moves and not plan.placements:
+            return "the plan is empty"
+        if not self._may_carry_out:
+            return f"the policy's mode is {self._policy.mode.value}"
+        return self._hindrance(cluster, ledger, plan)
+
+    def _hindrance(self, cluster: Cluster, ledger: Ledger, plan: Plan) -> str | None:
+        """What stands in the way of any plan that may be carried out."""
+        fenced = self._world.fence()
+        if fenced is not None:
+            return fenced
+        for finding in self._vigilance.findings(cluster, ledger):
+            return str(finding)
+        # Asked for the whole plan: half of it, and then no further, would be evictions for nothing.
+        lacking = lacking_head_room(cluster, plan.moves, plan.placements, self._policy.health)
+        if lacking is not None:
+            return str(lacking)
+        return breaker_objection(ledger.breaker, self._policy.disruption.breaker, cluster.taken_at)
+
+    def _executor(self, run_id: str | None) -> Executor:
+        world, policy = self._world, self._policy
+        return Executor(
+            world.target,
+            self._gate,
+            world.clock,
+            hold=HoldSettings(policy.hold.deadline, policy.hold.namespace),
+            guidance=policy.guidance.value,
+            timeout_seconds=self._timeout_seconds,
+            proof=lambda cluster, rest: prove_rest(cluster, rest, policy, self._selection, self._schedulers),
+            as_seen=self._schedulers.configured,
+            progress=world.progress,
+            ledger=world.ledger,
+            audit=world.audit,
+            stopped=world.stopped,
+            ending=lambda: world.ending() or world.fence(),
+            rules=self._rules,
+            run_id=run_id,
+        )
+
+
+class _StopWatch:
+    """Seconds of each step."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since = clock.monotonic()
+        self.seconds: dict[str, float] = {}
+
+    def lap(self, step: str) -> Mapping[str, float]:
+        """A step is over; all seconds so far."""
+        now = self._clock.monotonic()
+        self.seconds[step], self._since = now - self._since, now
+        return self.seconds

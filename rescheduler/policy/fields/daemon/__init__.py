@@ -1,0 +1,1 @@
+"""Fields that only ``run`` obeys."""

@@ -1,0 +1,1 @@
+"""A plan or its result, told to people: gain, price, nodes, moves and refusals."""

@@ -1,0 +1,228 @@
+"""Rounds of a daemon: what they carry out, and what keeps them from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.cycle import CycleOptions, make_plan
+from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
+from rescheduler.daemon.rounds.world import RoundContext as Surroundings
+from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger
+from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.plan.leaving_taint import leaving_taint
+from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.daemon.safety import Health
+from rescheduler.policy.fields.policy import Guidance, Mode, Policy
+from tests.builders import node, pod, workload
+from tests.unit.execution.worlds import World, fragmented
+
+EXECUTE: dict[str, Any] = {"mode": Mode.EXECUTE}
+
+
+def surroundings(world: World, ledger: SimulatedLedger | None = None, **given: Any) -> Surroundings:
+    """The world and a ledger as rounds meet them."""
+    return Surroundings(world, ledger or SimulatedLedger(world.clock), world.clock, **given)
+
+
+def planner(world: World, policy: Policy) -> MakePlan:
+    """The real planner."""
+
+    def plan(cluster: Cluster, _: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
+        return make_plan(cluster, policy, CycleOptions(world.clock, is_daemon=True, wanted=wanted))
+
+    return plan
+
+
+def rounds(world: World, around: Surroundings | None = None, **policy: Any) -> RoundRunner:
+    """Rounds with the real planner."""
+    found = Policy.model_validate({**EXECUTE, **policy})
+    return RoundRunner(around or surroundings(world), found, planner(world, found))
+
+
+def test_a_round_carries_its_plan_out_and_the_ledger_shows_it() -> None:
+    """The pending pod gets its room; each eviction stands in the ledger with the node that its pod went to."""
+    world = World(fragmented())
+    ledger = SimulatedLedger(world.clock)
+    done = rounds(world, surroundings(world, ledger)).run_once()
+    assert done.result is not None
+    assert done.reason == ""
+    assert world.pod("big-0").node_name is not None
+    assert [entry.pod.name for entry in ledger.ledger.entries] == world.evicted
+    assert all(entry.landed_on for entry in ledger.ledger.entries)
+
+
+def test_whoever_judges_load_learns_the_ledger_before_the_plan_is_made() -> None:
+    """So that what another leader has moved settles here too; the second round knows of the first one's evictions."""
+    world = World(fragmented())
+    ledger, order = SimulatedLedger(world.clock), []
+    around = surroundings(world, ledger, learn=lambda entries: order.append(len(entries)))
+    policy = Policy.model_validate(EXECUTE)
+
+    def plan(cluster: Cluster, known: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
+        order.append(-len(known.entries))
+        return planner(world, policy)(cluster, known, wanted)
+
+    some = RoundRunner(around, policy, plan)
+    some.run_once()
+    assert order == [0, 0]
+    some.run_once()
+    assert order == [0, 0, len(world.evicted), -len(world.evicted)]
+
+
+def test_debts_are_closed_by_a_later_round() -> None:
+    """Replacements that have been ready for half a minute repay what was owed."""
+    world = World(fragmented())
+    ledger = SimulatedLedger(world.clock)
+    some = rounds(world, surroundings(world, ledger))
+    some.run_once()
+    world.clock.sleep(60)
+    some.run_once()
+    assert {entry.state for entry in ledger.ledger.entries} == {EntryState.REPAID}
+
+
+@pytest.mark.parametrize("mode", [Mode.DRY_RUN, Mode.APPROVE])
+def test_only_execute_executes(mode: Mode) -> None:
+    """In any other mode there is a plan and no write."""
+    world = World(fragmented())
+    done = rounds(world, mode=mode).run_once()
+    assert done.plan is not None
+    assert done.plan.moves
+    assert done.result is None
+    assert mode.value in done.reason
+    assert list(world.writes) == []
+
+
+def test_a_workload_that_was_just_scaled_is_left_out_of_the_plan() -> None:
+    """What the gate would refuse, with all that comes after it, is told beforehand and planned around."""
+    world = World(fragmented())
+    some = rounds(world)
+    some.watch(world.read())
+    (web,) = (item for item in world.read().workloads if item.name == "web")
+    world.put(structs.replace(web, desired_replicas=13, updated_replicas=13))
+    world.settle()
+    done = some.run_once()
+    assert done.plan is not None
+    assert done.plan.moves == ()
+    assert {refusal.rule for refusal in done.plan.refusals} == {"Rescaled"}
+    assert world.evicted == []
+
+
+def test_a_planner_that_fails_moves_nothing() -> None:
+    """An exception of the planner is the reason, and nothing else happens."""
+    world = World(fragmented())
+
+    def broken(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
+        raise ZeroDivisionError("by accident")
+
+    done = RoundRunner(surroundings(world), Policy.model_validate(EXECUTE), broken).run_once()
+    assert done.plan is None
+    assert "ZeroDivisionError" in done.reason
+    assert world.evicted == []
+
+
+def test_the_mark_on_the_ledger_stops_everything() -> None:
+    """Not even a plan is made."""
+    world = World(fragmented())
+    ledger = SimulatedLedger(world.clock)
+    ledger.stop = "maintenance"
+    done = rounds(world, surroundings(world, ledger)).run_once()
+    assert "maintenance" in done.reason
+    assert world.evicted == []
+
+
+def test_the_switch_on_this_machine_stops_everything() -> None:
+    """The plan is made and not carried out."""
+    world = World(fragmented())
+    done = rounds(world, surroundings(world, stopped=lambda: "file /stop exists")).run_once()
+    assert "file /stop exists" in done.reason
+    assert world.evicted == []
+
+
+def test_unready_nodes_freeze_it_until_it_has_been_calm() -> None:
+    """With three nodes down nothing moves, nor right after they are back, but ten minutes later."""
+    world = World(fragmented(*(node(f"down-{number}", "4", is_ready=False) for number in range(3))))
+    some = rounds(world)
+    assert "nodes are not ready" in some.run_once().reason
+    for number in range(3):
+        world.put(node(f"down-{number}", "1m"))
+    world.clock.sleep(60)
+    assert "calm" in some.run_once().reason
+    assert world.evicted == []
+    world.clock.sleep(601)
+    assert some.run_once().reason == ""
+    assert world.evicted
+
+
+def test_an_open_breaker_lets_nothing_go() -> None:
+    """Its reason is told."""
+    world = World(fragmented())
+    breaker = Breaker(opened_at=world.clock.now(), openings=1, reason="two of two failed")
+    ledger = SimulatedLedger(world.clock, Ledger(plan=1, breaker=breaker))
+    done = rounds(world, surroundings(world, ledger)).run_once()
+    assert "two of two failed" in done.reason
+    assert world.evicted == []
+
+
+def test_an_unreachable_cluster_is_a_reason() -> None:
+    """The round ends, the process does not."""
+
+    class Away(World):
+        def read(self) -> Cluster:
+            raise ClusterError("no route")
+
+    assert rounds(Away(fragmented())).run_once().reason == "no route"
+
+
+def test_a_clock_that_jumps_is_not_believed_at_once() -> None:
+    """Ages and windows are judged by the clock: after a jump of an hour nothing moves until it has been calm."""
+    world = World(fragmented())
+    jump = [0.0]
+
+    class Jumping:
+        monotonic, sleep = world.clock.monotonic, world.clock.sleep
+
+        def now(self) -> float:
+            return world.clock.now() + jump[0]
+
+    around = Surroundings(world, SimulatedLedger(world.clock), Jumping())
+    some = rounds(world, around)
+    jump[0] = 3600.0
+    assert "jumped by 3600s" in some.run_once().reason
+    world.clock.sleep(300)
+    assert "calm" in some.run_once().reason
+    assert world.evicted == []
+    world.clock.sleep(301)
+    assert some.run_once().reason == ""
+
+
+def test_what_a_killed_process_left_is_taken_away() -> None:
+    """A taint that ran out goes, a pod whose gate nobody opens is let go; what still holds, or is others', stays."""
+    now = World(fragmented()).clock.now()
+    old, new = leaving_taint("gone", now - 100), leaving_taint("other", now + 500)
+    foreign = Taint("maintenance", "", "NoSchedule")
+    gated = pod(
+        "gated-0", "1m", owner="gated", scheduling_gates=(GUIDE_GATE,), annotations={EXPIRES: "2020-01-01T00:00:00Z"}
+    )
+    world = World(fragmented(node("a", taints=[old, foreign]), node("b", taints=[new]), gated, workload("gated", 1)))
+    rounds(world, guidance=Guidance.TAINT).run_once()
+    nodes = world.read().node_by_name
+    assert nodes["a"].taints == (foreign,)
+    assert nodes["b"].taints == (new,)
+    assert world.pod("gated-0").scheduling_gates == ()
+
+
+def test_a_plan_that_ends_without_head_room_is_not_begun() -> None:
+    """Half of it would be evictions for nothing."""
+    world = World(fragmented())
+    done = rounds(world, health=Health(head_room=0.5)).run_once()
+    assert "headRoom" in done.reason
+    assert world.evicted == []
