@@ -25,6 +25,7 @@ COMMANDS = {
     "score": "show what the scheduler thinks of every node for a pod",
     "schedule": "show where the scheduler would put each pending pod",
     "snapshot": "record a cluster in a file",
+    "record": "keep snapshots with load in an archive",
     "apply": "carry out one reviewed plan",
     "history": "show what was moved, why, and where it landed",
     "clean": "remove what a killed process left behind",

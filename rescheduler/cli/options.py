@@ -47,7 +47,7 @@ class ClusterFlags(LiveOptions):
         typer.Option(
             "-f", "--filename", metavar="FILE",
             help="Read the cluster from a recording in place of a server; repeatable, - is standard input; JSON or "
-            "YAML, also .gz and .xz [default: the live cluster]",
+            "YAML, also .gz and .xz; DIR@TIME is a snapshot of an archive [default: the live cluster]",
             show_default=False, rich_help_panel="Cluster",
         ),
     ] = None  # fmt: skip

@@ -55,7 +55,19 @@ def predictions_from(options: SelectionFlags, policy: Policy, progress: Progress
         raise UsageError("--usage: an empty file name; name a recording of load")
     if options.usage == "-":
         raise UsageError("--usage -: load is not read from standard input; name a recording of load")
-    return predictions(policy, options.policy or (), options.usage, progress, cluster_options_from(options))
+    usage = options.usage or _archived_load(options)
+    return predictions(policy, options.policy or (), usage, progress, cluster_options_from(options))
+
+
+def _archived_load(options: ClusterFlags) -> str | None:
+    """The snapshot of an archive among the recordings whose load was recorded with it. Raises SnapshotError."""
+    if not any("@" in name for name in options.filename or ()):
+        return None
+    from rescheduler.adapters.files.archive.archive_reading import archived_load
+    from rescheduler.adapters.files.archive.snapshot_names import archived_name
+
+    found = ((name, archived_name(name)) for name in options.filename or ())
+    return next((name for name, named in found if named is not None and archived_load(named) is not None), None)
 
 
 def cluster_options_from(options: ClusterFlags, config_maps: tuple[str, ...] = ()) -> ClusterOptions:

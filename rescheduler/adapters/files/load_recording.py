@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
+from rescheduler.adapters.files.archive.snapshot_names import archived_name
 from rescheduler.adapters.files.recording.sources import name_of, read_chunks
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.printable import shortened
@@ -22,7 +24,7 @@ def read_load_recording(filename: str, progress: Progress = no_progress) -> Load
     """The report in a file (``.gz``, ``.xz`` too). Raises SnapshotError naming file and field."""
     name = name_of(filename)
     text = bytearray()
-    for chunk in read_chunks(filename, None, progress):
+    for chunk in _chunks(filename, progress):
         text += chunk
         if len(text) > LARGEST_BYTES:
             raise SnapshotError(f"{name}: is larger than {LARGEST_BYTES // 2**20} MiB; {_WANTED}")
@@ -32,6 +34,17 @@ def read_load_recording(filename: str, progress: Progress = no_progress) -> Load
         return read_load_report(_decoded(text, name))
     except LoadReportError as error:
         raise SnapshotError(f"{name}: {error}") from error
+
+
+def _chunks(filename: str, progress: Progress) -> Iterator[bytes]:
+    """The text; ``DIR@TIME``: the load that was recorded with a snapshot of an archive."""
+    archived = archived_name(filename)
+    if archived is None:
+        yield from read_chunks(filename, None, progress)
+        return
+    from rescheduler.adapters.files.archive.archive_reading import archived_load
+
+    yield archived_load(archived) or b""
 
 
 def _decoded(text: bytearray, name: str) -> Any:

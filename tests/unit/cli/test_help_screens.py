@@ -23,6 +23,7 @@ COMMANDS = [
     "score",
     "schedule",
     "snapshot",
+    "record",
     "apply",
     "history",
     "clean",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, BinaryIO, Final
@@ -14,7 +14,7 @@ from rescheduler.adapters.files.recording.documents import MOST_OBJECTS, MOST_UN
 from rescheduler.adapters.files.recording.json_text import json_objects
 from rescheduler.adapters.files.recording.sources import name_of, read_chunks
 from rescheduler.adapters.files.recording.yaml_text import yaml_objects
-from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
+from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, ObjectKind
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.config_map import ConfigMapObject, key_of
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
@@ -55,6 +55,7 @@ def _is_field(raw: bytes, start: int) -> bool:
 SERVER_VERSION: Final = "rescheduler.dev/serverVersion"
 _SHOWN_KINDS: Final = 12
 _DEEPEST_LIST: Final = 3
+Keep = Callable[[ObjectKind, bytes], None]
 
 
 def read_recording(
@@ -64,14 +65,16 @@ def read_recording(
     config_maps: Collection[str] = (),
     *,
     with_details: bool = False,
+    keep: Keep = lambda _kind, _raw: None,
 ) -> Cluster:
     """Read a cluster from files as kubectl prints them (JSON or YAML, ``.gz``, ``.xz``; ``-``: ``stdin``).
 
     Several files and documents make up one cluster. ``taken_at`` is the recording's own, or else the newest time
     that stands in it. ``config_maps``: those to keep, by ``NAMESPACE/NAME``. ``with_details``: keep
-    ``Cluster.pod_details``. Raises SnapshotError naming file, object and field.
+    ``Cluster.pod_details``. ``keep`` is given each object that is used.
+    Raises SnapshotError naming file, object and field.
     """
-    recording = _Recording(config_maps, with_details=with_details)
+    recording = _Recording(config_maps, keep, with_details=with_details)
     for filename in filenames:
         name = name_of(filename)
         try:
@@ -94,8 +97,9 @@ def read_recording(
 class _Recording:
     """What was found so far."""
 
-    def __init__(self, config_maps: Collection[str], *, with_details: bool) -> None:
+    def __init__(self, config_maps: Collection[str], keep: Keep, *, with_details: bool) -> None:
         self._wanted = frozenset(config_maps)
+        self._keep = keep
         self._config_maps: dict[str, Mapping[str, str]] = {}
         self._builder = ClusterBuilder(with_details=with_details)
         self._newest = NewestTime()
@@ -151,6 +155,7 @@ class _Recording:
         self._used = _counted(self._used, MOST_OBJECTS, "objects")
         try:
             self._builder.add(kind.name, decode_object(kind, item.raw))
+            self._keep(kind, item.raw)
         except ObjectError as error:
             label = error.label.replace("(without a name)", f"(without a name, {item.where})")
             raise ObjectError(error.path, error.problem, label) from error

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from rescheduler.adapters.files.archive.snapshot_names import archived_name
 from rescheduler.adapters.files.recording.documents import (
     CHUNK_BYTES,
     LARGEST_EXPANSION,
@@ -34,7 +35,16 @@ def name_of(filename: str) -> str:
 
 
 def read_chunks(filename: str, stdin: BinaryIO | None, progress: Progress) -> Iterator[bytes]:
-    """The unpacked bytes of a file (``-``: standard input), without a byte order mark. Raises SnapshotError."""
+    """The unpacked bytes of a file (``-``: standard input), without a byte order mark. Raises SnapshotError.
+
+    ``DIR@TIME`` is a snapshot of an archive.
+    """
+    archived = archived_name(filename)
+    if archived is not None:
+        from rescheduler.adapters.files.archive.archive_reading import archived_text
+
+        yield from archived_text(archived)
+        return
     name = name_of(filename)
     with _opened(filename, stdin) as (stream, size):
         consumed = _Counted(stream, lambda done: progress(f"reading {name}", done, size))
