@@ -94,8 +94,9 @@ def _written(
 def _load(mean: float, chance: random.Random) -> dict[str, Any]:
     """As ``record`` measures: three digits of a percentage, another value each time."""
     cpu = round(max(0.0, chance.gauss(mean, mean / 10)), 3)
+    memory = round(mean * chance.uniform(0.98, 1.02), 3)
     return {"metrics": [{"type": "CPU", "operator": "Latest", "value": cpu},
-                        {"type": "Memory", "operator": "Latest", "value": round(mean * chance.uniform(0.98, 1.02), 3)}]}  # fmt: skip
+                        {"type": "Memory", "operator": "Latest", "value": memory}]}  # fmt: skip
 
 
 def _rfc(at: int) -> str:

@@ -26,6 +26,7 @@ COMMANDS = {
     "schedule": "show where the scheduler would put each pending pod",
     "snapshot": "record a cluster in a file",
     "record": "keep snapshots with load in an archive",
+    "backtest": "ask what policies would have done over an archive",
     "apply": "carry out one reviewed plan",
     "history": "show what was moved, why, and where it landed",
     "clean": "remove what a killed process left behind",

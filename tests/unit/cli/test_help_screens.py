@@ -24,6 +24,7 @@ COMMANDS = [
     "schedule",
     "snapshot",
     "record",
+    "backtest",
     "apply",
     "history",
     "clean",

@@ -1,0 +1,105 @@
+"""The results of a run, a line each, flushed at once: what a run that was cut off goes on from."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from rescheduler.engine.tasks import Done
+from rescheduler.extension_points import ReschedulerError
+from rescheduler.model.printable import shortened
+
+
+class OtherQuestionError(ReschedulerError):
+    """A file of results answers something else; it is left as it is."""
+
+
+class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """``task``: what was done, by its digest."""
+
+    task: str
+    result: str | None = None
+    failure: str = ""
+
+
+class ResultsFile:
+    """Lines are only added; one that was cut short is dropped."""
+
+    def __init__(self, path: str, question: Any) -> None:
+        """``question``: what is asked, as plain data. Raises OtherQuestionError, ReschedulerError."""
+        self._told = f"--resume {shortened(path)}"
+        asked = msgspec.json.encode({"asked": question}, order="sorted")
+        try:
+            self._stream: IO[bytes] = Path(path).open("a+b")  # noqa: SIM115 - as long as the run
+            self.known = self._begun(asked)
+        except OSError as error:
+            raise ReschedulerError(f"{self._told}: {error.strerror or error}") from error
+
+    def add(self, done: Done) -> None:
+        """One more. Raises ReschedulerError on a full disk."""
+        result = None if done.result is None else done.result.decode()
+        try:
+            self._stream.write(msgspec.json.encode(_Line(done.key, result, done.failure)) + b"\n")
+            self._stream.flush()
+        except OSError as error:
+            raise ReschedulerError(f"{self._told}: cannot be written: {error.strerror or error}") from error
+
+    def close(self) -> None:
+        """Let others go on with it."""
+        self._stream.close()
+
+    def _begun(self, asked: bytes) -> dict[str, Done]:
+        try:
+            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ReschedulerError(f"{self._told}: another process is writing it") from None
+        self._stream.seek(0)
+        text = self._stream.read()
+        whole, _, cut = text.rpartition(b"\n")
+        lines = whole.split(b"\n") if whole else []
+        if cut:
+            self._stream.truncate(len(text) - len(cut))
+        if not lines:
+            self._stream.truncate(0)
+            self._stream.write(asked + b"\n")
+            self._stream.flush()
+            return {}
+        if lines[0] != asked:
+            raise OtherQuestionError(
+                f"{self._told}: holds the answers to another question (another archive, policy, option or version); "
+                "name another file, or ask as then"
+            )
+        return dict(_read(lines[1:]))
+
+
+def _read(lines: list[bytes]) -> Iterator[tuple[str, Done]]:
+    for text in lines:
+        try:
+            line = msgspec.json.decode(text, type=_Line)
+        except msgspec.DecodeError:
+            continue  # the task is done again
+        yield line.task, Done(line.task, None if line.result is None else line.result.encode(), line.failure)
+
+
+@contextmanager
+def results_file(path: str | None, question: Any) -> Iterator[ResultsFile | None]:
+    """The file, for as long as a run takes; None: nobody wants one."""
+    if path is None:
+        yield None
+        return
+    found = ResultsFile(path, question)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def task_key(text: bytes) -> str:
+    """What a task is known by."""
+    return sha256(text).hexdigest()[:24]

@@ -1,0 +1,199 @@
+"""One back-test from archive to document: which snapshots, which tasks, and what came of them, in the rows' order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from rescheduler import __version__
+from rescheduler.adapters.clock import SystemClock
+from rescheduler.adapters.files.archive.archive_reading import ArchiveListing, list_archive
+from rescheduler.adapters.files.archive.archive_source import archive_source
+from rescheduler.adapters.files.archive.snapshot_names import written_time
+from rescheduler.backtest.cases import Case, Cases, tasks_of
+from rescheduler.backtest.planned_row import plan_task
+from rescheduler.backtest.results_file import results_file, task_key
+from rescheduler.backtest.summary import summary_of
+from rescheduler.backtest.task import Planned, Task
+from rescheduler.engine.tasks import Done, Engine, Work
+from rescheduler.extension_points import Clock, Progress, SnapshotError, no_progress
+from rescheduler.model.plan.plan import API_VERSION
+
+
+@dataclass(frozen=True)
+class Span:
+    """Which snapshots are used, in seconds: ``every``: the first of each stretch, counted from the first one used."""
+
+    first: float | None = None
+    last: float | None = None
+    every: float | None = None
+
+    def chosen(self, times: Sequence[int]) -> list[int]:
+        """Those of the times that are used."""
+        inside = [
+            time
+            for time in sorted(times)
+            if (self.first is None or time >= self.first) and (self.last is None or time <= self.last)
+        ]
+        if self.every is None or not inside:
+            return inside
+        seen: dict[int, int] = {}
+        for time in inside:
+            seen.setdefault(int((time - inside[0]) // self.every), time)
+        return list(seen.values())
+
+
+@dataclass(frozen=True)
+class BacktestRequest:
+    """What is asked. ``like``: what every task shares; its archive is one's place as it was given."""
+
+    like: Task
+    span: Span
+    resume: str | None = None
+
+
+@dataclass(frozen=True)
+class Backtest:
+    """The answer as a document, and what failed, in words for people."""
+
+    document: dict[str, Any]
+    failures: tuple[str, ...]
+
+
+def run_backtest(
+    request: BacktestRequest,
+    cases: Cases,
+    engine: Engine,
+    *,
+    work: Work = plan_task,
+    progress: Progress = no_progress,
+    clock: Clock | None = None,
+) -> Backtest:
+    """Ask everything of an archive. Raises SnapshotError where it holds nothing, EngineError, ReschedulerError."""
+    source = archive_source(request.like.archive)
+    progress("looking through the archive")
+    listing = list_archive(source, (clock or SystemClock()).now())
+    times = request.span.chosen([one.time for one in listing.snapshots])
+    if not times:
+        raise SnapshotError(_nothing(request, listing))
+    like = msgspec.structs.replace(request.like, archive=source.location)
+    tasks = [(number, task, msgspec.json.encode(task)) for number, task in tasks_of(cases.cases, times, like)]
+    done = _all_done(request, like, cases, [text for _, _, text in tasks], engine, work, progress)
+    failed = [*_unusable(listing, request.span), *_left_out(cases)]
+    planned: list[list[Planned]] = [[] for _ in cases.cases]
+    for number, task, text in tasks:
+        for one in _answers(done[task_key(text)], task):
+            case = cases.cases[number]
+            if one.row is None:
+                failed.append(_failure(one.time, case.policy, case.setting, one.failure))
+            else:
+                row = msgspec.structs.replace(one.row, policy=case.policy, setting=case.setting)
+                planned[number].append(msgspec.structs.replace(one, row=row))
+    return Backtest(_document(request, cases.cases, times, planned, failed), tuple(map(_told, failed)))
+
+
+def _all_done(
+    request: BacktestRequest,
+    like: Task,
+    cases: Cases,
+    texts: Sequence[bytes],
+    engine: Engine,
+    work: Work,
+    progress: Progress,
+) -> Mapping[str, Done]:
+    """Every task's end by its key, those from the file of results among them."""
+    span = request.span
+    question = {
+        "version": __version__,
+        "like": msgspec.to_builtins(like),
+        "span": [span.first, span.last, span.every],
+        "cases": [[case.policy, case.setting, case.text] for case in cases.cases],
+    }
+    wanted = {task_key(text): text for text in texts}
+    with results_file(request.resume, question) as file:
+        known = {} if file is None else file.known
+        found = {key: known[key] for key in wanted if key in known}
+        left = {key: text for key, text in wanted.items() if key not in found}
+        step = "planning" if not like.replay else "replaying"
+        progress(step, len(found), len(wanted))
+        for one in engine.run(work, left):
+            if file is not None:
+                file.add(one)
+            found[one.key] = one
+            progress(step, len(found), len(wanted))
+    return found
+
+
+def _answers(done: Done, task: Task) -> Sequence[Planned]:
+    if done.result is None:
+        return [Planned(time, failure=done.failure) for time in task.times]
+    if task.replay:
+        return msgspec.json.decode(done.result, type=list[Planned])
+    return [msgspec.json.decode(done.result, type=Planned)]
+
+
+def _document(
+    request: BacktestRequest,
+    cases: Sequence[Case],
+    times: Sequence[int],
+    planned: Sequence[Sequence[Planned]],
+    failed: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    seed = request.like.seed
+    summary = [
+        {"policy": case.policy, "setting": case.setting,
+         **summary_of(planned[number], planned[0] if number else None, seed)}
+        for number, case in enumerate(cases)
+    ]  # fmt: skip
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Backtest",
+        "replay": request.like.replay,
+        "seed": seed,
+        "archive": {"from": written_time(times[0]), "to": written_time(times[-1]), "snapshots": len(times)},
+        "rows": [msgspec.to_builtins(one.row) for several in planned for one in several],
+        "summary": summary,
+        "failed": list(failed),
+    }
+
+
+def _nothing(request: BacktestRequest, listing: ArchiveListing) -> str:
+    held = len(listing.snapshots)
+    why = "; ".join(problem.reason for problem in listing.problems[:3])
+    if held:
+        return f"{request.like.archive}: none of its {held} snapshots is within --from and --to"
+    return f"{request.like.archive}: holds no snapshot that can be read" + (f": {why}" if why else "")
+
+
+def _unusable(listing: ArchiveListing, span: Span) -> list[dict[str, Any]]:
+    inside = Span(span.first, span.last)
+    return [
+        _failure(problem.time, None, {}, problem.reason)
+        for problem in listing.problems
+        if problem.time is None or inside.chosen([problem.time])
+    ]
+
+
+def _left_out(cases: Cases) -> list[dict[str, Any]]:
+    return [_failure(None, policy, {}, reason) for policy, reason in cases.failed]
+
+
+def _failure(time: int | None, policy: str | None, setting: dict[str, Any], reason: str) -> dict[str, Any]:
+    return {
+        "time": None if time is None else written_time(time),
+        "policy": policy,
+        "setting": setting,
+        "reason": reason,
+    }
+
+
+def _told(failed: dict[str, Any]) -> str:
+    where = [
+        failed["time"] or "",
+        failed["policy"] or "",
+        *(f"{key}={value}" for key, value in failed["setting"].items()),
+    ]
+    return ": ".join([" ".join(part for part in where if part), failed["reason"]]).removeprefix(": ")

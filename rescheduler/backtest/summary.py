@@ -1,0 +1,94 @@
+"""What the rows of a policy and setting come to, and how they differ from the first. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from rescheduler.backtest.resampling import DIGITS, interval
+from rescheduler.backtest.task import Planned, Row
+
+MOST_WORKLOADS: Final = 10
+
+
+def summary_of(planned: Sequence[Planned], first: Sequence[Planned] | None, seed: int) -> dict[str, Any]:
+    """One policy and setting, by time; ``first``: what it is compared with, None for itself."""
+    rows = [one.row for one in planned if one.row is not None]
+    workloads: Counter[str] = Counter()
+    refusals: Counter[str] = Counter()
+    for one in planned:
+        workloads.update(one.workloads)
+        refusals.update(one.row.refusals if one.row is not None else {})
+    evictions = [row.evictions for row in rows]
+    payers = sorted(workloads.items(), key=lambda item: (-item[1], item[0]))[:MOST_WORKLOADS]
+    return {
+        "plans": len(rows),
+        "evictions": {"total": sum(evictions), **interval(evictions, seed)._asdict()},
+        "nodesEmptied": interval([row.nodes_emptied for row in rows], seed)._asdict(),
+        "objectives": _objectives(rows, seed),
+        "pendingMinutes": _total([row.pending_minutes for row in rows]),
+        "churn": _total([row.churn for row in rows]),
+        "refusals": dict(sorted(refusals.items())),
+        "workloads": [{"workload": name, "evictions": count} for name, count in payers],
+        "difference": None if first is None else _difference(rows, [one.row for one in first if one.row], seed),
+    }
+
+
+def _objectives(rows: Sequence[Row], seed: int) -> list[dict[str, Any]]:
+    return [{"name": name, **interval(found, seed)._asdict()} for name, found in _values(rows).items()]
+
+
+def _values(rows: Sequence[Row]) -> Mapping[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for one in row.objectives:
+            values = found.setdefault(one["name"], [])
+            values += [one["value"]] if one["value"] is not None else []
+    return found
+
+
+def _total(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(sum(known), DIGITS) if known else None
+
+
+_COMPARED: Final[Mapping[str, Callable[[Row], float | None]]] = {
+    "evictions": lambda row: row.evictions,
+    "nodesEmptied": lambda row: row.nodes_emptied,
+    "nodesInUse": lambda row: row.nodes_in_use,
+    "pendingAfter": lambda row: row.pending_after,
+    "pendingMinutes": lambda row: row.pending_minutes,
+    "churn": lambda row: row.churn,
+    "overload": lambda row: row.overload,
+}
+
+
+def _difference(rows: Sequence[Row], first: Sequence[Row], seed: int) -> dict[str, Any]:
+    """These less those of the first, at the times that both have."""
+    theirs = {row.time: row for row in first}
+    pairs = [(row, theirs[row.time]) for row in rows if row.time in theirs]
+    found: dict[str, Any] = {"times": len(pairs)}
+    for name, value in _COMPARED.items():
+        both = [(value(one), value(other)) for one, other in pairs]
+        found[name] = interval([a - b for a, b in both if a is not None and b is not None], seed)._asdict()
+    ours, others = ({row.time: _by_name(row) for row in side} for side in (rows, first))
+    names = [name for name in _values(rows) if name in _values(first)]
+    found["objectives"] = [
+        {"name": name, **interval(_differences(ours, others, name), seed)._asdict()} for name in names
+    ]
+    return found
+
+
+def _by_name(row: Row) -> dict[str, float]:
+    return {one["name"]: one["value"] for one in row.objectives if one["value"] is not None}
+
+
+def _differences(
+    ours: Mapping[str, dict[str, float]], theirs: Mapping[str, dict[str, float]], name: str
+) -> list[float]:
+    return [
+        values[name] - theirs[time][name]
+        for time, values in ours.items()
+        if name in values and name in theirs.get(time, {})
+    ]

@@ -1,0 +1,58 @@
+"""Policies side by side, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+
+
+def comparison(document: dict[str, Any]) -> Iterator[RenderableType]:
+    """A row for each policy and setting, what it differs by from the first, and who pays most."""
+    archive = document["archive"]
+    kind = "one history each" if document["replay"] else "each snapshot by itself"
+    yield f"{archive['snapshots']} snapshots from {archive['from']} to {archive['to']}, {kind}"
+    table = Table(box=None, pad_edge=False)
+    for name in ("POLICY", "EVICTIONS", "A PLAN", "NODES EMPTIED", "PENDING MIN", "MOVED AGAIN", "AGAINST THE FIRST"):
+        table.add_column(name, justify="left" if name in ("POLICY", "AGAINST THE FIRST") else "right")
+    for one in document["summary"]:
+        table.add_row(
+            called(one), str(one["evictions"]["total"]), told(one["evictions"]), told(one["nodesEmptied"]),
+            _number(one["pendingMinutes"]), _number(one["churn"]), against_first(one["difference"]),
+        )  # fmt: skip
+    yield table
+    for one in document["summary"]:
+        if one["workloads"]:
+            payers = ", ".join(f"{item['workload']} {item['evictions']}" for item in one["workloads"][:3])
+            yield f"{called(one)}: most moved: {payers}"
+        if one["refusals"]:
+            most = sorted(one["refusals"].items(), key=lambda item: (-item[1], item[0]))[:3]
+            yield f"{called(one)}: most refused by: {', '.join(f'{rule} {count}' for rule, count in most)}"
+    if document["failed"]:
+        yield f"{len(document['failed'])} failed; -o json lists each"
+
+
+def called(one: dict[str, Any]) -> str:
+    """A policy and its setting."""
+    return " ".join([str(one["policy"]), *(f"{field}={value}" for field, value in one["setting"].items())])
+
+
+def told(interval: dict[str, Any]) -> str:
+    """A mean and its interval."""
+    if interval["mean"] is None:
+        return "-"
+    return f"{interval['mean']:.4g} [{interval['low']:.4g}, {interval['high']:.4g}]"
+
+
+def against_first(difference: dict[str, Any] | None) -> str:
+    """What tells better from worse; intervals without 0 in them are the ones to believe."""
+    if difference is None:
+        return ""
+    parts = (("evictions", "evictions"), ("nodesInUse", "nodes in use"), ("pendingAfter", "pending"))
+    return ", ".join(f"{words} {told(difference[name])}" for name, words in parts if difference[name]["mean"])
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.4g}"
