@@ -13,8 +13,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.archive.archive_reading import ArchiveListing, list_archive
 from rescheduler.adapters.files.archive.archive_source import archive_source
 from rescheduler.adapters.files.archive.snapshot_names import written_time
-from rescheduler.backtest.cases import Case, Cases, tasks_of
-from rescheduler.backtest.planned_row import plan_task
+from rescheduler.backtest.cases import NONE, Case, Cases, tasks_of
 from rescheduler.backtest.results_file import results_file, task_key
 from rescheduler.backtest.summary import summary_of
 from rescheduler.backtest.task import Planned, Task
@@ -68,7 +67,6 @@ def run_backtest(
     cases: Cases,
     engine: Engine,
     *,
-    work: Work = plan_task,
     progress: Progress = no_progress,
     clock: Clock | None = None,
 ) -> Backtest:
@@ -80,8 +78,10 @@ def run_backtest(
     if not times:
         raise SnapshotError(_nothing(request, listing))
     like = msgspec.structs.replace(request.like, archive=source.location)
+    if like.replay:
+        cases = cases._replace(cases=(*cases.cases, Case(NONE, {}, "")))
     tasks = [(number, task, msgspec.json.encode(task)) for number, task in tasks_of(cases.cases, times, like)]
-    done = _all_done(request, like, cases, [text for _, _, text in tasks], engine, work, progress)
+    done = _all_done(request, like, cases, [text for _, _, text in tasks], engine, progress)
     failed = [*_unusable(listing, request.span), *_left_out(cases)]
     planned: list[list[Planned]] = [[] for _ in cases.cases]
     for number, task, text in tasks:
@@ -101,7 +101,6 @@ def _all_done(
     cases: Cases,
     texts: Sequence[bytes],
     engine: Engine,
-    work: Work,
     progress: Progress,
 ) -> Mapping[str, Done]:
     """Every task's end by its key, those from the file of results among them."""
@@ -119,12 +118,23 @@ def _all_done(
         left = {key: text for key, text in wanted.items() if key not in found}
         step = "planning" if not like.replay else "replaying"
         progress(step, len(found), len(wanted))
-        for one in engine.run(work, left):
+        for one in engine.run(_work(like), left):
             if file is not None:
                 file.add(one)
             found[one.key] = one
             progress(step, len(found), len(wanted))
     return found
+
+
+def _work(like: Task) -> Work:
+    """What is done with each task."""
+    if like.replay:
+        from rescheduler.backtest.replay.replaying import replay_task
+
+        return replay_task
+    from rescheduler.backtest.planned_row import plan_task
+
+    return plan_task
 
 
 def _answers(done: Done, task: Task) -> Sequence[Planned]:

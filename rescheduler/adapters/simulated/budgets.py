@@ -64,6 +64,11 @@ class DisruptionController:
         """Somebody made or changed a budget: its status is counted anew when the controller comes by."""
         self._recount_soon(key)
 
+    def recount_all(self) -> None:
+        """Every budget is counted anew, now."""
+        for key in list(self._store.budgets):
+            self._recount(key)
+
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         for pod in (old, new):
             for budget in self.matching(pod) if pod is not None else ():

@@ -193,6 +193,10 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
             self.clock.sleep(min(step, until - self.clock.monotonic()))
         return self.clock.is_quiet
 
+    def recount_budgets(self) -> None:
+        """The disruption controller comes by at once for every PodDisruptionBudget."""
+        self._budgets.recount_all()
+
     def put(self, *objects: Pod | Node | DisruptionBudget | Workload) -> None:
         """Somebody else creates or changes objects; their writes are not among ours.
 

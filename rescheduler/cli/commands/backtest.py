@@ -165,6 +165,12 @@ class BacktestFlags(EngineFlags):
             help="Only the first snapshot of each stretch, such as 1h [default: all]",
         ),
     ] = None  # fmt: skip
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay", help="Carry one history on for each policy: its moves stay, and the rules of run bind"
+        ),
+    ] = False
     resume: Annotated[
         str | None,
         typer.Option(
@@ -181,8 +187,9 @@ class BacktestFlags(EngineFlags):
 def backtest(options: BacktestFlags) -> int:
     """Ask what policies would have done over an archive, for how many evictions, and whether one is better.
 
-    Each snapshot is planned for by itself, as plan -f would. Nothing is written but the answer. Exit 1: a part failed,
-    and the rest is on standard output.
+    Each snapshot is planned for by itself, as plan -f would; with --replay moves add up, in an embedded cluster to
+    which pods come and from which they go as the archive has it. Nothing is written but the answer. Exit 1: a
+    part failed, and the rest is on standard output.
     """
     from rescheduler.backtest.cases import read_cases
     from rescheduler.backtest.results_file import OtherQuestionError
@@ -224,6 +231,7 @@ def _like(options: BacktestFlags) -> Any:
         seed=options.seed,
         namespaces=tuple(dict.fromkeys(options.namespace or ())),
         selector=options.selector,
+        replay=options.replay,
     )
 
 

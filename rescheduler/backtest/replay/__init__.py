@@ -1,0 +1,1 @@
+"""One history carried on over an archive: its moves stay, arrivals and departures come from the archive."""
