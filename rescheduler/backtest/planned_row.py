@@ -48,6 +48,13 @@ def _planned(task: Task, time: int) -> Planned:
     schedulers = schedulers_of(policy, cluster, load_of(policy, report))
     options = CycleOptions(CountedClock(cluster.taken_at), schedulers, task.selection(), seed=task.seed)
     plan = make_plan(cluster, policy, options)
+    return planned_of(cluster, plan, policy, schedulers, time, has_load=report is not None)
+
+
+def planned_of(
+    cluster: Cluster, plan: Plan, policy: Policy, schedulers: Schedulers, time: int, *, has_load: bool
+) -> Planned:
+    """A plan as a row."""
     nodes = final_nodes(cluster, plan)
     pending = plan.snapshot.pending_pods
     row = Row(
@@ -64,7 +71,7 @@ def _planned(task: Task, time: int) -> Planned:
         pending_minutes=None,
         refusals=dict(sorted(Counter(refusal.rule for refusal in plan.refusals).items())),
         churn=None,
-        overload=None if report is None else overload(cluster, plan, policy, schedulers),
+        overload=overload(cluster, plan, policy, schedulers) if has_load else None,
         cost=None,
     )
     return Planned(time, row, payers(cluster, plan))

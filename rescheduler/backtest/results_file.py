@@ -37,9 +37,14 @@ class ResultsFile:
         asked = msgspec.json.encode({"asked": question}, order="sorted")
         try:
             self._stream: IO[bytes] = Path(path).open("a+b")  # noqa: SIM115 - as long as the run
-            self.known = self._begun(asked)
         except OSError as error:
             raise ReschedulerError(f"{self._told}: {error.strerror or error}") from error
+
+        try:
+            self.known = self._begun(asked)
+        except BaseException:
+            self.close()
+            raise
 
     def add(self, done: Done) -> None:
         """One more. Raises ReschedulerError on a full disk."""

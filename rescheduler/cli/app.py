@@ -35,6 +35,7 @@ COMMANDS = {
 }
 """Each is the function of its name in the module of its name, in one of the rooms under ``cli/commands``."""
 GROUPS_OF_COMMANDS = {
+    "fleet": "plan for many clusters side by side",
     "policy": "list and show the shipped policies, and begin one of your own",
     "explain": "say why a pod or a node would or would not move",
     "top": "show measured load of nodes and pods, with trust and age",

@@ -12,6 +12,7 @@ import msgspec
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.client.paths import namespace_path
+from rescheduler.extension_points import ClusterError
 from rescheduler.model.printable import shortened
 
 # Which cluster a command is about to act on, where a kubeconfig names several of them and nobody said which.
@@ -43,6 +44,17 @@ def current_context(kubeconfig: str | None) -> KubeconfigContext | None:
     if not current:
         return None
     return KubeconfigContext(str(current["name"]), str(current["context"].get("cluster", "")), len(contexts))
+
+
+def context_names(kubeconfig: str | None) -> tuple[str, ...]:
+    """All contexts of the kubeconfig, sorted. Raises ClusterError where there is none that can be read."""
+    location = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    library = import_module("kubernetes.config")
+    try:
+        contexts, _ = library.list_kube_config_contexts(location)
+    except (library.ConfigException, OSError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ClusterError(f"{shortened(location)}: no kubeconfig that can be read: {error}") from error
+    return tuple(sorted(str(one["name"]) for one in contexts))
 
 
 LASTING_NAMESPACE: Final = "kube-system"

@@ -14,6 +14,7 @@ Shell = Callable[..., Answer]
 COMMANDS = [
     "demo",
     "check",
+    "fleet",
     "policy",
     "doctor",
     "simulate",

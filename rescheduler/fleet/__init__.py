@@ -1,0 +1,1 @@
+"""Many clusters side by side: a plan for each, by itself and read only; one that does not answer spoils nothing."""

@@ -1,0 +1,128 @@
+"""A history goes on from what it did: moved stays moved, arrivals wait, departures go, and the rules of ``run`` bind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rescheduler.backtest.cases import read_cases
+from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
+from rescheduler.backtest.task import Task
+from rescheduler.policy.fields.policy import API_VERSION
+from tests.unit.adapters.api_objects import api_object, node_object
+from tests.unit.backtest.archives import START, archive, owned, replica_set, rfc, sparse
+from tests.unit.engine.working import Here
+
+HEAD = f"apiVersion: {API_VERSION}\nkind: ReschedulerPolicy\n"
+FREE = "scope: {minimumAge: 0s}\nhealth: {settle: 0s}\ndisruption: {rates: {perHour: unlimited, perDay: unlimited, " \
+       "perWorkloadPerHour: unlimited}, rampUp: unlimited, quiet: 0s, workloads: {maxUnavailable: 2}}\n"  # fmt: skip
+EMPTY = HEAD + "objectives: [{name: EmptyNodes}]\n"
+
+
+def replayed(tmp_path: Path, policy: str, snapshots: list[list[Any]], **task: Any) -> dict[str, list[dict[str, Any]]]:
+    """Rows by policy."""
+    (tmp_path / "policy.yaml").write_text(policy)
+    cases = read_cases([str(tmp_path / "policy.yaml")], [])
+    like = Task(archive(tmp_path, snapshots), (), "", replay=True, **task)
+    found = run_backtest(BacktestRequest(like, Span()), cases, Here())
+    assert found.failures == ()
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in found.document["rows"]:
+        rows.setdefault(Path(row["policy"]).stem, []).append(row)
+    assert list(rows) == ["policy", "none"]
+    return rows
+
+
+def test_moved_stays_moved(tmp_path: Path) -> None:
+    """Nodes are emptied once, and stay empty though the archive goes on as ever; ``none`` moves nothing."""
+    rows = replayed(tmp_path, EMPTY + FREE, [sparse()] * 4)
+    assert sum(row["evictions"] for row in rows["policy"]) == 2
+    assert rows["policy"][-1]["nodesInUse"] == 1
+    assert [(row["evictions"], row["nodesInUse"], row["objectives"]) for row in rows["none"]] == [(0, 3, [])] * 4
+    assert all(row["churn"] == 0 for row in rows["policy"])
+    moved = [move for row in rows["policy"] for move in row["moves"]]
+    assert all(move["pod"]["uid"].startswith("uid-Pod-web-") for move in moved)
+    assert len({move["toNode"] for move in moved}) == 1
+
+
+def test_what_replaces_a_moved_pod_keeps_its_name_and_leaves_with_it(tmp_path: Path) -> None:
+    """A pod whose uid is gone from the archive departs from wherever the history has it."""
+    left = [sparse(*(owned(f"web-{at}", node, "web") for at, node in enumerate("abc") if at != gone)) for gone in (9, 9, 0)]
+    rows = replayed(tmp_path, EMPTY + FREE, left)
+    assert rows["policy"][-1]["nodesInUse"] == 1
+    assert rows["none"][-1]["nodesInUse"] == 2
+
+
+def test_arrivals_wait_and_are_placed_where_the_history_has_room(tmp_path: Path) -> None:
+    """Wherever the archive has them; and a pod that fits nowhere is pending until somebody leaves."""
+    nodes = [node_object("a"), node_object("b")]
+    big, owners = [owned("big-0", "a", "big", "3")], [replica_set("big", 3)]
+    second = [*big, owned("big-1", "a", "big", "3")]  # both on one node of four cores: the archive's own business
+    third = [*second, owned("big-2", "b", "big", "3")]
+    none = replayed(tmp_path, EMPTY, [[*nodes, *owners, *pods] for pods in (big, second, third, second)])["none"]
+    assert [row["pendingAfter"] for row in none] == [0, 0, 1, 0]
+    assert [row["nodesInUse"] for row in none] == [1, 2, 2, 2]
+    assert [row["pendingMinutes"] for row in none] == [0, 0, 20, 0]
+
+
+def test_a_pod_whose_node_went_is_pending_and_placed_anew(tmp_path: Path) -> None:
+    """Nodes are the archive's."""
+    gone = [item for item in sparse() if item["metadata"]["name"] != "a"]
+    none = replayed(tmp_path, EMPTY, [sparse(), gone])["none"]
+    assert [(row["nodesInUse"], row["pendingAfter"]) for row in none] == [(3, 0), (2, 0)]
+
+
+def test_a_successor_is_the_same_pod_for_churn(tmp_path: Path) -> None:
+    """Evicted, then replaced in the archive by a new pod of its owner, then evicted again: moved twice."""
+    first = [owned("x-0", "a", "x"), owned("y-0", "b", "y", "2")]
+    owners = [replica_set("x", 1), replica_set("y", 1)]
+    nodes = [node_object("a"), node_object("b")]
+    later = [owned("x-1", "a", "x"), owned("y-0", "b", "y", "2")]
+    policy = EMPTY + FREE.replace("disruption: {", "disruption: {singleReplicas: Allow, backOff: {after: 0s}, ")
+    policy = policy.replace("backOff: {after: 0s}, ", "")
+    drained = [node_object("b", conditions=[])]
+    rows = replayed(tmp_path, policy, [[*nodes, *owners, *first]] * 2 + [[*nodes, *owners, *later]] * 2)["policy"]
+    assert drained
+    assert [row["evictions"] for row in rows][:2].count(1) == 1
+    assert rows[-1]["nodesInUse"] == 1
+
+
+def test_the_rules_of_run_bind(tmp_path: Path) -> None:
+    """Minimum age, rates and ramp-up, which a plan of a recording knows nothing of."""
+    careful = EMPTY + FREE.replace("perWorkloadPerHour: unlimited", "perWorkloadPerHour: 1")
+    assert [row["evictions"] for row in replayed(tmp_path / "a", careful, [sparse()] * 6)["policy"]].count(1) == 2
+    old = EMPTY + FREE.replace("minimumAge: 0s", "minimumAge: 20000h")
+    assert {row["evictions"] for row in replayed(tmp_path / "b", old, [sparse()] * 3)["policy"]} == {0}
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path) -> None:
+    """For histories beside each other."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+
+
+def test_budgets_are_counted_anew(tmp_path: Path) -> None:
+    """What the archive wrote into their status may be wrong for the history: here pods are pending that ran there."""
+    nodes = [node_object("a"), node_object("b"), node_object("c")]
+    budget = api_object(
+        "PodDisruptionBudget", "web", namespace="default", version="policy/v1",
+        spec={"minAvailable": 2, "selector": {"matchLabels": {"app": "web"}}},
+        status={"disruptionsAllowed": 3, "currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 3},
+    )  # fmt: skip
+    snapshot = [*nodes, replica_set("web", 3), budget, *(owned(f"web-{at}", node, "web") for at, node in enumerate("abc"))]
+    without = [item for item in snapshot if item["metadata"]["name"] not in ("b", "c")]
+    full = [owned("full", "a", "full", "2"), replica_set("full", 1)]
+    rows = replayed(tmp_path, EMPTY + FREE, [[*snapshot, *full], [*without, *full]])["policy"]
+    assert rows[1]["pendingAfter"] == 1  # room for one of the two whose nodes went
+    assert rows[1]["evictions"] == 0
+
+
+def test_the_same_history_again_says_the_same(tmp_path: Path) -> None:
+    """Nothing depends on time or chance."""
+    one = replayed(tmp_path / "a", EMPTY, [sparse()] * 3, seed=3)
+    other = replayed(tmp_path / "b", EMPTY, [sparse()] * 3, seed=3)
+    assert [{**row, "policy": ""} for row in one["policy"]] == [{**row, "policy": ""} for row in other["policy"]]
+    assert one["policy"][0]["time"] == rfc(START)

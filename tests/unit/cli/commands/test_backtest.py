@@ -1,0 +1,230 @@
+"""``backtest`` on the command line: rows that say what a plan says, and what is told when a part cannot be done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rescheduler.cli.commands import backtest as command
+from rescheduler.policy.fields.policy import API_VERSION
+from tests.unit.backtest.archives import START, archive, rfc, sparse
+from tests.unit.engine.working import Here
+
+Shell = Callable[..., Any]
+EMPTY = f"apiVersion: {API_VERSION}\nkind: ReschedulerPolicy\nobjectives: [{{name: EmptyNodes}}]\n"
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Here:
+    """Plans are made in this process."""
+    found = Here()
+    monkeypatch.setattr(command, "engine_of", lambda _: found)
+    return found
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> str:
+    """An archive of four snapshots, 20 minutes apart, of a cluster of which nodes can be emptied."""
+    (tmp_path / "empty.yaml").write_text(EMPTY)
+    (tmp_path / "guarded.yaml").write_text(EMPTY + "limits: {maxEvictions: 0}\n")
+    return archive(tmp_path, [sparse()] * 4)
+
+
+def asked(shell: Shell, *arguments: str, code: int = 0) -> Any:
+    """The document."""
+    answer = shell("backtest", *arguments, "-o", "json")
+    assert answer.code == code, answer.err
+    return json.loads(answer.out)
+
+
+def test_a_row_is_what_plan_says_of_that_recording(kept: str, tmp_path: Path, shell: Shell, engine: Here) -> None:
+    """Moves in its order, objectives, refusals, and what stands in use afterwards."""
+    policy = str(tmp_path / "empty.yaml")
+    row = asked(shell, "--archive", kept, "--policy", policy)["rows"][1]
+    plan = json.loads(shell("plan", "-f", f"{kept}@{row['time']}", "--policy", policy, "-o", "json").out)
+    assert row["time"] == rfc(START + 1200)
+    assert (row["policy"], row["setting"]) == (policy, {})
+    assert row["moves"] == [{key: move[key] for key in ("pod", "fromNode", "toNode")} for move in plan["moves"]]
+    assert [one["value"] for one in row["objectives"]] == [one["value"] for one in plan["objectives"]]
+    assert row["evictions"] == len(plan["moves"]) > 0
+    assert row["nodesEmptied"] == 3 - row["nodesInUse"] == 2
+    assert sum(row["refusals"].values()) == len(plan["refusals"])
+    assert (row["pendingMinutes"], row["churn"], row["cost"], row["overload"]) == (None, None, None, None)
+
+
+def test_rows_come_by_policy_and_setting_then_time_the_first_set_slowest(
+    kept: str, tmp_path: Path, shell: Shell, engine: Here
+) -> None:
+    """As given, so that a script may go by their places."""
+    names = [str(tmp_path / "empty.yaml"), str(tmp_path / "guarded.yaml")]
+    found = asked(shell, "--archive", kept, "--policy", names[0], "--policy", names[1], "--every", "40m",
+                  "--set", "limits.maxEvictions=1,9", "--set", "scope.minimumAge=0s,1m")  # fmt: skip
+    expected = [
+        (name, {"limits.maxEvictions": most, "scope.minimumAge": age}, rfc(START + at))
+        for name in names for most in (1, 9) for age in ("0s", "1m") for at in (0, 2400)
+    ]  # fmt: skip
+    assert [(row["policy"], row["setting"], row["time"]) for row in found["rows"]] == expected
+    assert found["archive"] == {"from": rfc(START), "to": rfc(START + 2400), "snapshots": 2}
+    assert [row["evictions"] for row in found["rows"][:4]] == [1, 1, 1, 1]
+    summary = found["summary"]
+    assert len(summary) == 8
+    assert summary[0]["difference"] is None
+    assert summary[2]["difference"]["evictions"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
+    assert summary[2]["workloads"] == [{"workload": "ReplicaSet default/web", "evictions": 4}]
+
+
+def test_times_are_chosen_from_the_first_one_used(kept: str, tmp_path: Path, shell: Shell, engine: Here) -> None:
+    """``--from`` and ``--to`` include both ends."""
+    policy = str(tmp_path / "empty.yaml")
+    found = asked(shell, "--archive", kept, "--policy", policy, "--from", rfc(START + 1200), "--to", rfc(START + 3600),
+                  "--every", "40m")  # fmt: skip
+    assert [row["time"] for row in found["rows"]] == [rfc(START + 1200), rfc(START + 3600)]
+
+
+def test_policies_are_laid_over_each_other_by_a_comma(kept: str, tmp_path: Path, shell: Shell, engine: Here) -> None:
+    """Each ``--policy`` is else one of its own."""
+    names = f"{tmp_path / 'empty.yaml'},{tmp_path / 'guarded.yaml'}"
+    found = asked(shell, "--archive", kept, "--policy", names)
+    assert {row["evictions"] for row in found["rows"]} == {0}
+    assert found["rows"][0]["policy"] == names
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("limits.maxEviction=3", "maxEvictions"),
+        ("limits.maxEvictions=many", "limits.maxEvictions"),
+        ("limits", "FIELD=VALUE"),
+        ("objectives[4].moveCost=1", "no entry [4]"),
+    ],
+)
+def test_a_wrong_field_is_told_before_anything_is_planned(
+    kept: str, tmp_path: Path, shell: Shell, engine: Here, setting: str, told: str
+) -> None:
+    """Exit 2, with the nearest name there is."""
+    answer = shell("backtest", "--archive", kept, "--policy", str(tmp_path / "empty.yaml"), "--set", setting)
+    assert (answer.code, answer.out, engine.asked) == (2, "", [])
+    assert told in answer.err
+
+
+def test_a_missing_policy_is_wrong_use_and_one_of_another_version_a_failure(
+    kept: str, tmp_path: Path, shell: Shell, engine: Here
+) -> None:
+    """As long as another is left."""
+    assert shell("backtest", "--archive", kept, "--policy", str(tmp_path / "none.yaml")).code == 2
+    other = tmp_path / "other.yaml"
+    other.write_text(EMPTY.replace(API_VERSION, "rescheduler/v9"))
+    assert shell("backtest", "--archive", kept, "--policy", str(other)).code == 2
+    found = asked(shell, "--archive", kept, "--policy", str(other), "--policy", str(tmp_path / "empty.yaml"), code=1)
+    assert [(one["time"], one["policy"]) for one in found["failed"]] == [(None, str(other))]
+    assert len(found["rows"]) == 4
+
+
+def test_damaged_snapshots_are_failures_and_the_rest_is_planned(
+    kept: str, tmp_path: Path, shell: Shell, engine: Here
+) -> None:
+    """Each with its time on standard error and in the document."""
+    victim = sorted(Path(kept).glob("*.snapshot"))[1]
+    victim.write_bytes(victim.read_bytes()[:-9])
+    answer = shell("backtest", "--archive", kept, "--policy", str(tmp_path / "empty.yaml"), "-o", "json")
+    found = json.loads(answer.out)
+    assert answer.code == 1
+    assert rfc(START + 1200) in answer.err
+    assert [(one["time"], one["policy"]) for one in found["failed"]] == [(rfc(START + 1200), None)]
+    assert len(found["rows"]) == 3
+
+
+def test_nothing_to_read_is_a_failure_with_nothing_on_standard_output(tmp_path: Path, shell: Shell, engine: Here) -> None:
+    """No folder, and a folder with nothing in it."""
+    (tmp_path / "empty").mkdir()
+    for name in ("nowhere", "empty"):
+        answer = shell("backtest", "--archive", str(tmp_path / name))
+        assert (answer.code, answer.out) == (1, "")
+        assert name in answer.err
+
+
+def test_an_interrupted_run_is_gone_on_with(kept: str, tmp_path: Path, shell: Shell, engine: Here) -> None:
+    """The same command line does what is left, no task twice, and says the same."""
+    given = ("--archive", kept, "--policy", str(tmp_path / "empty.yaml"), "--resume", str(tmp_path / "results"))
+    whole = asked(shell, *given)
+    lines = (tmp_path / "results").read_bytes().splitlines(keepends=True)
+    assert len(lines) == 5
+    (tmp_path / "results").write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    engine.asked.clear()
+    assert asked(shell, *given) == whole
+    assert len(engine.asked) == 2
+    assert len((tmp_path / "results").read_bytes().splitlines()) == 5
+    other = shell("backtest", *given, "--seed", "7")
+    assert (other.code, "another question" in other.err) == (2, True)
+    assert len((tmp_path / "results").read_bytes().splitlines()) == 5
+
+
+def test_the_same_bytes_with_any_number_of_processes(kept: str, tmp_path: Path, shell: Shell, engine: Here,
+                                                     monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """And none but what was asked for in them: no path of the archive, no time that it took."""
+    given = ("backtest", "--archive", kept, "--policy", "consolidate", "-o", "json")
+    here = shell(*given).out
+    monkeypatch.undo()
+    monkeypatch.setenv("COLUMNS", "160")
+    assert shell(*given, "--processes", "2").out == here
+    assert str(tmp_path) not in here
+    assert "seconds" not in here
+
+
+def test_the_page_loads_nothing(kept: str, tmp_path: Path, shell: Shell, engine: Here) -> None:
+    """Charts are in it."""
+    policy = str(tmp_path / "empty.yaml")
+    page = shell("backtest", "--archive", kept, "--policy", policy, "--set", "limits.maxEvictions=0,1,9", "-o", "html").out
+    assert page.count("<svg") == 4
+    assert "limits.maxEvictions=9" in page
+    assert not any(word in page for word in ("http:", "https:", "src=", "<script", "@import", "url("))
+
+
+def test_parquet_holds_the_same_rows(kept: str, tmp_path: Path, engine: Here) -> None:
+    """One column for each field that was set, by its name."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from rescheduler.report.backtest.parquet import parquet_bytes
+
+    document = asked_document(kept, tmp_path, engine)
+    (tmp_path / "rows.parquet").write_bytes(parquet_bytes(document))
+    table = parquet.read_table(tmp_path / "rows.parquet").to_pylist()
+    assert [row["limits.maxEvictions"] for row in table] == [0] * 4 + [9] * 4
+    for row, wanted in zip(table, document["rows"], strict=True):
+        assert {**row, "refusals": dict(row["refusals"])} == {
+            **{name: value for name, value in wanted.items() if name != "setting"},
+            "limits.maxEvictions": wanted["setting"]["limits.maxEvictions"],
+        }
+
+
+def asked_document(kept: str, tmp_path: Path, engine: Here) -> Any:
+    """A document with two settings, without a command line."""
+    from rescheduler.backtest.cases import parse_set, read_cases
+    from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
+    from rescheduler.backtest.task import Task
+
+    cases = read_cases([str(tmp_path / "empty.yaml")], [parse_set("limits.maxEvictions=0,9")])
+    return run_backtest(BacktestRequest(Task(kept, (), ""), Span()), cases, engine).document
+
+
+def test_a_table_tells_policies_apart(kept: str, tmp_path: Path, shell: Shell, engine: Here) -> None:
+    """Each with what it evicts, and against the first."""
+    answer = shell("backtest", "--archive", kept, "--policy", str(tmp_path / "guarded.yaml"), "--policy",
+                   str(tmp_path / "empty.yaml"))  # fmt: skip
+    assert answer.code == 0
+    assert "nodes in use -2 [-2, -2]" in answer.out
+    assert "most moved: ReplicaSet default/web 8" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [([], "--archive"), (["--archive", "A", "--scheduler", "x"], "--engine dask"),
+     (["--archive", "A", "--engine", "dask", "--processes", "2"], "Dask's workers")],
+)  # fmt: skip
+def test_wrong_use(shell: Shell, arguments: list[str], told: str) -> None:
+    """Exit 2."""
+    answer = shell("backtest", *arguments)
+    assert (answer.code, told in answer.err) == (2, True), answer.err
