@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from typer.core import TyperCommand, TyperGroup
 
-GROUPS = ("Cluster", "Policy", "What if", "Limits", "Output")
+GROUPS = ("Cluster", "Policy", "What if", "Limits", "Engine", "Output")
 """Groups of options in the order in which help shows them; what is in none of them stands under Options."""
 
 

@@ -106,7 +106,8 @@ class _Run:
 
         if self._running:
             try:
-                wait(list(self._running), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED")
+                with self._client.as_current():
+                    wait(list(self._running), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED")
             except TimeoutError:
                 pass
             except Exception as error:  # a lost scheduler shows in many ways

@@ -105,13 +105,13 @@ class BacktestFlags(EngineFlags):
         list[str] | None,
         typer.Option(
             metavar="FILE", help="A policy to try, or the name of a shipped one; A,B: B laid over A; repeatable, each "
-            "is one of its own", show_default=False, rich_help_panel="Policies",
+            "is one of its own", show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip
     set_: Annotated[
         list[Any] | None,
         typer.Option(
-            "--set", metavar="FIELD=A,B", parser=parsed(field_to_set), show_default=False, rich_help_panel="Policies",
+            "--set", metavar="FIELD=A,B", parser=parsed(field_to_set), show_default=False, rich_help_panel="Policy",
             help="Try a field of the policies with each of these values; repeatable: all combinations",
         ),
     ] = None  # fmt: skip
@@ -119,27 +119,27 @@ class BacktestFlags(EngineFlags):
         list[str] | None,
         typer.Option(
             metavar="NAME", help="In place of the policies' objectives; repeatable, in order", show_default=False,
-            rich_help_panel="Policies",
+            rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip
     deadline: Annotated[
         float | None,
         typer.Option(
-            metavar="DURATION", parser=parsed(positive_duration), show_default=False, rich_help_panel="Policies",
+            metavar="DURATION", parser=parsed(positive_duration), show_default=False, rich_help_panel="Policy",
             help="In place of limits.deadline; counted in work, not by the clock",
         ),
     ] = None  # fmt: skip
     namespace: Annotated[
         list[str] | None,
         typer.Option(
-            "-n", "--namespace", metavar="NAME", show_default=False, rich_help_panel="Policies",
+            "-n", "--namespace", metavar="NAME", show_default=False, rich_help_panel="Policy",
             help="Only pods of this namespace may be moved or helped; repeatable",
         ),
     ] = None  # fmt: skip
     selector: Annotated[
         str | None,
         typer.Option(
-            "-l", "--selector", metavar="SELECTOR", show_default=False, rich_help_panel="Policies",
+            "-l", "--selector", metavar="SELECTOR", show_default=False, rich_help_panel="Policy",
             help="Only pods with these labels may be moved or helped",
         ),
     ] = None  # fmt: skip

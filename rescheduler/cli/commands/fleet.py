@@ -33,21 +33,21 @@ class FleetFlags(EngineFlags):
         str | None,
         typer.Option(
             metavar="GLOB", help="Live clusters: contexts of the kubeconfig, such as 'prod-*'", show_default=False,
-            rich_help_panel="Clusters",
+            rich_help_panel="Cluster",
         ),
     ] = None  # fmt: skip
     archives: Annotated[
         str | None,
         typer.Option(
             metavar="GLOB", help="Recorded clusters: the newest snapshot of each archive, such as 'archives/*'",
-            show_default=False, rich_help_panel="Clusters",
+            show_default=False, rich_help_panel="Cluster",
         ),
     ] = None  # fmt: skip
     kubeconfig: Annotated[
         str | None,
         typer.Option(
             metavar="FILE", help="Kubeconfig file [default: as kubectl, $KUBECONFIG or ~/.kube/config]",
-            show_default=False, rich_help_panel="Clusters",
+            show_default=False, rich_help_panel="Cluster",
         ),
     ] = None  # fmt: skip
     policy: Annotated[

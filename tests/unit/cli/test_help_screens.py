@@ -14,7 +14,6 @@ Shell = Callable[..., Answer]
 COMMANDS = [
     "demo",
     "check",
-    "fleet",
     "policy",
     "doctor",
     "simulate",
@@ -31,6 +30,7 @@ COMMANDS = [
     "clean",
     "run",
     "watcher",
+    "fleet",
     "top",
     "ledger",
 ]

@@ -1,0 +1,1 @@
+"""Tests of engines on real clusters of processes."""

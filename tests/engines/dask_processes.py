@@ -1,0 +1,67 @@
+"""A Dask scheduler and its workers as processes on loopback, which tests may kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 60.0
+
+
+class DaskProcesses:
+    """One scheduler, and as many workers as are added."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.workers: list[subprocess.Popen[bytes]] = []
+        file = folder / "scheduler.json"
+        self.scheduler = self._started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+                                       "--scheduler-file", str(file))  # fmt: skip
+        self.address = str(json.loads(_appeared(file))["address"])
+
+    def add_worker(self, version: str | None = None) -> subprocess.Popen[bytes]:
+        """One process with one thread and no nanny; ``version``: what it says it has of ours."""
+        preload = []
+        if version is not None:
+            script = self._folder / f"version_{version.replace('.', '_')}.py"
+            script.write_text(f"import rescheduler, rescheduler.engine.dask_cluster as ours\nours.__version__ = {version!r}\n")
+            preload = ["--preload", str(script)]
+        worker = self._started("dask_worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
+                               "--local-directory", str(self._folder), *preload)  # fmt: skip
+        self.workers.append(worker)
+        return worker
+
+    def stop(self) -> None:
+        """Kill what still runs."""
+        for process in (*self.workers, self.scheduler):
+            kill(process)
+
+    def _started(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        log = (self._folder / f"{module}-{time.monotonic_ns()}.log").open("wb")
+        with log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{module}", *arguments], stdout=log, stderr=log, cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+            )  # fmt: skip
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """As ``kill -9`` does."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def _appeared(file: Path) -> str:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until:
+        if file.exists() and (text := file.read_text()).strip().endswith("}"):
+            return text
+        time.sleep(0.1)
+    raise TimeoutError(f"{file} did not appear")

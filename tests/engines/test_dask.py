@@ -1,0 +1,123 @@
+"""A real Dask scheduler with workers: the same bytes as serial, whoever is killed on the way."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rescheduler import __version__
+from rescheduler.engine.dask_cluster import DaskCluster
+from rescheduler.engine.tasks import EngineError
+from tests.engines.dask_processes import DaskProcesses, kill
+from tests.unit.engine.working import Here, deadly, doubled, faulty, slow
+
+pytest.importorskip("distributed", reason="the extra dask is not installed")
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture
+def dask(tmp_path: Path) -> Iterator[DaskProcesses]:
+    """A scheduler and two workers."""
+    found = DaskProcesses(tmp_path)
+    try:
+        found.add_worker()
+        found.add_worker()
+        yield found
+    finally:
+        found.stop()
+
+
+def test_a_thousand_tasks_say_what_they_say_serially(dask: DaskProcesses) -> None:
+    """Each once, and the engine takes at most 20 ms for one besides the work."""
+    tasks = {str(number): str(number).encode() for number in range(1000)}
+    began = time.monotonic()
+    done = list(DaskCluster(dask.address).run(doubled, tasks))
+    seconds = time.monotonic() - began
+    assert Counter(one.key for one in done) == Counter(list(tasks))
+    assert sorted(done) == sorted(Here().run(doubled, tasks))
+    print(f"{seconds:.2f} s, {seconds:.2f} ms a task")
+    assert seconds < 20.0
+
+
+def test_a_worker_that_is_killed_costs_nothing_but_time(dask: DaskProcesses) -> None:
+    """Its tasks are done by the other; every result is handed on once."""
+    tasks = {str(number): str(number).encode() for number in range(60)}
+    killer: threading.Timer | None = None
+    done = []
+    for one in DaskCluster(dask.address).run(slow, tasks):
+        done.append(one)
+        if killer is None:
+            killer = threading.Timer(0.5, kill, [dask.workers[0]])
+            killer.start()
+    assert dask.workers[0].poll() is not None
+    assert Counter(one.key for one in done) == Counter(list(tasks))
+    assert all(one.result == tasks[one.key] for one in done)
+
+
+def test_a_scheduler_that_is_killed_ends_the_run_and_names_how_to_go_on(dask: DaskProcesses) -> None:
+    """Within 60 seconds; no result comes out of nothing."""
+    tasks = {str(number): str(number).encode() for number in range(300)}
+    done, killer = [], None
+    began = time.monotonic()
+    with pytest.raises(EngineError, match="--resume") as caught:
+        for one in DaskCluster(dask.address).run(slow, tasks):
+            done.append(one)
+            if killer is None:
+                killer = threading.Timer(0.5, kill, [dask.scheduler])
+                killer.start()
+    assert dask.address in str(caught.value)
+    assert time.monotonic() - began < 60.0
+    assert all(one.result == tasks[one.key] for one in done)
+
+
+def test_nobody_at_the_address(tmp_path: Path) -> None:
+    """Told at once."""
+    with pytest.raises(EngineError, match=r"127\.0\.0\.1:9 is out of reach"):
+        list(DaskCluster("tcp://127.0.0.1:9").run(doubled, {"a": b""}))
+
+
+def test_a_task_that_kills_workers_is_given_up_and_the_others_are_done(dask: DaskProcesses, tmp_path: Path) -> None:
+    """After its fourth worker."""
+    for _ in range(4):
+        dask.add_worker()
+    time.sleep(5)
+    notes = tmp_path / "notes"
+    notes.touch()
+    tasks = {name: f"{name}@{notes}".encode() for name in ("a", "deadly", "b")}
+    done = {one.key: one for one in DaskCluster(dask.address).run(deadly, tasks)}
+    assert done["deadly"].result is None
+    assert [done[name].result for name in ("a", "b")] == [b"a", b"b"]
+    assert Counter(notes.read_text().split())["deadly"] == 4
+
+
+def test_a_fault_is_not_tried_again(dask: DaskProcesses, tmp_path: Path) -> None:
+    """It would be the same."""
+    notes = tmp_path / "notes"
+    notes.touch()
+    done = {one.key: one for one in DaskCluster(dask.address).run(faulty, {"bad": f"bad@{notes}".encode()})}
+    assert done["bad"].failure == "it was bad"
+    assert notes.read_text() == "bad\n"
+
+
+def test_workers_of_another_version_get_no_task(tmp_path: Path) -> None:
+    """If no other is left, both versions are told; a late comer of ours does all the work."""
+    dask = DaskProcesses(tmp_path)
+    try:
+        dask.add_worker("0.0.7")
+        time.sleep(5)
+        with pytest.raises(EngineError, match=f"has kube-rescheduler {__version__}; found: 0.0.7"):
+            list(DaskCluster(dask.address).run(doubled, {"a": b"x"}))
+        dask.add_worker()
+        time.sleep(5)
+        done = list(DaskCluster(dask.address).run(doubled, {str(n): b"x" for n in range(20)}))
+        assert len(done) == 20
+    finally:
+        dask.stop()
