@@ -15,7 +15,7 @@ from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.backtest.counted_clock import CountedClock
 from rescheduler.backtest.task import Planned, Row, Task
 from rescheduler.checker.recounts.overload import overload_left
-from rescheduler.composition.recorded_load import PolicyLoad, RecordedLoad
+from rescheduler.composition.load.recorded_load import PolicyLoad, RecordedLoad
 from rescheduler.composition.scheduler_sources import predictions_by
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.extension_points import ReschedulerError

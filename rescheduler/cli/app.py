@@ -42,6 +42,7 @@ GROUPS_OF_COMMANDS = {
     "ledger": "let evictions go on whose record of earlier ones was lost",
 }
 _ROOMS = {
+    "archives": ("record", "backtest", "fleet"),
     "acting": ("apply", "run", "clean", "history", "ledger"),
     "looking": ("doctor", "snapshot", "top", "watcher"),
     "planning": ("demo", "diff", "explain", "plan", "schedule", "score", "simulate"),

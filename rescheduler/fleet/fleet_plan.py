@@ -19,7 +19,7 @@ from rescheduler.adapters.kubernetes.cluster_identity import context_names
 from rescheduler.backtest.counted_clock import CountedClock
 from rescheduler.backtest.planned_row import plan_task, planned_of
 from rescheduler.backtest.task import Planned, Task
-from rescheduler.composition.cluster_source import ClusterOptions, read_cluster
+from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.scheduler_sources import predictions
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.engine.tasks import Done, Engine

@@ -30,12 +30,21 @@ class DaskProcesses:
         preload = []
         if version is not None:
             script = self._folder / f"version_{version.replace('.', '_')}.py"
-            script.write_text(f"import rescheduler, rescheduler.engine.dask_cluster as ours\nours.__version__ = {version!r}\n")
+            script.write_text(
+                f"import rescheduler, rescheduler.engine.dask_cluster as ours\nours.__version__ = {version!r}\n"
+            )
             preload = ["--preload", str(script)]
         worker = self._started("dask_worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
                                "--local-directory", str(self._folder), *preload)  # fmt: skip
         self.workers.append(worker)
         return worker
+
+    def wait_for_workers(self) -> None:
+        """Until all that were added have joined."""
+        import distributed
+
+        with distributed.Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(len(self.workers), timeout=START_SECONDS)
 
     def stop(self) -> None:
         """Kill what still runs."""

@@ -12,14 +12,16 @@ import pytest
 
 from rescheduler import __version__
 from rescheduler.engine.dask_cluster import DaskCluster
-from rescheduler.engine.tasks import EngineError
+from rescheduler.engine.tasks import Done, EngineError
 from tests.engines.dask_processes import DaskProcesses, kill
 from tests.unit.engine.working import Here, deadly, doubled, faulty, slow
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+    ),
 ]
 
 
@@ -30,6 +32,7 @@ def dask(tmp_path: Path) -> Iterator[DaskProcesses]:
     try:
         found.add_worker()
         found.add_worker()
+        found.wait_for_workers()
         yield found
     finally:
         found.stop()
@@ -65,14 +68,19 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(dask: DaskProcesses) -> 
 def test_a_scheduler_that_is_killed_ends_the_run_and_names_how_to_go_on(dask: DaskProcesses) -> None:
     """Within 60 seconds; no result comes out of nothing."""
     tasks = {str(number): str(number).encode() for number in range(300)}
-    done, killer = [], None
+    done: list[Done] = []
     began = time.monotonic()
-    with pytest.raises(EngineError, match="--resume") as caught:
+
+    def until_killed() -> None:
+        killer = None
         for one in DaskCluster(dask.address).run(slow, tasks):
             done.append(one)
             if killer is None:
                 killer = threading.Timer(0.5, kill, [dask.scheduler])
                 killer.start()
+
+    with pytest.raises(EngineError, match="--resume") as caught:
+        until_killed()
     assert dask.address in str(caught.value)
     assert time.monotonic() - began < 60.0
     assert all(one.result == tasks[one.key] for one in done)
@@ -88,7 +96,7 @@ def test_a_task_that_kills_workers_is_given_up_and_the_others_are_done(dask: Das
     """After its fourth worker."""
     for _ in range(4):
         dask.add_worker()
-    time.sleep(5)
+    dask.wait_for_workers()
     notes = tmp_path / "notes"
     notes.touch()
     tasks = {name: f"{name}@{notes}".encode() for name in ("a", "deadly", "b")}
@@ -112,11 +120,11 @@ def test_workers_of_another_version_get_no_task(tmp_path: Path) -> None:
     dask = DaskProcesses(tmp_path)
     try:
         dask.add_worker("0.0.7")
-        time.sleep(5)
+        dask.wait_for_workers()
         with pytest.raises(EngineError, match=f"has kube-rescheduler {__version__}; found: 0.0.7"):
             list(DaskCluster(dask.address).run(doubled, {"a": b"x"}))
         dask.add_worker()
-        time.sleep(5)
+        dask.wait_for_workers()
         done = list(DaskCluster(dask.address).run(doubled, {str(n): b"x" for n in range(20)}))
         assert len(done) == 20
     finally:

@@ -14,8 +14,8 @@ from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.backtest.counted_clock import CountedClock
 from rescheduler.backtest.replay.history import Stay
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.rounds import RoundRunner
-from rescheduler.daemon.world import RoundContext
+from rescheduler.daemon.rounds.rounds import RoundRunner
+from rescheduler.daemon.rounds.world import RoundContext
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.open_evictions import READY_SECONDS, settled
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from rescheduler.composition.cluster_source import ClusterOptions
-from rescheduler.composition.metrics import make_providers
+from rescheduler.composition.live.cluster_source import ClusterOptions
+from rescheduler.composition.load.metrics import make_providers
 from rescheduler.extension_points import MetricsError, MetricsProvider
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import CPU, MEMORY

@@ -22,7 +22,7 @@ from rescheduler.adapters.files.recording.anonymize import Anonymizer
 from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.adapters.files.recording.sources import name_of
 from rescheduler.composition.archiving.measured import measured_now
-from rescheduler.composition.cluster_source import ClusterOptions, connected
+from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.extension_points import Clock, Progress, SnapshotError, no_progress
 from rescheduler.model.plan.plan import API_VERSION
 from rescheduler.policy.fields.policy import Policy

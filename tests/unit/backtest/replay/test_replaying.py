@@ -1,4 +1,4 @@
-"""A history goes on from what it did: moved stays moved, arrivals wait, departures go, and the rules of ``run`` bind."""
+"""A history goes on from what it did: moved stays moved, arrivals wait, and the rules of ``run`` bind."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ from tests.unit.backtest.archives import START, archive, owned, replica_set, rfc
 from tests.unit.engine.working import Here
 
 HEAD = f"apiVersion: {API_VERSION}\nkind: ReschedulerPolicy\n"
-FREE = "scope: {minimumAge: 0s}\nhealth: {settle: 0s}\ndisruption: {rates: {perHour: unlimited, perDay: unlimited, " \
-       "perWorkloadPerHour: unlimited}, rampUp: unlimited, quiet: 0s, workloads: {maxUnavailable: 2}}\n"  # fmt: skip
+FREE = """\
+scope: {minimumAge: 0s}
+health: {settle: 0s}
+disruption: {rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}, rampUp: unlimited, quiet: 0s,
+  workloads: {maxUnavailable: 2}}
+"""
 EMPTY = HEAD + "objectives: [{name: EmptyNodes}]\n"
 
 
@@ -49,7 +53,9 @@ def test_moved_stays_moved(tmp_path: Path) -> None:
 
 def test_what_replaces_a_moved_pod_keeps_its_name_and_leaves_with_it(tmp_path: Path) -> None:
     """A pod whose uid is gone from the archive departs from wherever the history has it."""
-    left = [sparse(*(owned(f"web-{at}", node, "web") for at, node in enumerate("abc") if at != gone)) for gone in (9, 9, 0)]
+    left = [
+        sparse(*(owned(f"web-{at}", node, "web") for at, node in enumerate("abc") if at != gone)) for gone in (9, 9, 0)
+    ]
     rows = replayed(tmp_path, EMPTY + FREE, left)
     assert rows["policy"][-1]["nodesInUse"] == 1
     assert rows["none"][-1]["nodesInUse"] == 2
@@ -109,7 +115,12 @@ def test_budgets_are_counted_anew(tmp_path: Path) -> None:
         spec={"minAvailable": 2, "selector": {"matchLabels": {"app": "web"}}},
         status={"disruptionsAllowed": 3, "currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 3},
     )  # fmt: skip
-    snapshot = [*nodes, replica_set("web", 3), budget, *(owned(f"web-{at}", node, "web") for at, node in enumerate("abc"))]
+    snapshot = [
+        *nodes,
+        replica_set("web", 3),
+        budget,
+        *(owned(f"web-{at}", node, "web") for at, node in enumerate("abc")),
+    ]
     without = [item for item in snapshot if item["metadata"]["name"] not in ("b", "c")]
     full = [owned("full", "a", "full", "2"), replica_set("full", 1)]
     rows = replayed(tmp_path, EMPTY + FREE, [[*snapshot, *full], [*without, *full]])["policy"]

@@ -56,7 +56,7 @@ def field_to_set(text: str) -> Any:
 
 def size(text: str) -> int:
     """A quantity of memory. Raises ValueError."""
-    from rescheduler.cli.commands.record import size_in_bytes
+    from rescheduler.cli.commands.archives.record import size_in_bytes
 
     return size_in_bytes(text)
 

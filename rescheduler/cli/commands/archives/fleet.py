@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rescheduler.cli.commands.backtest import EngineFlags, EngineName, engine_of
+from rescheduler.cli.commands.archives.backtest import EngineFlags, EngineName, engine_of
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.options import with_options

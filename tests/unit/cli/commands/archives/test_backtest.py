@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.cli.commands import backtest as command
+from rescheduler.cli.commands.archives import backtest as command
 from rescheduler.policy.fields.policy import API_VERSION
 from tests.unit.backtest.archives import START, archive, rfc, sparse
 from tests.unit.engine.working import Here
@@ -138,7 +138,9 @@ def test_damaged_snapshots_are_failures_and_the_rest_is_planned(
     assert len(found["rows"]) == 3
 
 
-def test_nothing_to_read_is_a_failure_with_nothing_on_standard_output(tmp_path: Path, shell: Shell, engine: Here) -> None:
+def test_nothing_to_read_is_a_failure_with_nothing_on_standard_output(
+    tmp_path: Path, shell: Shell, engine: Here
+) -> None:
     """No folder, and a folder with nothing in it."""
     (tmp_path / "empty").mkdir()
     for name in ("nowhere", "empty"):
@@ -178,7 +180,9 @@ def test_the_same_bytes_with_any_number_of_processes(kept: str, tmp_path: Path, 
 def test_the_page_loads_nothing(kept: str, tmp_path: Path, shell: Shell, engine: Here) -> None:
     """Charts are in it."""
     policy = str(tmp_path / "empty.yaml")
-    page = shell("backtest", "--archive", kept, "--policy", policy, "--set", "limits.maxEvictions=0,1,9", "-o", "html").out
+    page = shell(
+        "backtest", "--archive", kept, "--policy", policy, "--set", "limits.maxEvictions=0,1,9", "-o", "html"
+    ).out
     assert page.count("<svg") == 4
     assert "limits.maxEvictions=9" in page
     assert not any(word in page for word in ("http:", "https:", "src=", "<script", "@import", "url("))

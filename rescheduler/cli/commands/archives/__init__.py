@@ -1,0 +1,1 @@
+"""Commands over recordings of many times or many clusters; they write to no cluster."""
