@@ -52,7 +52,7 @@ test-deploy: $(DEPLOY_STAMP) test-packages ## fast tests that need Helm, kubectl
 	$(BIN)/pytest -m "not e2e" tests/unit/deploy tests/unit/docs tests/unit/adapters/telemetry -n 2
 
 e2e: $(DEPLOY_STAMP) control-plane test-packages ## tests on a real control plane (built once, about 10 minutes), real metrics servers and a browser
-	$(BIN)/pytest -m e2e tests/cluster tests/metrics tests/browser -n 2 --dist loadfile -p no:randomly --timeout=900 --reruns 1 --durations=25
+	$(BIN)/pytest -m e2e tests/cluster tests/metrics tests/browser tests/engines -n 2 --dist loadfile -p no:randomly --timeout=900 --reruns 1 --durations=25
 
 soak-share: $(STAMP) ## 200 simulated cluster-hours with all faults, 1,200 kill points, 10 seeded bugs
 	$(BIN)/python -m tests.soak --hours 200 --seeds 66 --processes 2

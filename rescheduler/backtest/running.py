@@ -13,7 +13,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.archive.archive_reading import ArchiveListing, list_archive
 from rescheduler.adapters.files.archive.archive_source import archive_source
 from rescheduler.adapters.files.archive.snapshot_names import written_time
-from rescheduler.backtest.cases import NONE, Case, Cases, tasks_of
+from rescheduler.backtest.policy_variants import NONE, PolicyVariant, PolicyVariants, tasks_of
 from rescheduler.backtest.results_file import results_file, task_key
 from rescheduler.backtest.summary import summary_of
 from rescheduler.backtest.task import Planned, Task
@@ -64,7 +64,7 @@ class Backtest:
 
 def run_backtest(
     request: BacktestRequest,
-    cases: Cases,
+    cases: PolicyVariants,
     engine: Engine,
     *,
     progress: Progress = no_progress,
@@ -79,7 +79,7 @@ def run_backtest(
         raise SnapshotError(_nothing(request, listing))
     like = msgspec.structs.replace(request.like, archive=source.location)
     if like.replay:
-        cases = cases._replace(cases=(*cases.cases, Case(NONE, {}, "")))
+        cases = cases._replace(cases=(*cases.cases, PolicyVariant(NONE, {}, "")))
     tasks = [(number, task, msgspec.json.encode(task)) for number, task in tasks_of(cases.cases, times, like)]
     done = _all_done(request, like, cases, [text for _, _, text in tasks], engine, progress)
     failed = [*_unusable(listing, request.span), *_left_out(cases)]
@@ -98,7 +98,7 @@ def run_backtest(
 def _all_done(
     request: BacktestRequest,
     like: Task,
-    cases: Cases,
+    cases: PolicyVariants,
     texts: Sequence[bytes],
     engine: Engine,
     progress: Progress,
@@ -147,7 +147,7 @@ def _answers(done: Done, task: Task) -> Sequence[Planned]:
 
 def _document(
     request: BacktestRequest,
-    cases: Sequence[Case],
+    cases: Sequence[PolicyVariant],
     times: Sequence[int],
     planned: Sequence[Sequence[Planned]],
     failed: Sequence[dict[str, Any]],
@@ -187,7 +187,7 @@ def _unusable(listing: ArchiveListing, span: Span) -> list[dict[str, Any]]:
     ]
 
 
-def _left_out(cases: Cases) -> list[dict[str, Any]]:
+def _left_out(cases: PolicyVariants) -> list[dict[str, Any]]:
     return [_failure(None, policy, {}, reason) for policy, reason in cases.failed]
 
 

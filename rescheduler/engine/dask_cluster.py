@@ -15,6 +15,7 @@ CONNECT_SECONDS: Final = 20.0
 GONE_SECONDS: Final = 30.0
 """For so long a scheduler that was lost, or workers of which none is left, are waited for."""
 _LOOK_SECONDS: Final = 1.0
+_POLL_SECONDS: Final = 0.002
 _TASKS_OF_A_WORKER: Final = 3
 ADDRESS_VARIABLE: Final = "DASK_SCHEDULER_ADDRESS"
 
@@ -83,53 +84,63 @@ class _Run:
         self._look()
         while self._waiting or self._running:
             self._submit()
-            done = self._done()
-            for future in done:
-                found = self._taken(future)
+            for future, result in self._fetched(self._ended()):
+                found = self._taken(future, result)
                 if found is not None:
                     yield found
             if time.monotonic() - self._looked_at >= _LOOK_SECONDS:
                 self._look()
 
     def _submit(self) -> None:
-        while self._waiting and len(self._running) < _TASKS_OF_A_WORKER * len(self._good):
-            key = self._waiting.popleft()
-            future = self._client.submit(
-                attempt, self._work, key, self._tasks[key], pure=False, workers=list(self._good), retries=0
+        room = _TASKS_OF_A_WORKER * len(self._good) - len(self._running)
+        keys = [self._waiting.popleft() for _ in range(min(room, len(self._waiting)))]
+        if keys:
+            texts = [self._tasks[key] for key in keys]
+            futures = self._client.map(
+                attempt, [self._work] * len(keys), keys, texts, pure=False, workers=list(self._good), retries=0
             )
-            self._running[future] = (key, self._good)
+            for future, key in zip(futures, keys, strict=True):
+                self._running[future] = (key, self._good)
 
-    def _done(self) -> list[Any]:
-        import distributed
+    def _ended(self) -> list[Any]:
+        """Futures that have ended, after a wait of at most a moment."""
+        until = time.monotonic() + _LOOK_SECONDS
+        while time.monotonic() < until:
+            found = [future for future in self._running if future.status != "pending"]
+            if found or not self._running:
+                return found
+            time.sleep(_POLL_SECONDS)
+        return []
 
-        wait: Any = distributed.wait
-
-        if self._running:
-            try:
-                with self._client.as_current():
-                    wait(list(self._running), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED")
-            except TimeoutError:
-                pass
-            except Exception as error:  # a lost scheduler shows in many ways
-                raise self._engine._gone(error) from error
-        else:
-            time.sleep(0.1)
-        return [future for future in self._running if future.status != "pending"]
-
-    def _taken(self, future: Any) -> Done | None:
-        """The result of a future that has ended; None where the task has to be done again."""
-        key, _ = self._running.pop(future)
-        if future.status in ("cancelled", "lost"):
+    def _fetched(self, ended: list[Any]) -> list[tuple[Any, Any]]:
+        """Each with its result, or with the exception that it ended by; all are fetched at once."""
+        if any(future.status in ("cancelled", "lost") for future in ended):
             raise self._engine._gone()
+        fine = [future for future in ended if future.status == "finished"]
         try:
-            found: Done = future.result(timeout=CONNECT_SECONDS)
-        except Exception as error:
+            found = dict(zip(fine, self._client.gather(fine), strict=True)) if fine else {}
+        except Exception as error:  # a result is lost with its worker
             if self._client.status != "running":
                 raise self._engine._gone(error) from error
-            return self._again(key, error)
-        return found
+            found = dict.fromkeys(fine, error)
+        return [(future, found.get(future)) for future in ended]
 
-    def _again(self, key: str, error: Exception) -> Done | None:
+    def _taken(self, future: Any, result: Any) -> Done | None:
+        """The result of a future that has ended; None where the task has to be done again."""
+        key, _ = self._running.pop(future)
+        if isinstance(result, Done):
+            return result
+        error = result
+        if error is None:
+            try:
+                error = future.exception(timeout=CONNECT_SECONDS)
+            except Exception as failed:  # noqa: BLE001
+                error = failed
+        if self._client.status != "running":
+            raise self._engine._gone(error)
+        return self._again(key, error)
+
+    def _again(self, key: str, error: object) -> Done | None:
         self._deaths[key] = self._deaths.get(key, 0) + 1
         if type(error).__name__ == "KilledWorker" or self._deaths[key] > MOST_RETRIES:
             return Done(key, None, f"its workers died: {' '.join(str(error).split())[:300]}")

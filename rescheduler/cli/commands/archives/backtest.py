@@ -49,7 +49,7 @@ def point_in_time(text: str) -> float:
 
 def field_to_set(text: str) -> Any:
     """``FIELD=A,B``. Raises ValueError."""
-    from rescheduler.backtest.cases import parse_set
+    from rescheduler.backtest.policy_variants import parse_set
 
     return parse_set(text)
 
@@ -191,7 +191,7 @@ def backtest(options: BacktestFlags) -> int:
     which pods come and from which they go as the archive has it. Nothing is written but the answer. Exit 1: a
     part failed, and the rest is on standard output.
     """
-    from rescheduler.backtest.cases import read_cases
+    from rescheduler.backtest.policy_variants import read_cases
     from rescheduler.backtest.results_file import OtherQuestionError
     from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
 

@@ -90,7 +90,7 @@ def plan(options: FleetFlags) -> int:
 
 
 def _members(options: FleetFlags) -> tuple[list[FleetMember], bool]:
-    from rescheduler.backtest.cases import read_cases
+    from rescheduler.backtest.policy_variants import read_cases
     from rescheduler.fleet.fleet_plan import members_of_archives, members_of_contexts
 
     if (options.contexts is None) == (options.archives is None):

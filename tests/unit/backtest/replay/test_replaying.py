@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.backtest.cases import read_cases
+from rescheduler.backtest.policy_variants import read_cases
 from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
 from rescheduler.backtest.task import Task
 from rescheduler.policy.fields.policy import API_VERSION
@@ -19,8 +19,9 @@ HEAD = f"apiVersion: {API_VERSION}\nkind: ReschedulerPolicy\n"
 FREE = """\
 scope: {minimumAge: 0s}
 health: {settle: 0s}
-disruption: {rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}, rampUp: unlimited, quiet: 0s,
-  workloads: {maxUnavailable: 2}}
+disruption:
+  {rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}, rampUp: unlimited, quiet: 0s,
+   workloads: {maxUnavailable: 2}}
 """
 EMPTY = HEAD + "objectives: [{name: EmptyNodes}]\n"
 

@@ -206,7 +206,7 @@ def test_parquet_holds_the_same_rows(kept: str, tmp_path: Path, engine: Here) ->
 
 def asked_document(kept: str, tmp_path: Path, engine: Here) -> Any:
     """A document with two settings, without a command line."""
-    from rescheduler.backtest.cases import parse_set, read_cases
+    from rescheduler.backtest.policy_variants import parse_set, read_cases
     from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
     from rescheduler.backtest.task import Task
 

@@ -23,7 +23,7 @@ _STEP: Final = re.compile(r"([A-Za-z][A-Za-z0-9]*)((?:\[\d{1,4}\])*)", re.ASCII)
 _DEFAULT: Final = "default"
 
 
-class Case(NamedTuple):
+class PolicyVariant(NamedTuple):
     """One policy with one setting. ``policy``: as given; ``text``: all of it in one, "" where nothing is moved."""
 
     policy: str
@@ -38,19 +38,19 @@ class SetField(NamedTuple):
     values: tuple[Any, ...]
 
 
-class Cases(NamedTuple):
+class PolicyVariants(NamedTuple):
     """What is asked about, and policies that cannot be, with the reason."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[PolicyVariant, ...]
     failed: tuple[tuple[str, str], ...]
 
 
-def read_cases(policies: Sequence[str], fields: Sequence[SetField]) -> Cases:
+def read_cases(policies: Sequence[str], fields: Sequence[SetField]) -> PolicyVariants:
     """Read and check everything before anything is planned. Raises PolicyError.
 
     A policy of another version is left out with the reason, as long as another is left.
     """
-    found: list[Case] = []
+    found: list[PolicyVariant] = []
     failed: list[tuple[str, str]] = []
     errors: list[PolicyError] = []
     for given in policies or [""]:
@@ -65,7 +65,7 @@ def read_cases(policies: Sequence[str], fields: Sequence[SetField]) -> Cases:
         found += _settings(given or _DEFAULT, data, fields)
     if not found:
         raise errors[0]
-    return Cases(tuple(found), tuple(failed))
+    return PolicyVariants(tuple(found), tuple(failed))
 
 
 def _data(given: str) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _data(given: str) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": KIND} if document is None else dict(document.data)
 
 
-def _settings(name: str, data: dict[str, Any], fields: Sequence[SetField]) -> Iterator[Case]:
+def _settings(name: str, data: dict[str, Any], fields: Sequence[SetField]) -> Iterator[PolicyVariant]:
     for values in product(*(field.values for field in fields)):
         setting = {field.path: value for field, value in zip(fields, values, strict=True)}
         changed = copy.deepcopy(data)
@@ -84,7 +84,7 @@ def _settings(name: str, data: dict[str, Any], fields: Sequence[SetField]) -> It
         text = json.dumps(changed)
         told = " ".join(f"--set {path}={json.dumps(value)}" for path, value in setting.items())
         parse_policy(text, f"{name} {told}".strip())
-        yield Case(name, setting, text)
+        yield PolicyVariant(name, setting, text)
 
 
 def parse_set(text: str) -> SetField:
@@ -150,7 +150,7 @@ def _set(data: Any, path: str, value: Any) -> None:
             here = here[step]
 
 
-def tasks_of(cases: Sequence[Case], times: Sequence[int], like: Task) -> list[tuple[int, Task]]:
+def tasks_of(cases: Sequence[PolicyVariant], times: Sequence[int], like: Task) -> list[tuple[int, Task]]:
     """The tasks of each case by its number; in a replay one for its whole history."""
     spans = [tuple(times)] if like.replay else [(time,) for time in times]
     return [
