@@ -21,6 +21,7 @@ from rescheduler.daemon.plugins import load_policy
 from rescheduler.daemon.policies.policy_files import PolicyFiles
 from rescheduler.daemon.policies.policy_in_force import PolicyInForce
 from rescheduler.daemon.policy_runtime import PolicyRuntime, RuntimeParts, make_runtime
+from rescheduler.daemon.recording.archive_keeper import ArchiveKeeper
 from rescheduler.daemon.rounds.live_world import Ground
 from rescheduler.daemon.steering.controls import Controls
 from rescheduler.daemon.steering.inbox import Inbox
@@ -120,6 +121,7 @@ class Daemon:
             self._check_rights(self.policy)
             self.leading.start()
             stack.callback(self.leading.stop)
+            self._start_archive(stack)
             reading = self.policies.reading
             self.hear(Started(self.clock.now(), __version__, reading.policy.mode.value, reading.policy_id))
             words = tuple(newly_binding(reading.policy))
@@ -131,6 +133,15 @@ class Daemon:
             reason = self._ended(self.loop.run())
             self._once.judge(self.loop.last)
             return reason
+
+    def _start_archive(self, stack: ExitStack) -> None:
+        """Record from now on, where the policy in force says so."""
+        if not self.options.is_once:
+            archive = ArchiveKeeper(
+                self.options.where, lambda: self.policy, lambda: self.leading.is_leader, self.clock, self._tell
+            )
+            archive.start()
+            stack.callback(archive.stop)
 
     def _beat(self) -> None:
         """The loop lives, and has a moment for those who ask."""

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from rescheduler.policy.fields.budgets import Budget, Budgets, Rates
 from rescheduler.policy.fields.daemon.api import ApiPolicy, ApprovalPolicy, AuditPolicy, TelemetryPolicy
+from rescheduler.policy.fields.daemon.archive import ArchivePolicy
 from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, CheckedAutoscalerPolicy
 from rescheduler.policy.fields.daemon.leader_election import LeaderElectionPolicy
 from rescheduler.policy.fields.daemon.ledger import LedgerPolicy
@@ -268,6 +269,8 @@ class Policy(PolicyModel):
     """How long plans wait for a person."""
     telemetry: TelemetryPolicy = TelemetryPolicy()
     """Where ``run`` answers for its health and its metrics."""
+    archive: ArchivePolicy | None = None
+    """Snapshots for back-tests, kept by ``run``; left out: none."""
     audit: AuditPolicy = AuditPolicy()
     """What ``run`` writes down beside the ledger."""
     autoscaler: CheckedAutoscalerPolicy = AutoscalerPolicy()

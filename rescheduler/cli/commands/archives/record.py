@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,20 +23,16 @@ if TYPE_CHECKING:
 
 def duration_in_days(text: str) -> float:
     """``30d`` or a Go duration, above zero, in seconds. Raises ValueError."""
-    match = re.fullmatch(r"([0-9]{1,5})d", text.strip(), re.ASCII)
-    if match is not None and int(match[1]):
-        return int(match[1]) * 86400.0
-    return positive_duration(text)
+    from rescheduler.policy.fields.daemon.archive import parse_days
+
+    return parse_days(text)
 
 
 def size_in_bytes(text: str) -> int:
     """A quantity such as ``10Gi``, above zero. Raises ValueError."""
-    from rescheduler.model.objects.resources import parse_quantity
+    from rescheduler.policy.fields.daemon.archive import parse_size
 
-    size = int(parse_quantity(text.strip()))
-    if size <= 0:
-        raise ValueError(f"found {text[:40]!r}; wanted a size such as 10Gi")
-    return size
+    return parse_size(text)
 
 
 @dataclass(frozen=True)
