@@ -87,7 +87,7 @@ def test_a_successor_is_the_same_pod_for_churn(tmp_path: Path) -> None:
     owners = [replica_set("x", 1), replica_set("y", 1)]
     nodes = [node_object("a"), node_object("b")]
     later = [owned("x-1", "a", "x"), owned("y-0", "b", "y", "2")]
-    policy = EMPTY + FREE.replace("disruption: {", "disruption: {singleReplicas: Allow, ")
+    policy = EMPTY + FREE.replace("{rates", "{singleReplicas: Allow, rates")
     rows = replayed(tmp_path, policy, [[*nodes, *owners, *first]] * 2 + [[*nodes, *owners, *later]] * 2)["policy"]
     assert [(row["evictions"], row["churn"]) for row in rows] == [(1, 0), (0, 0), (1, 1), (0, 0)]
     assert [row["moves"][0]["pod"]["uid"] for row in rows if row["moves"]] == ["uid-Pod-x-0", "uid-Pod-x-1"]
