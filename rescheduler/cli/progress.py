@@ -51,9 +51,15 @@ def shown_progress() -> Iterator[ShownProgress]:
     if not is_shown():
         yield ShownProgress()
         return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     display = Progress(*columns, console=console(sys.stderr), transient=True)
     try:
         yield ShownProgress(display)

@@ -68,6 +68,10 @@ class LocalProcesses(Engine):
                     else:
                         broken.append(one)
             broken += running.values()
+        except BaseException:
+            for process in list(pool._processes.values()):  # a history may take hours: whoever interrupts does not wait
+                process.kill()
+            raise
         finally:
             pool.shutdown(wait=not broken, cancel_futures=True)
 
