@@ -45,7 +45,7 @@ class PolicyVariants(NamedTuple):
     failed: tuple[tuple[str, str], ...]
 
 
-def read_cases(policies: Sequence[str], fields: Sequence[SetField]) -> PolicyVariants:
+def read_variants(policies: Sequence[str], fields: Sequence[SetField]) -> PolicyVariants:
     """Read and check everything before anything is planned. Raises PolicyError.
 
     A policy of another version is left out with the reason, as long as another is left.

@@ -11,9 +11,14 @@ from pathlib import Path
 import pytest
 
 from rescheduler import __version__
+from rescheduler.backtest.policy_variants import PolicyVariants, parse_set, read_variants
+from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
+from rescheduler.backtest.task import Task
 from rescheduler.engine.dask_cluster import DaskCluster
 from rescheduler.engine.tasks import Done, EngineError
+from rescheduler.report.documents import to_json
 from tests.engines.dask_processes import DaskProcesses, kill
+from tests.unit.backtest.archives import archive, sparse
 from tests.unit.engine.working import Here, deadly, doubled, faulty, slow
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
@@ -48,6 +53,22 @@ def test_a_thousand_tasks_say_what_they_say_serially(dask: DaskProcesses) -> Non
     assert sorted(done) == sorted(Here().run(doubled, tasks))
     print(f"{seconds:.2f} s, {seconds:.2f} ms a task")
     assert seconds < 20.0
+
+
+@pytest.mark.parametrize("replay", [False, True])
+def test_a_back_test_says_the_same_bytes_on_dask(dask: DaskProcesses, tmp_path: Path, replay: bool) -> None:
+    """Plans and histories alike."""
+    kept = archive(tmp_path, [sparse()] * 4)
+    variants = shipped_twice()
+    request = BacktestRequest(Task(kept, (), "", replay=replay), Span())
+    here, there = (run_backtest(request, variants, engine) for engine in (Here(), DaskCluster(dask.address)))
+    assert to_json(there.document) == to_json(here.document)
+    assert here.failures == ()
+
+
+def shipped_twice() -> PolicyVariants:
+    """A policy with two settings."""
+    return read_variants(["consolidate"], [parse_set("limits.maxEvictions=1,9")])
 
 
 def test_a_worker_that_is_killed_costs_nothing_but_time(dask: DaskProcesses) -> None:

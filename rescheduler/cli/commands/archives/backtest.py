@@ -191,7 +191,7 @@ def backtest(options: BacktestFlags) -> int:
     which pods come and from which they go as the archive has it. Nothing is written but the answer. Exit 1: a
     part failed, and the rest is on standard output.
     """
-    from rescheduler.backtest.policy_variants import read_cases
+    from rescheduler.backtest.policy_variants import read_variants
     from rescheduler.backtest.results_file import OtherQuestionError
     from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
 
@@ -200,7 +200,7 @@ def backtest(options: BacktestFlags) -> int:
     if options.output is BacktestOutput.PARQUET and is_terminal(sys.stdout):
         raise UsageError("-o parquet: binary; send it to a file or a pipe")
     request = BacktestRequest(_like(options), Span(options.from_, options.to, options.every), options.resume)
-    cases = read_cases(options.policy or [], options.set_ or [])
+    cases = read_variants(options.policy or [], options.set_ or [])
     _check_objectives(options, cases.cases[0].text)
     with shown_progress() as progress:
         try:

@@ -90,14 +90,14 @@ def plan(options: FleetFlags) -> int:
 
 
 def _members(options: FleetFlags) -> tuple[list[FleetMember], bool]:
-    from rescheduler.backtest.policy_variants import read_cases
+    from rescheduler.backtest.policy_variants import read_variants
     from rescheduler.fleet.fleet_plan import members_of_archives, members_of_contexts
 
     if (options.contexts is None) == (options.archives is None):
         raise UsageError("give --contexts GLOB for live clusters, or --archives GLOB for recorded ones")
     if options.contexts is not None and options.engine is not EngineName.LOCAL:
         raise UsageError("--contexts: Dask's workers have no kubeconfig of yours; leave --engine dask out")
-    (case,) = read_cases([",".join(options.policy or [])], []).cases
+    (case,) = read_variants([",".join(options.policy or [])], []).cases
     if options.contexts is not None:
         return members_of_contexts(options.contexts, options.kubeconfig, case.text, case.policy), True
     return members_of_archives(options.archives or "", case.text, case.policy), False

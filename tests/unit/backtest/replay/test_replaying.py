@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.backtest.policy_variants import read_cases
+from rescheduler.backtest.policy_variants import read_variants
 from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
 from rescheduler.backtest.task import Task
 from rescheduler.policy.fields.policy import API_VERSION
@@ -29,7 +29,7 @@ EMPTY = HEAD + "objectives: [{name: EmptyNodes}]\n"
 def replayed(tmp_path: Path, policy: str, snapshots: list[list[Any]], **task: Any) -> dict[str, list[dict[str, Any]]]:
     """Rows by policy."""
     (tmp_path / "policy.yaml").write_text(policy)
-    cases = read_cases([str(tmp_path / "policy.yaml")], [])
+    cases = read_variants([str(tmp_path / "policy.yaml")], [])
     like = Task(archive(tmp_path, snapshots), (), "", replay=True, **task)
     found = run_backtest(BacktestRequest(like, Span()), cases, Here())
     assert found.failures == ()
