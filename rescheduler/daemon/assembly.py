@@ -70,7 +70,7 @@ class Daemon:
         self.policies = PolicyInForce(PolicyFiles(options.policy_files, load_policy, clock), clock, self.hear)
         self.leading = Leading(options.where, self.policy, clock, self.hear)
         self.access = ClusterAccess(
-            options.where, clock, self.hear, changed=self.orders.wake.set, fence=self.leading.fence
+            options.where, clock, self.hear, stirred=self.orders.wake.stir, fence=self.leading.fence
         )
         self.controls = Controls(
             clock,
@@ -211,9 +211,8 @@ class Daemon:
             changed=self._changed,
         )
 
-    def _wait(self, seconds: float) -> None:
-        self.orders.wake.wait(seconds)
-        self.orders.wake.clear()
+    def _wait(self, longest: float, rest: float) -> None:
+        self.orders.wake.sleep(longest, rest)
         self.inbox.answer()
 
     def _requests(self) -> tuple[RoundRequest, ...]:

@@ -146,10 +146,15 @@ class KindStore:
         lock: AbstractContextManager[Any],
         changed: Callable[[], None],
         shared: SharedMetadata,
+        noted: Callable[[Any, Any], None] = lambda _before, _found: None,
     ) -> None:
-        """``changed`` is called, under the lock, after each change. ``shared``: by the stores of all kinds."""
+        """``changed`` is called, under the lock, after each change. ``shared``: by the stores of all kinds.
+
+        ``noted``: with an object that has come or changed, and as it was before, None for a new one; under the lock.
+        """
         self._kind, self._lock, self._changed = kind, lock, changed
         self._noted: list[str] = []
+        self._tell_of = noted
         self._conversion = ObjectConversion(self._noted.append, shared)
         self._kept = _Kept()
         self._order = OrderedObjects()
@@ -175,12 +180,13 @@ class KindStore:
         if not _is_newer(self._kept.versions.get(key), found):
             return
         with self._lock:
-            before = self._kept.about(key)
+            before, known = self._kept.about(key), self._kept.objects.get(key)
             self._put(self._kept, key, found)
             if self._kept.about(key) == before:
                 return  # a heartbeat, say
             if key in self._kept.objects:
                 self._order.put(key, self._kept.objects[key])
+                self._tell_of(known, self._kept.objects[key])
             else:
                 self._order.remove(key)
             self._touch()
