@@ -113,7 +113,7 @@ TIMES = st.lists(st.integers(0, 300), max_size=12).map(lambda found: tuple(at / 
 def test_the_sleep_ends_between_its_bounds(
     calls: tuple[float, ...], stirs: tuple[float, ...], longest: int, rest: int
 ) -> None:
-    """Never later than it may, nor later than a call; without a call not before something stirs, nor before the rest."""
+    """Never later than it may, nor than a call; without a call not before something stirs, nor before the rest."""
     seconds, least = longest / 100, rest / 100
     slept = _slept(seconds, least, calls=calls, stirs=stirs)
     assert slept <= min((seconds, *calls)) + 1e-6
