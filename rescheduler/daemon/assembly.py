@@ -182,6 +182,7 @@ class Daemon:
             ending=lambda: self.orders.stopping,
             news=self._news,
             tell=self._tell,
+            hear=self.hear,
             progress=self._progress,
         )
         return RuntimeParts(

@@ -21,6 +21,7 @@ from rescheduler.disruption.health import Signals
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, LedgerReading, LedgerStore, Progress, no_progress
 from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.daemon.notices import MoveChanged, Notice
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Mode, Policy
@@ -43,6 +44,7 @@ class Ground:
     stopped: Callable[[], str | None]
     news: EvictionNews
     tell: Callable[[str], None]
+    hear: Callable[[Notice], None] = lambda _: None
     progress: Progress = no_progress
     ending: Callable[[], str | None] = lambda: None
 
@@ -78,6 +80,7 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
         fence=ground.fence,
         running=runs.running,
         ending=ground.ending,
+        moved=lambda run_id, change: ground.hear(MoveChanged(ground.clock.now(), run_id, change)),
     )
 
 
