@@ -124,6 +124,11 @@ class Reflector:
         self.problem: ClusterError | None = None
         """Why nothing is being followed just now; None while all is well, and before the first answer."""
 
+    @property
+    def version(self) -> str | None:
+        """Up to where the sink has been told; None where the list has to be read first."""
+        return self._following.version
+
     def age_seconds(self) -> float:
         """Time since the server has last told something of this list; infinite before it first did."""
         return self._clock.monotonic() - self._following.told_at
