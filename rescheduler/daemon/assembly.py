@@ -175,7 +175,7 @@ class Daemon:
             where=self.options.where,
             clock=self.clock,
             connection_for=lambda is_dry: access.connection(is_dry=is_dry),
-            snapshot=access.snapshot,
+            mirror=access.mirror,
             signals=access.signals,
             fence=self.leading.fence,
             stopped=lambda: self.orders.stopping or self.controls.paused(),

@@ -127,7 +127,7 @@ class FaultState(msgspec.Struct, rename="camel"):
 class State(msgspec.Struct, rename="camel"):
     """How the daemon stands. ``waiting``: the plan that waits for a person; ``outOfSync``: kinds not watched now.
 
-    ``moves``: how many moves have come how far, of the plan that is being carried out, or was last; ``runId``: of that run.
+    ``moves``: how many moves of the plan under way, or of the last one, have come how far; ``runId``: of that run.
     """
 
     version: str

@@ -40,7 +40,7 @@ class RoundContext:
     ``snapshot``: what is planned on, where reading the target itself would take too long; what is carried out is
     always checked on the target. ``fence``: why nothing may be written (any more). ``running``: entered while a plan is
     carried out, gives the id of that run (None: the plan's own). ``ending``: why a plan is to end, not even waiting for
-    what it has begun. ``learn`` is given the entries of the ledger before anything is judged by them. ``moved`` is told,
+    what it has begun. ``learn`` is given the entries of the ledger before anything is judged by them. ``moved``: told,
     with the id of the run, how far each move has come.
     """
 

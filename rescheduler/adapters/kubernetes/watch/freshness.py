@@ -7,6 +7,7 @@ question. Either the mirror has come to that version already, or each object of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -69,7 +70,7 @@ class Freshness:
         with self._lock:
             known = {scope: self._proven_at.get(scope, float("-inf")) for scope in scopes}
         open_scopes = [scope for scope, at in known.items() if now - at > within]
-        for proof in [in_background(lambda scope=scope: self._prove(scope), "freshness") for scope in open_scopes]:
+        for proof in [in_background(partial(self._prove, scope), "freshness") for scope in open_scopes]:
             proof.result()
         oldest = min((at for scope, at in known.items() if scope not in open_scopes), default=now)
         return self._clock.monotonic() - min(oldest, now)
@@ -80,7 +81,9 @@ class Freshness:
         asked_at = self._clock.monotonic()
         while (difference := self._difference(scope, shown)) is not None:
             if self._clock.monotonic() - asked_at > CATCH_UP_SECONDS:
-                raise StaleMirrorError(f"{self._connection.server}: the watch of {scope.kind} lags behind: {difference}")
+                raise StaleMirrorError(
+                    f"{self._connection.server}: the watch of {scope.kind} lags behind: {difference}"
+                )
             self._clock.sleep(LOOK_SECONDS)
         with self._lock:
             if len(self._proven_at) >= MOST_REMEMBERED:

@@ -148,7 +148,7 @@ def test_a_stream_that_breaks_off_proves_nothing() -> None:
     changes=st.lists(st.tuples(st.sampled_from(["put", "remove"]), st.integers(0, 3), st.sampled_from(["n1", "n2"]))),
     heard=st.booleans(),
 )
-def test_what_is_proven_is_what_the_server_shows(changes: list[tuple[str, int, str]], heard: bool) -> None:  # noqa: FBT001
+def test_what_is_proven_is_what_the_server_shows(changes: list[tuple[str, int, str]], heard: bool) -> None:
     """Through any history: a scope that is proven holds the same pods of the same versions in the mirror."""
     scene = Scene()
     for how, number, node in changes:
