@@ -86,8 +86,8 @@ def figure(process: DaemonProcess, wanted: str, **labels: str) -> float:
 
 def samples(process: DaemonProcess) -> list[tuple[str, dict[str, str], float]]:
     """All metrics as they stand."""
-    address = process.wait_for("listening")["address"]
-    with urllib.request.urlopen(f"http://{address.removeprefix('http://')}/metrics", timeout=10) as answer:
+    url = process.wait_for("listening")["url"]
+    with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
         text = answer.read().decode()
     return [
         (sample.name, sample.labels, sample.value)

@@ -115,6 +115,7 @@ def _eviction(notice: EvictionNoted) -> Line:
 def _move(notice: MoveChanged) -> Line:
     change = notice.change
     fields = {
+        "state": change.state.value,
         "pod": change.pod.key,
         "uid": change.pod.uid,
         "run": notice.run_id,
@@ -123,7 +124,7 @@ def _move(notice: MoveChanged) -> Line:
         "node": change.node,
         "message": change.message,
     }
-    return Line(DEBUG, f"move {change.state.value}", fields)
+    return Line(DEBUG, "move state", fields)
 
 
 def _leadership(notice: LeadershipChanged) -> Line:

@@ -72,6 +72,7 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
             Freshness(connection, ground.mirror, ground.clock),
             LiveReader(connection, clock=ground.clock),
             runs.scopes,
+            ground.clock,
         ),
         clock=ground.clock,
         hold_namespace=policy.hold.namespace,

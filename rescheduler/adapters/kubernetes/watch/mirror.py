@@ -106,6 +106,12 @@ class Mirror(ClusterReader):
             return float("inf")
         return max((found.age_seconds() for found in self.reflectors.values() if found.has_synced), default=0.0)
 
+    def renew(self, seconds: float) -> None:
+        """Begin those watches anew that have told nothing for so long; ``age_seconds`` shows when they have begun."""
+        for reflector in self.reflectors.values():
+            if reflector.has_synced and reflector.age_seconds() > seconds:
+                reflector.renew()
+
     def kinds_out_of_sync(self) -> Mapping[str, str]:
         """Kinds that are not being followed just now, with the reason. An interrupted watch is among them."""
         found = {

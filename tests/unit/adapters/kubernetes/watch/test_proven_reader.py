@@ -24,7 +24,7 @@ class Listing:
 
 
 def _read(scene: Scene, scopes: Sequence[Scope]) -> Cluster:
-    return ProvenReader(scene.mirror, scene.freshness, Listing(), lambda: scopes).read()
+    return ProvenReader(scene.mirror, scene.freshness, Listing(), lambda: scopes, scene.clock).read()
 
 
 def test_what_is_proven_is_taken_from_the_watches() -> None:
@@ -48,6 +48,26 @@ def test_all_else_is_listed() -> None:
     scene.mirror.reflectors["Service"].problem = None
     scene.server.remove("/api/v1/pods", "on-n1", "default")
     assert _read(scene, ON_N1) is LISTED
+
+
+def test_watches_that_are_silent_begin_anew_before_they_are_believed() -> None:
+    """Where one does not, everything is listed."""
+    scene = Scene()
+    scene.clock.sleep(30)
+    assert _read(scene, ON_N1) is LISTED, "nobody has begun them anew"
+    renewed: list[str] = []
+    for kind, reflector in scene.mirror.reflectors.items():
+
+        def renew(kind: str = kind) -> None:
+            renewed.append(kind)
+            scene.turn(kind)
+
+        reflector.renew = renew  # type: ignore[method-assign]
+    assert _read(scene, ON_N1) is not LISTED
+    assert sorted(renewed) == sorted(scene.mirror.reflectors)
+    renewed.clear()
+    assert _read(scene, ON_N1) is not LISTED
+    assert renewed == [], "they have just told that they live"
 
 
 def test_a_plan_rests_on_its_nodes_and_namespaces() -> None:
