@@ -33,11 +33,6 @@ class Waking:
         self._has_stirred = True
         self._event.set()
 
-    @property
-    def is_called(self) -> bool:
-        """Whether somebody has asked for something since the last sleep."""
-        return self._is_called
-
     def sleep(self, longest: float, rest: float = 0.0) -> bool:
         """Sleep for at most ``longest`` seconds; what stirs ends it no sooner than after ``rest`` of them.
 

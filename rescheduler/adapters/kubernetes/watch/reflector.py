@@ -145,7 +145,7 @@ class Reflector:
         self._following.stop()
 
     def renew(self) -> None:
-        """Begin the watch anew, at once, where it stopped: whoever is not there any more is found out; from any thread."""
+        """Begin the watch anew, at once, where it stopped, which shows who is not there any more; from any thread."""
         self._is_renewed = True
         self._following.renew()
 
