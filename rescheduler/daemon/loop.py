@@ -29,6 +29,8 @@ WATCH_SECONDS: Final = 10.0
 """How often the cluster's health is judged between rounds: nodes may go, and requests fail, without any trigger."""
 COST_OF_LOOKING: Final = 0.1
 """Looking takes at most this share of the time: a large cluster that changes all the time is looked at less often."""
+COST_OF_HURRYING: Final = 0.25
+"""And at most this where what a round may be wanted for keeps happening."""
 FIRST_PATIENCE_SECONDS: Final = 15.0
 LONGEST_PATIENCE_SECONDS: Final = 60.0
 """Between tries of a round that something passing stands in the way of: doubled each time."""
@@ -127,13 +129,15 @@ class Loop:
 
     def _pace(self) -> tuple[float, float]:
         """How long to wait at most where nothing happens, and at least though the cluster stirs."""
-        rest = max(SHORTEST_SECONDS, self._looked_at + self._look_seconds / COST_OF_LOOKING - self._monotonic())
+        looked_ago = self._monotonic() - self._looked_at
+        rest = max(SHORTEST_SECONDS, self._look_seconds / COST_OF_HURRYING - looked_ago)
+        calm = max(SHORTEST_SECONDS, self._look_seconds / COST_OF_LOOKING - looked_ago)
         now = self._parts.clock.now()
         wake_at = self._runtime.asking.wake_at(now)
         # A trigger whose time came before it was asked just now has had its say, whatever it wants.
         is_near = wake_at is not None and now < wake_at < now + BEAT_SECONDS
         longest = wake_at - now + SLACK_SECONDS if wake_at is not None and is_near else BEAT_SECONDS
-        return (longest if self._due else max(longest, rest)), rest
+        return (longest if self._due else max(longest, calm)), rest
 
     def step(self) -> None:
         """One look, and the round that is due, if any."""

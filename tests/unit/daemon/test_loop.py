@@ -415,7 +415,8 @@ def test_looking_takes_a_small_share_of_the_time() -> None:
 
     stage.snapshot = slow
     stage.loop.run()
-    assert all(wait >= 19 for wait in (*stage.waits, *stage.rests)), "not even where the cluster stirs"
+    assert all(wait >= 19 for wait in stage.waits)
+    assert all(rest >= 7 for rest in stage.rests), "sooner where the cluster stirs, and not all the time either"
 
 
 def test_a_trigger_is_asked_when_its_time_comes() -> None:

@@ -16,7 +16,7 @@ MOST_SCOPES: Final = 32
 """A plan that rests on more parts than this is better served by one list of everything."""
 QUIET_SECONDS: Final = 1.0
 """A watch that has told nothing for so long begins anew before it is believed: the server then sends what lacks."""
-ANSWER_SECONDS: Final = 1.0
+ANSWER_SECONDS: Final = 3.0
 LOOK_SECONDS: Final = 0.01
 _IN_NAMESPACE: Final = ("Pod", "PodDisruptionBudget", "ReplicaSet", "StatefulSet", "ReplicationController")
 
