@@ -59,14 +59,15 @@ def test_neither_a_change_nor_a_round_makes_the_daemon_list_the_cluster(cluster:
     with daemon(tool, "--policy", tool.policy(POLICY)) as process:
         process.wait_for("leading")
         before = lists(process)
-        cluster.add_nodes(2, "closed", taints=[{"key": "example.com/closed", "effect": "NoSchedule"}])
-        wait_until(lambda: figure(process, "rescheduler_snapshot_nodes") >= 2, lambda: "the nodes to be seen")
-        assert lists(process) == before
         fragmented(cluster)
         ended = process.wait_for("round ended", outcome="done")
         after = lists(process)
         assert {kind: after[kind] - before[kind] for kind in WHOLE} == dict.fromkeys(WHOLE, 0.0), after
         assert figure(process, "rescheduler_moves_by_state", state="settled") == ended["planned"] == 2
+        seen = figure(process, "rescheduler_snapshot_nodes")
+        cluster.add_nodes(2, "late")
+        wait_until(lambda: figure(process, "rescheduler_snapshot_nodes") == seen + 2, lambda: "the nodes to be seen")
+        assert lists(process) == after
         assert process.stop() == 0
 
 
