@@ -63,7 +63,7 @@ def test_neither_a_change_nor_a_round_makes_the_daemon_list_the_cluster(cluster:
         ended = process.wait_for("round ended", outcome="done")
         after = lists(process)
         assert {kind: after[kind] - before[kind] for kind in WHOLE} == dict.fromkeys(WHOLE, 0.0), after
-        assert figure(process, "rescheduler_moves_by_state", state="settled") == ended["planned"] == 2
+        assert figure(process, "rescheduler_moves_by_state", state="settled") == ended["planned"] > 0
         seen = figure(process, "rescheduler_snapshot_nodes")
         cluster.add_nodes(2, "late")
         wait_until(lambda: figure(process, "rescheduler_snapshot_nodes") == seen + 2, lambda: "the nodes to be seen")
