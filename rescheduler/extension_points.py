@@ -24,6 +24,7 @@ from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import Resources
+from rescheduler.model.plan.move_change import MoveChange
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PlanResult, PodReference, Refusal
 from rescheduler.model.plan.vicinity import Vicinity
@@ -434,6 +435,17 @@ class Progress(Protocol):
 
 def no_progress(step: str, done: int = 0, total: int | None = None) -> None:
     """A Progress that shows nothing."""
+
+
+class HearMoves(Protocol):
+    """Told how far each move has come while a plan is carried out."""
+
+    def __call__(self, change: MoveChange) -> None:
+        """Take a change; never raises, and never waits for long."""
+
+
+def nobody_hears(change: MoveChange) -> None:
+    """For where nobody wants to know."""
 
 
 class SchedulerPrediction(Protocol):

@@ -71,7 +71,7 @@ class Daemon:
         self.policies = PolicyInForce(PolicyFiles(options.policy_files, load_policy, clock), clock, self.hear)
         self.leading = Leading(options.where, self.policy, clock, self.hear)
         self.access = ClusterAccess(
-            options.where, clock, self.hear, changed=self.orders.wake.set, fence=self.leading.fence
+            options.where, clock, self.hear, stirred=self.orders.wake.stir, fence=self.leading.fence
         )
         self.controls = Controls(
             clock,
@@ -186,13 +186,14 @@ class Daemon:
             where=self.options.where,
             clock=self.clock,
             connection_for=lambda is_dry: access.connection(is_dry=is_dry),
-            snapshot=access.snapshot,
+            mirror=access.mirror,
             signals=access.signals,
             fence=self.leading.fence,
             stopped=lambda: self.orders.stopping or self.controls.paused(),
             ending=lambda: self.orders.stopping,
             news=self._news,
             tell=self._tell,
+            hear=self.hear,
             progress=self._progress,
         )
         return RuntimeParts(
@@ -222,9 +223,8 @@ class Daemon:
             changed=self._changed,
         )
 
-    def _wait(self, seconds: float) -> None:
-        self.orders.wake.wait(seconds)
-        self.orders.wake.clear()
+    def _wait(self, longest: float, rest: float) -> None:
+        self.orders.wake.sleep(longest, rest)
         self.inbox.answer()
 
     def _requests(self) -> tuple[RoundRequest, ...]:

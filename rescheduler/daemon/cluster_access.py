@@ -71,18 +71,20 @@ class ClusterAccess:
         clock: Clock,
         hear: Callable[[Notice], None],
         *,
-        changed: Callable[[], None],
+        stirred: Callable[[], None],
         fence: Callable[[], str | None],
     ) -> None:
-        """``changed`` is called when an autoscaler has said something. Raises ClusterError for no usable kubeconfig."""
+        """``stirred`` is called for each change that a round may be wanted for, whatever an autoscaler says among them.
+
+        Raises ClusterError for no usable kubeconfig."""
         self.where = where
         self.record = RequestRecord(clock)
         self._clock = clock
         self._fence = fence
         self._traffic = Traffic(self.record, RequestLimits(clock), clock)
         self._reading = self.connection(is_dry=True)
-        self.mirror = Mirror(self._reading, clock, hear=hear)
-        self.autoscaler = AutoscalerNotices(self._reading, clock, hear=hear, changed=changed)
+        self.mirror = Mirror(self._reading, clock, hear=hear, stirred=stirred)
+        self.autoscaler = AutoscalerNotices(self._reading, clock, hear=hear, changed=stirred)
         self._schedulers = SchedulerWatch(())
 
     def start(self, stack: ExitStack) -> None:

@@ -20,11 +20,17 @@ from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Mode
 
 BEAT_SECONDS: Final = 1.0
-"""How often the world is looked at, at most."""
+"""How often it is asked, where nothing stirs, whether something has changed after all."""
+SHORTEST_SECONDS: Final = 0.1
+"""Between two looks, whatever stirs."""
+SLACK_SECONDS: Final = 0.001
+"""A trigger's time has surely come by so much later, though it goes by another clock than ours."""
 WATCH_SECONDS: Final = 10.0
 """How often the cluster's health is judged between rounds: nodes may go, and requests fail, without any trigger."""
 COST_OF_LOOKING: Final = 0.1
 """Looking takes at most this share of the time: a large cluster that changes all the time is looked at less often."""
+COST_OF_HURRYING: Final = 0.25
+"""And at most this where what a round may be wanted for keeps happening."""
 FIRST_PATIENCE_SECONDS: Final = 15.0
 LONGEST_PATIENCE_SECONDS: Final = 60.0
 """Between tries of a round that something passing stands in the way of: doubled each time."""
@@ -58,7 +64,8 @@ class Steering(Protocol):
 class Parts:
     """What the loop works with, whatever the policy.
 
-    ``stopping``: why to end; ``wait``: for so many seconds, or until something happens; ``beat``: tells that we live;
+    ``stopping``: why to end; ``wait``: for so many seconds, or until somebody calls, or until the cluster stirs, for
+    which the second number of seconds has to pass; ``beat``: tells that we live;
     ``leads``: whether rounds are ours to run; ``requests`` and ``notices``: those since the last call; ``changed``: an
     runtime under another policy, if one has come in force.
     """
@@ -68,7 +75,7 @@ class Parts:
     listener: Listener
     clock: Clock
     stopping: Callable[[], str | None]
-    wait: Callable[[float], None]
+    wait: Callable[[float, float], None]
     beat: Callable[[], None]
     leads: Callable[[], bool]
     requests: Callable[[], tuple[RoundRequest, ...]]
@@ -82,6 +89,7 @@ class Loop:
     def __init__(self, parts: Parts, runtime: PolicyRuntime, *, only: Occasion | None = None) -> None:
         """``only``: run one round, at once, for this reason, and end."""
         self._parts = parts
+        self._monotonic = parts.clock.monotonic
         self._runtime = runtime
         self._is_once = only is not None
         self._number = 0
@@ -91,6 +99,7 @@ class Loop:
         self._asked_of = ""
         self._aside: frozenset[SetAside] = frozenset()
         self._look_seconds = 0.0
+        self._looked_at = float("-inf")
         self._patience = 0.0
         self._not_before = 0.0
         self._watch_at = float("-inf")
@@ -115,16 +124,29 @@ class Loop:
                 self.step()
             except (ReschedulerError, ArithmeticError, LookupError, RuntimeError, ValueError, TypeError) as error:
                 self._hear(Fault(self._parts.clock.now(), "loop", f"{type(error).__name__}{_where(error)}: {error}"))
-                self._parts.wait(FIRST_PATIENCE_SECONDS)
-            self._parts.wait(BEAT_SECONDS if self._due else max(BEAT_SECONDS, self._look_seconds / COST_OF_LOOKING))
+                self._parts.wait(FIRST_PATIENCE_SECONDS, FIRST_PATIENCE_SECONDS)
+            self._parts.wait(*self._pace())
+
+    def _pace(self) -> tuple[float, float]:
+        """How long to wait at most where nothing happens, and at least though the cluster stirs."""
+        looked_ago = self._monotonic() - self._looked_at
+        rest = max(SHORTEST_SECONDS, self._look_seconds / COST_OF_HURRYING - looked_ago)
+        calm = max(SHORTEST_SECONDS, self._look_seconds / COST_OF_LOOKING - looked_ago)
+        now = self._parts.clock.now()
+        wake_at = self._runtime.asking.wake_at(now)
+        # A trigger whose time came before it was asked just now has had its say, whatever it wants.
+        is_near = wake_at is not None and now < wake_at < now + BEAT_SECONDS
+        longest = wake_at - now + SLACK_SECONDS if wake_at is not None and is_near else BEAT_SECONDS
+        return (longest if self._due else max(longest, calm)), rest
 
     def step(self) -> None:
         """One look, and the round that is due, if any."""
         self._take_policy()
-        began = self._parts.clock.monotonic()
+        began = self._monotonic()
         self._watch(began)
         self._look()
-        self._look_seconds = self._parts.clock.monotonic() - began
+        self._looked_at = self._monotonic()
+        self._look_seconds = self._looked_at - began
         approved = self._parts.steering.approved_plan()
         if not self._parts.leads():
             return
@@ -132,7 +154,7 @@ class Loop:
         if approved is not None:
             plan_id, plan, who = approved
             self._run(lambda: self._runtime.rounds.carry_out_approved(plan), (), plan_id=plan_id, who=who)
-        elif self._due and self._parts.clock.monotonic() >= self._not_before:
+        elif self._due and self._monotonic() >= self._not_before:
             occasions = tuple(self._due.values())
             self._due.clear()
             self._run(self._runtime.rounds.run_once, occasions)
@@ -221,7 +243,7 @@ class Loop:
         self._patience = min(max(2 * self._patience, FIRST_PATIENCE_SECONDS), LONGEST_PATIENCE_SECONDS)
         if not done.is_held:
             self._patience = 0.0
-        self._not_before = self._parts.clock.monotonic() + self._patience
+        self._not_before = self._monotonic() + self._patience
         if done.is_held:
             for occasion in report.occasions:
                 self._due.setdefault(_key(occasion), occasion)

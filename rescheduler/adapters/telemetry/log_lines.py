@@ -20,6 +20,7 @@ from rescheduler.model.daemon.notices import (
     EvictionNoted,
     Fault,
     LeadershipChanged,
+    MoveChanged,
     NodesOffered,
     Notice,
     ObjectsSetAside,
@@ -39,7 +40,7 @@ from rescheduler.model.plan.plan import Move, ObjectiveResult, PodReference, Ref
 
 MOST_NAMED: Final = 5
 """Pods and nodes that a line names; of more it tells the number."""
-INFO, WARNING, ERROR = logging.INFO, logging.WARNING, logging.ERROR
+DEBUG, INFO, WARNING, ERROR = logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR
 
 
 class Line(NamedTuple):
@@ -109,6 +110,21 @@ def _eviction(notice: EvictionNoted) -> Line:
     }
     level = WARNING if is_bad(entry) else INFO
     return Line(level, f"eviction {eviction_word(entry)}", {key: value for key, value in fields.items() if value})
+
+
+def _move(notice: MoveChanged) -> Line:
+    change = notice.change
+    fields = {
+        "state": change.state.value,
+        "pod": change.pod.key,
+        "uid": change.pod.uid,
+        "run": notice.run_id,
+        "from_node": change.from_node,
+        "to_node": change.to_node,
+        "node": change.node,
+        "message": change.message,
+    }
+    return Line(DEBUG, "move state", fields)
 
 
 def _leadership(notice: LeadershipChanged) -> Line:
@@ -190,6 +206,7 @@ _TOLD: Final[Mapping[type, Callable[[Any], Line]]] = {
     Stopping: _stopping,
     TriggerFired: _trigger,
     EvictionNoted: _eviction,
+    MoveChanged: _move,
     LeadershipChanged: _leadership,
     PolicyLoaded: _policy_loaded,
     DefaultsBind: _defaults_bind,

@@ -20,7 +20,7 @@ from rescheduler.execution.run.executor import Executor, HoldSettings, plan_id_o
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.resuming import what_is_left
 from rescheduler.execution.run.stopping import PlanStoppedError
-from rescheduler.extension_points import Clock, ExecutionTarget, Progress, no_progress
+from rescheduler.extension_points import Clock, ExecutionTarget, HearMoves, Progress, no_progress, nobody_hears
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan, PlanResult
@@ -57,6 +57,7 @@ def apply(
     seed: int = 0,
     timeout_seconds: float = 600.0,
     progress: Progress = no_progress,
+    hear_moves: HearMoves = nobody_hears,
 ) -> PlanResult | None:
     """Carry out one plan on a live cluster; None if ``confirm`` said no.
 
@@ -81,7 +82,9 @@ def apply(
     run_id = plan_id_of(proposed) + token_hex(2)
 
     def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> Executor:
-        return executor_for(target, clock, policy, selection, known, timeout_seconds, progress, ledgers, run_id)
+        return executor_for(
+            target, clock, policy, selection, known, timeout_seconds, progress, ledgers, run_id, hear_moves
+        )
 
     return _carried_out(proposed, run_id, cluster, options, policy, executor, told)
 
@@ -135,6 +138,7 @@ def executor_for(
     progress: Progress,
     ledgers: Ledgers,
     run_id: str | None = None,
+    hear_moves: HearMoves = nobody_hears,
 ) -> Executor:
     """What carries the plans of a policy out, with everything that it asks on the way."""
     return Executor(
@@ -152,4 +156,5 @@ def executor_for(
         stopped=lambda: stop_file(policy.stop.file),
         rules=book_rules(policy),
         run_id=run_id,
+        hear_moves=hear_moves,
     )

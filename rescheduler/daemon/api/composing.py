@@ -56,6 +56,8 @@ def state_document(state: DaemonState) -> State:
         snapshot=None if state.cluster is None else _snapshot(state.cluster),
         out_of_sync=dict(state.out_of_sync),
         faults=[FaultState(told(fault.at), fault.where, fault.message) for fault in state.faults],
+        run_id=state.run_id,
+        moves={stage.value: number for stage, number in state.moves_by_state.items() if state.moves},
     )
 
 

@@ -125,7 +125,10 @@ class FaultState(msgspec.Struct, rename="camel"):
 
 
 class State(msgspec.Struct, rename="camel"):
-    """How the daemon stands. ``waiting``: the plan that waits for a person; ``outOfSync``: kinds not watched now."""
+    """How the daemon stands. ``waiting``: the plan that waits for a person; ``outOfSync``: kinds not watched now.
+
+    ``moves``: how many moves of the plan under way, or of the last one, have come how far; ``runId``: of that run.
+    """
 
     version: str
     started_at: str | None
@@ -137,6 +140,8 @@ class State(msgspec.Struct, rename="camel"):
     snapshot: SnapshotState | None
     out_of_sync: dict[str, str]
     faults: list[FaultState]
+    run_id: str = ""
+    moves: dict[str, int] = {}
     api_version: str = API_VERSION
     kind: str = "State"
 

@@ -11,6 +11,10 @@ from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.watch.freshness import Freshness
+from rescheduler.adapters.kubernetes.watch.kind_store import Scope
+from rescheduler.adapters.kubernetes.watch.mirror import Mirror
+from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldAuditLog, ToldLedgerStore
 from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.composition.live.guarding import Guard, guarded
@@ -21,6 +25,7 @@ from rescheduler.disruption.health import Signals
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, LedgerReading, LedgerStore, Progress, no_progress
 from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.daemon.notices import MoveChanged, Notice
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Mode, Policy
@@ -37,14 +42,19 @@ class Ground:
     where: ClusterOptions
     clock: Clock
     connection_for: Callable[[bool], Connection]
-    snapshot: Callable[[], Cluster]
+    mirror: Mirror
     signals: Callable[[Cluster], Signals]
     fence: Callable[[], str | None]
     stopped: Callable[[], str | None]
     news: EvictionNews
     tell: Callable[[str], None]
+    hear: Callable[[Notice], None] = lambda _: None
     progress: Progress = no_progress
     ending: Callable[[], str | None] = lambda: None
+
+    def snapshot(self) -> Cluster:
+        """The cluster as the watches have told it. Raises ClusterError."""
+        return self.mirror.snapshot()
 
 
 def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> RoundContext:
@@ -57,7 +67,13 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
     ledger, audit = _ledgers(ground, policy, connection)
     target = KubernetesTarget(
         connection,
-        LiveReader(connection, clock=ground.clock),
+        ProvenReader(
+            ground.mirror,
+            Freshness(connection, ground.mirror, ground.clock),
+            LiveReader(connection, clock=ground.clock),
+            runs.scopes,
+            ground.clock,
+        ),
         clock=ground.clock,
         hold_namespace=policy.hold.namespace,
         scope=policy.scope.namespaces.include or (),
@@ -78,6 +94,7 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
         fence=ground.fence,
         running=runs.running,
         ending=ground.ending,
+        moved=lambda run_id, change: ground.hear(MoveChanged(ground.clock.now(), run_id, change)),
     )
 
 
@@ -113,17 +130,22 @@ class _Runs:
         self._policy = policy
         self._connection = connection
         self._guard: Guard | None = None
+        self._scopes: tuple[Scope, ...] = ()
 
     @contextmanager
     def running(self, plan: Plan) -> Iterator[str]:
         """For the time of a run."""
         run_id = plan_id_of(plan) + token_hex(2)
         with guarded(self._where, self._policy, run_id, self._connection) as guard:
-            self._guard = guard
+            self._guard, self._scopes = guard, scopes_of(plan, self._policy.hold.namespace)
             try:
                 yield run_id
             finally:
-                self._guard = None
+                self._guard, self._scopes = None, ()
+
+    def scopes(self) -> tuple[Scope, ...]:
+        """What the plan rests on that is being carried out; nothing where none is."""
+        return self._scopes
 
     def start_guardian(self) -> str | None:
         """Start the guardian of the run that goes on; the reason why that cannot be done."""

@@ -236,6 +236,7 @@ class RoundRunner:
             ending=lambda: world.ending() or world.fence(),
             rules=self._rules,
             run_id=run_id,
+            hear_moves=lambda change: world.moved(run_id or "", change),
         )
 
 

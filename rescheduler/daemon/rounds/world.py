@@ -12,6 +12,7 @@ from rescheduler.disruption.policy_gate import AskTrust
 from rescheduler.extension_points import AuditLog, Clock, ExecutionTarget, LedgerStore, Progress, no_progress
 from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.move_change import MoveChange
 from rescheduler.model.plan.plan import Plan, PlanResult
 
 NOT_TIMED: Final[Mapping[str, float]] = {}
@@ -39,7 +40,8 @@ class RoundContext:
     ``snapshot``: what is planned on, where reading the target itself would take too long; what is carried out is
     always checked on the target. ``fence``: why nothing may be written (any more). ``running``: entered while a plan is
     carried out, gives the id of that run (None: the plan's own). ``ending``: why a plan is to end, not even waiting for
-    what it has begun. ``learn`` is given the entries of the ledger before anything is judged by them.
+    what it has begun. ``learn`` is given the entries of the ledger before anything is judged by them. ``moved``: told,
+    with the id of the run, how far each move has come.
     """
 
     target: ExecutionTarget
@@ -56,3 +58,4 @@ class RoundContext:
     running: Callable[[Plan], AbstractContextManager[str | None]] = lambda _: nullcontext()
     ending: Callable[[], str | None] = lambda: None
     learn: Callable[[Sequence[LedgerEntry]], None] = lambda _: None
+    moved: Callable[[str, MoveChange], None] = lambda _run_id, _change: None

@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import Any, Final
 
+from rescheduler.daemon.steering.waking import Waking
 from rescheduler.extension_points import Clock
 from rescheduler.model.daemon.rounds import RoundRequest
 
@@ -29,7 +30,7 @@ class Orders:
     """What we were told and have not done yet. Safe in several threads; ``wake`` is set by all that is told."""
 
     def __init__(self, clock: Clock) -> None:
-        self.wake = threading.Event()
+        self.wake = Waking(clock)
         self._clock = clock
         self._lock = threading.Lock()
         self._stopping: str | None = None

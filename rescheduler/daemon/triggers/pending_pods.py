@@ -20,6 +20,9 @@ from rescheduler.policy.fields.values import DurationSeconds, format_duration
 
 PREEMPTION_SECONDS: Final = 300.0
 """A pod that its scheduler makes room for by preemption is left alone for so long."""
+FIRST_TRY_SECONDS: Final = 2.0
+"""A pod that no scheduler has said anything of is not asked for sooner: it is most likely about to be placed. (Times in
+objects are whole seconds, cut off, so that a second of them may be over already.)"""
 
 
 class PendingPodsArgs(PolicyModel):
@@ -110,6 +113,8 @@ class PendingPods(Trigger):
     def _ripe_at(self, pod: Pod) -> float:
         key = _identity(pod)
         ripe_at = max(self._since[key] + self._args.older_than, self._left_until.get(pod.key, -inf))
+        if not pod.unscheduled and pod.created_at is not None:
+            ripe_at = max(ripe_at, pod.created_at + FIRST_TRY_SECONDS)
         return max(ripe_at, self._nominated_since.get(key, -inf) + PREEMPTION_SECONDS)
 
     def _hear(self, notices: Iterable[AutoscalerNotice]) -> None:

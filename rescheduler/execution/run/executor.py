@@ -10,6 +10,7 @@ import msgspec
 from rescheduler.execution.guidance.hold_maker import HoldSettings
 from rescheduler.execution.ledger.ledger_session import DEFAULT_RULES, LedgerRules, LedgerSettings
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
+from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.plan_run import PlanRun, RunSettings
 from rescheduler.execution.run.stopping import PlanStoppedError
@@ -20,11 +21,13 @@ from rescheduler.extension_points import (
     ExecutionInterruptedError,
     ExecutionTarget,
     Gate,
+    HearMoves,
     LedgerStore,
     NotSentError,
     Progress,
     StoreError,
     no_progress,
+    nobody_hears,
 )
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult
@@ -42,7 +45,7 @@ class Executor:
     and says why nothing more may be sent; ``ending`` is asked in every wait too, and says why the plan ends at once.
     ``rules``: how the ledger is kept. ``run_id``: what stands on everything that is written, by default the plan's own
     id; where a plan may be carried out again while something clears up behind an earlier run of it, each run needs one
-    of its own.
+    of its own. ``hear_moves`` is told how far each move has come.
     """
 
     def __init__(
@@ -63,11 +66,13 @@ class Executor:
         ending: Callable[[], str | None] = lambda: None,
         rules: LedgerRules = DEFAULT_RULES,
         run_id: str | None = None,
+        hear_moves: HearMoves = nobody_hears,
     ) -> None:
         self._target = target
         self._gate = gate
         self._clock = clock
         self._run_id = run_id
+        self._hear_moves = hear_moves
         ledger_settings = LedgerSettings(PrivateLedger() if ledger is None else ledger, audit, stopped, rules)
         self._settings = RunSettings(hold, guidance, timeout_seconds, proof, as_seen, progress, ledger_settings, ending)
 
@@ -77,7 +82,10 @@ class Executor:
         A plan that had to stop is told by its outcomes and its message. Raises ClusterError if the cluster could not
         be read at all, ExecutionInterruptedError (with the result so far) on KeyboardInterrupt.
         """
-        run = PlanRun(plan, self._run_id or plan_id_of(plan), self._target, self._gate, self._clock, self._settings)
+        news = MoveNews(plan, self._hear_moves, self._clock)
+        settings = self._settings.telling(news)
+        run = PlanRun(plan, self._run_id or plan_id_of(plan), self._target, self._gate, self._clock, settings)
+        news.planned()
         is_interrupted = False
         try:
             run.carry_out()
@@ -93,7 +101,7 @@ class Executor:
             run.outcomes.message = str(error) if is_ours else f"the cluster failed us: {error}"
         finally:
             run.close()
-        return _told(run, is_interrupted=is_interrupted)
+        return _told(run, news, is_interrupted=is_interrupted)
 
 
 def plan_id_of(plan: Plan) -> str:
@@ -101,7 +109,7 @@ def plan_id_of(plan: Plan) -> str:
     return hashlib.sha256(msgspec.json.encode([plan.moves, plan.placements])).hexdigest()[:10]
 
 
-def _told(run: PlanRun, *, is_interrupted: bool) -> PlanResult:
+def _told(run: PlanRun, news: MoveNews, *, is_interrupted: bool) -> PlanResult:
     try:
         run.tell_open_departures(is_interrupted=is_interrupted)
     except KeyboardInterrupt:
@@ -109,6 +117,7 @@ def _told(run: PlanRun, *, is_interrupted: bool) -> PlanResult:
     run.close_books()
     outcomes: Outcomes = run.outcomes
     result = outcomes.result()
+    news.ended(result)
     if is_interrupted:
         raise ExecutionInterruptedError(outcomes.message or "interrupted", result)
     return result

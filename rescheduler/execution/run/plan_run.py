@@ -19,6 +19,7 @@ from rescheduler.execution.run.departures import Departures, EvictedPod, selecto
 from rescheduler.execution.run.emptied import emptied_nodes, promised_empty
 from rescheduler.execution.run.evicting import is_leaving
 from rescheduler.execution.run.fresh_cluster import FreshCluster
+from rescheduler.execution.run.move_news import HeardAuditLog, MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.placing import Nominator, Placer
@@ -67,6 +68,12 @@ class RunSettings(NamedTuple):
     progress: Progress
     ledger: LedgerSettings
     ending: Callable[[], str | None] = lambda: None
+    news: MoveNews | None = None
+
+    def telling(self, news: MoveNews) -> RunSettings:
+        """The same for one plan, of whose moves somebody hears."""
+        ledger = self.ledger._replace(audit=HeardAuditLog(self.ledger.audit, news))
+        return self._replace(ledger=ledger, news=news)
 
 
 class PlanRun:
@@ -140,6 +147,8 @@ class PlanRun:
         self._ending.check()
         self._holds.keep()
         self._gates.keep()
+        if self._settings.news is not None:
+            self._settings.news.seen(self._settler.departed)
 
     def close(self) -> None:
         """Remove every placeholder and open the gate; what cannot be removed is told, and goes by itself."""

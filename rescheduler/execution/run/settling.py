@@ -50,6 +50,11 @@ class Settler:
         """Remember a wave's departures, for the report of a plan that stops amid them."""
         self._departures = departures
 
+    @property
+    def departed(self) -> Sequence[EvictedPod]:
+        """Those of the wave that is under way, as last seen."""
+        return self._departures.all
+
     def look_after(self, departure: EvictedPod, *, must_land: bool) -> None:
         """Watch one replacement for a moment, or until it is bound where others wait for that."""
         owner = departure.pod.controller

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.daemon.rounds import Occasion, RoundReport
 from rescheduler.model.objects.set_aside import SetAside
+from rescheduler.model.plan.move_change import MoveChange
 from rescheduler.model.plan.plan import Plan, PodReference
 
 
@@ -54,6 +55,15 @@ class EvictionNoted:
 
     at: float
     entry: LedgerEntry
+
+
+@dataclass(frozen=True)
+class MoveChanged:
+    """A move of the plan that is being carried out has come further. ``run_id``: of this run of the plan."""
+
+    at: float
+    run_id: str
+    change: MoveChange
 
 
 @dataclass(frozen=True)
@@ -215,6 +225,7 @@ Notice: TypeAlias = (
     | TriggerFired
     | RoundEnded
     | EvictionNoted
+    | MoveChanged
     | LeadershipChanged
     | PolicyLoaded
     | DefaultsBind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
@@ -11,6 +12,7 @@ from msgspec import structs
 from rescheduler.model.daemon.notices import (
     Fault,
     LeadershipChanged,
+    MoveChanged,
     Notice,
     PolicyHeld,
     PolicyKept,
@@ -20,6 +22,8 @@ from rescheduler.model.daemon.notices import (
     SyncChanged,
 )
 from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.plan.move_change import MoveState
+from rescheduler.model.plan.plan import PodReference
 
 MOST_ROUNDS: Final = 50
 WHOLE_ROUNDS: Final = 3
@@ -32,7 +36,8 @@ MOST_FAULTS: Final = 50
 class ToldState:
     """Immutable. ``rounds`` and ``faults``: the newest last. ``held``: a policy that waits to be acknowledged.
 
-    ``kept``: why the policy's file cannot be used. ``watches``: the newest word on each kind.
+    ``kept``: why the policy's file cannot be used. ``watches``: the newest word on each kind. ``moves``: how far each
+    move has come of the plan that is being carried out, or was last; ``run_id``: of that run.
     """
 
     is_leader: bool = True
@@ -47,6 +52,8 @@ class ToldState:
     rounds: tuple[RoundReport, ...] = ()
     faults: tuple[Fault, ...] = ()
     watches: Mapping[str, SyncChanged] = field(default_factory=dict)
+    run_id: str = ""
+    moves: Mapping[PodReference, MoveState] = field(default_factory=dict)
 
     def after(self, notice: Notice) -> Self:
         """The same after one more notice; those that change nothing here are passed over."""
@@ -65,9 +72,18 @@ class ToldState:
                 return replace(self, held=notice, kept=None)
             case PolicyKept():
                 return replace(self, held=None, kept=notice)
+            case MoveChanged(run_id=run_id, change=change):
+                before = self.moves if run_id == self.run_id else {}
+                return replace(self, run_id=run_id, moves={**before, change.pod: change.state})
             case SyncChanged():
                 return replace(self, watches={**self.watches, notice.kind: notice})
         return self
+
+    @property
+    def moves_by_state(self) -> Mapping[MoveState, int]:
+        """Moves in each state, those without any too."""
+        found = Counter(self.moves.values())
+        return {state: found[state] for state in MoveState}
 
     @property
     def out_of_sync(self) -> Mapping[str, str]:

@@ -19,6 +19,7 @@ from rescheduler.composition import planning, simulating
 from rescheduler.composition.live import carrying_out, cluster_source, ledgers
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.move_change import MoveChange
 from rescheduler.model.plan.plan import Plan, PlanResult
 from tests.unit.cli.desk import NODES, STANDING, Desk, waiting
 from tests.unit.report.plans import small_cluster, small_plan, small_result
@@ -44,6 +45,7 @@ class World:
     not_removed: tuple[str, ...] = ()
     calls: dict[str, dict[str, Any]] = field(default_factory=dict)
     was_applied: bool = False
+    changes: tuple[MoveChange, ...] = ()
 
     def read_cluster(self, options: Any, progress: Any) -> Cluster:
         """The cluster, or the error."""
@@ -69,6 +71,8 @@ class World:
         if self.error is not None:
             raise self.error
         self.was_applied = confirm(given["reviewed"] or self.plan, self.cluster)
+        for change in self.changes if self.was_applied else ():
+            given["hear_moves"](change)
         return self.result if self.was_applied else None
 
     def earlier_evictions(self, *_arguments: Any) -> LedgerReading:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
+
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.loop import FIRST_PATIENCE_SECONDS, Loop, Parts
+from rescheduler.daemon.loop import BEAT_SECONDS, FIRST_PATIENCE_SECONDS, SHORTEST_SECONDS, Loop, Parts
 from rescheduler.daemon.policy_runtime import PolicyRuntime
 from rescheduler.daemon.rounds.rounds import RoundRunner
 from rescheduler.daemon.rounds.world import RoundContext as Surroundings
@@ -96,6 +98,7 @@ class Stage:
         self.snapshot: Callable[[], Cluster] = self.world.read
         self.next_runtime: PolicyRuntime | None = None
         self.waits: list[float] = []
+        self.rests: list[float] = []
         self.loop = Loop(self._parts(), self.runtime(**policy))
 
     def runtime(self, **policy: Any) -> PolicyRuntime:
@@ -125,9 +128,10 @@ class Stage:
             changed=lambda _: self._changed(),
         )
 
-    def _wait(self, seconds: float) -> None:
-        self.waits.append(seconds)
-        self.world.clock.sleep(seconds)
+    def _wait(self, longest: float, rest: float) -> None:
+        self.waits.append(longest)
+        self.rests.append(rest)
+        self.world.clock.sleep(longest)
 
     def _taken(self) -> tuple[RoundRequest, ...]:
         taken, self.requests = tuple(self.requests), []
@@ -384,18 +388,18 @@ def test_a_long_round_does_not_make_it_look_less_often() -> None:
         return run_once()
 
     stage.loop.runtime.rounds.run_once = slow  # type: ignore[method-assign]
-    waits: list[float] = []
+    waits: list[tuple[float, float]] = []
     wait = stage.loop._parts.wait
 
-    def stopping(seconds: float) -> None:
-        waits.append(seconds)
+    def stopping(longest: float, rest: float) -> None:
+        waits.append((longest, rest))
         stage.stopping = "SIGTERM"
-        wait(seconds)
+        wait(longest, rest)
 
     object.__setattr__(stage.loop._parts, "wait", stopping)
     stage.loop.run()
     assert stage.rounds()
-    assert waits == [1.0]
+    assert waits == [(BEAT_SECONDS, SHORTEST_SECONDS)]
 
 
 def test_looking_takes_a_small_share_of_the_time() -> None:
@@ -412,6 +416,19 @@ def test_looking_takes_a_small_share_of_the_time() -> None:
     stage.snapshot = slow
     stage.loop.run()
     assert all(wait >= 19 for wait in stage.waits)
+    assert all(rest >= 7 for rest in stage.rests), "sooner where the cluster stirs, and not all the time either"
+
+
+def test_a_trigger_is_asked_when_its_time_comes() -> None:
+    """Not at the next beat; one that wants to be asked at once, time and again, is asked at each beat."""
+    stage = Stage()
+    stage.loop.step()
+    now = stage.world.clock.now()
+    for due, wanted in ((None, 1.0), (now + 0.25, 0.25), (now + 60, 1.0), (now - 5, 1.0)):
+        stage.asker.due = due
+        longest, rest = stage.loop._pace()
+        assert longest == pytest.approx(wanted, abs=0.002)
+        assert rest == SHORTEST_SECONDS
 
 
 def test_what_cannot_be_counted_is_told_once() -> None:

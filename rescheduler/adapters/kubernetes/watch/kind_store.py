@@ -84,6 +84,26 @@ class OrderedObjects:
 _NO_META: Final = ObjectMeta()
 
 
+class Scope(NamedTuple):
+    """A part of the objects of one kind: of a namespace, of one name, or pods of one node; "" does not narrow it."""
+
+    kind: str
+    namespace: str = ""
+    name: str = ""
+    node: str = ""
+
+    @property
+    def field_selector(self) -> str:
+        """As the API server takes it."""
+        parts = [f"metadata.name={self.name}"] if self.name else []
+        return ",".join([*parts, *([f"spec.nodeName={self.node}"] if self.node else [])])
+
+    def holds(self, key: Key, found: Any) -> bool:
+        """Whether an object is part of it."""
+        is_there = not self.node or (isinstance(found, Pod) and found.node_name == self.node)
+        return is_there and self.namespace in ("", key[0]) and self.name in ("", key[1])
+
+
 class KindState(NamedTuple):
     """A kind at one moment. ``objects`` in the model's order; the same tuple as before where nothing has changed.
 
@@ -146,10 +166,15 @@ class KindStore:
         lock: AbstractContextManager[Any],
         changed: Callable[[], None],
         shared: SharedMetadata,
+        noted: Callable[[Any, Any], None] = lambda _before, _found: None,
     ) -> None:
-        """``changed`` is called, under the lock, after each change. ``shared``: by the stores of all kinds."""
+        """``changed`` is called, under the lock, after each change. ``shared``: by the stores of all kinds.
+
+        ``noted``: with an object that has come or changed, and as it was before, None for a new one; under the lock.
+        """
         self._kind, self._lock, self._changed = kind, lock, changed
         self._noted: list[str] = []
+        self._tell_of = noted
         self._conversion = ObjectConversion(self._noted.append, shared)
         self._kept = _Kept()
         self._order = OrderedObjects()
@@ -175,12 +200,13 @@ class KindStore:
         if not _is_newer(self._kept.versions.get(key), found):
             return
         with self._lock:
-            before = self._kept.about(key)
+            before, known = self._kept.about(key), self._kept.objects.get(key)
             self._put(self._kept, key, found)
             if self._kept.about(key) == before:
                 return  # a heartbeat, say
             if key in self._kept.objects:
                 self._order.put(key, self._kept.objects[key])
+                self._tell_of(known, self._kept.objects[key])
             else:
                 self._order.remove(key)
             self._touch()
@@ -195,6 +221,17 @@ class KindStore:
             self._kept.forget(key)
             self._order.remove(key)
             self._touch()
+
+    def version_of(self, key: Key) -> str | None:
+        """The version of one object; None where it is not there."""
+        with self._lock:
+            return self._kept.versions.get(key)
+
+    def versions_in(self, scope: Scope) -> dict[Key, str]:
+        """The versions of all objects of a part, those that are set aside too."""
+        with self._lock:
+            kept = self._kept
+            return {key: one for key, one in kept.versions.items() if scope.holds(key, kept.objects.get(key))}
 
     def state(self) -> KindState:
         """What there is."""

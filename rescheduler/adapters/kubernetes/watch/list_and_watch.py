@@ -91,6 +91,10 @@ class ListAndWatch:
     def stop(self) -> None:
         """End the watch that goes on, and each one after it; from any thread."""
         self._stopping.set()
+        self.renew()
+
+    def renew(self) -> None:
+        """End the watch that goes on, so that it begins anew where it stopped; from any thread."""
         stream = self._stream
         if stream is not None:
             stream.close()

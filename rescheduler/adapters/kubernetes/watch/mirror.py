@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Condition
 from typing import Final
 
@@ -18,6 +18,7 @@ from rescheduler.adapters.kubernetes.watch.polling import Polling
 from rescheduler.adapters.kubernetes.watch.reflector import Reflector
 from rescheduler.adapters.kubernetes.watch.server_clock import ServerClock
 from rescheduler.adapters.kubernetes.watch.sink import Hear, deaf
+from rescheduler.adapters.kubernetes.watch.urgency import is_urgent
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader
 from rescheduler.model.daemon.notices import Notice
 from rescheduler.model.objects.cluster import Cluster
@@ -39,19 +40,24 @@ class Mirror(ClusterReader):
         kinds: Sequence[ObjectKind] = KINDS,
         config_maps: Sequence[str] = (),
         hear: Hear = deaf,
+        stirred: Callable[[], None] = lambda: None,
         settings: WatchSettings = MIRROR_SETTINGS,
         seed: int = 0,
     ) -> None:
         """Nothing is sent before ``start``. ``config_maps`` (NAMESPACE/NAME) are read now and then.
 
-        ``hear`` is told of SyncChanged and Fault, in threads of the mirror.
+        ``hear`` is told of SyncChanged and Fault, in threads of the mirror, where also ``stirred`` is called: something
+        has changed that is worth a look at once.
         """
         self._connection, self._kinds, self._clock, self._hear = connection, tuple(kinds), clock, hear
+        self._stirred = stirred
         self._changed = Condition()
         self._generation = 0
         self._server_clock = ServerClock(clock)
         shared = SharedMetadata()
-        self.stores = {kind.name: KindStore(kind.name, self._changed, self._touch, shared) for kind in kinds}
+        self.stores = {
+            kind.name: KindStore(kind.name, self._changed, self._touch, shared, self._noted) for kind in kinds
+        }
         self.reflectors = {
             kind.name: Reflector(
                 connection, kind, self.stores[kind.name], clock, hear=self._heard, settings=settings,
@@ -99,6 +105,12 @@ class Mirror(ClusterReader):
         if not self.has_synced:
             return float("inf")
         return max((found.age_seconds() for found in self.reflectors.values() if found.has_synced), default=0.0)
+
+    def renew(self, seconds: float) -> None:
+        """Begin those watches anew that have told nothing for so long; ``age_seconds`` shows when they have begun."""
+        for reflector in self.reflectors.values():
+            if reflector.has_synced and reflector.age_seconds() > seconds:
+                reflector.renew()
 
     def kinds_out_of_sync(self) -> Mapping[str, str]:
         """Kinds that are not being followed just now, with the reason. An interrupted watch is among them."""
@@ -167,6 +179,10 @@ class Mirror(ClusterReader):
         with self._changed:
             self._generation += 1
             self._changed.notify_all()
+
+    def _noted(self, before: object, found: object) -> None:
+        if is_urgent(before, found):
+            self._stirred()
 
     def _heard(self, notice: Notice) -> None:
         self._touch()

@@ -119,10 +119,16 @@ class Reflector:
         self._wait = wait or self._stopping.wait
         self._thread: Thread | None = None
         self._told: object = None
+        self._is_renewed = False
         self.has_synced = False
         """Whether the sink has been given a whole list; it stays so while the watch is interrupted."""
         self.problem: ClusterError | None = None
         """Why nothing is being followed just now; None while all is well, and before the first answer."""
+
+    @property
+    def version(self) -> str | None:
+        """Up to where the sink has been told; None where the list has to be read first."""
+        return self._following.version
 
     def age_seconds(self) -> float:
         """Time since the server has last told something of this list; infinite before it first did."""
@@ -137,6 +143,11 @@ class Reflector:
         """Ask it to end; from any thread."""
         self._stopping.set()
         self._following.stop()
+
+    def renew(self) -> None:
+        """Begin the watch anew, at once, where it stopped, which shows who is not there any more; from any thread."""
+        self._is_renewed = True
+        self._following.renew()
 
     def join(self, timeout: float) -> bool:
         """Wait for its end after ``stop``; whether it has ended."""
@@ -159,6 +170,9 @@ class Reflector:
         began = self._clock.monotonic()
         failure = self._follow()
         if self._stopping.is_set():
+            return 0.0
+        was_renewed, self._is_renewed = self._is_renewed, False
+        if failure is None and was_renewed:
             return 0.0
         if failure is None:
             return self._recovery.after_end(self._clock.monotonic() - began).seconds

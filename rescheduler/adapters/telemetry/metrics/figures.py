@@ -66,6 +66,8 @@ OF_DAEMON: Final = (
     Family("plans_waiting_approval", "gauge", "Plans that wait for a person."),
     Family("approval_expires_timestamp_seconds", "gauge", "When the plan that waits expires; absent if none does."),
     Family("loop_heartbeat_age_seconds", "gauge", "Time since the main loop last showed that it lives."),
+    Family("moves_by_state", "gauge", "Moves of the plan under way, or of the last one, by how far they have come.",
+           ("state",)),
     Family("kinds_out_of_sync", "gauge", "Kinds of objects that are not watched at the moment."),
     Family("watch_in_sync", "gauge", "1 while a kind of objects is watched.", ("kind",)),
     Family("watch_age_seconds", "gauge", "Time since the watches last told anything, the oldest of them."),

@@ -151,6 +151,7 @@ def _of_state(state: GaugeState, now: float) -> Mapping[str, Rows]:
         "dry_run": _one(state.mode == _DRY_RUN) if state.mode else {},
         "policy_held": _one(state.held is not None),
         "policy_valid": _one(state.kept is None),
+        "moves_by_state": {(move.value,): float(number) for move, number in state.moves_by_state.items()},
         "paused": _one(state.is_paused(now)),
         "plans_waiting_approval": _one(len(waiting)),
         "approval_expires_timestamp_seconds": _one(min(waiting.values(), default=None)),

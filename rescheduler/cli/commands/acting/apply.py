@@ -6,18 +6,20 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags, with_options
-from rescheduler.cli.parameters import parsed, positive_duration
+from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import cluster_options_from, policy_from, predictions_from, selection_from
-from rescheduler.cli.progress import ShownProgress, shown_progress
-from rescheduler.cli.streams import confirmed, is_terminal, say, show, warn
+from rescheduler.cli.progress import ShownProgress, is_shown, shown_progress
+from rescheduler.cli.streams import confirmed, console, is_terminal, say, show, warn, write
 from rescheduler.model.printable import printable
 
 if TYPE_CHECKING:
+    from rescheduler.cli.following.followers import Follower
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.plan.plan import Plan, PlanResult
     from rescheduler.policy.fields.policy import Policy
@@ -47,6 +49,14 @@ class ApplyFlags(PlanFlags):
         typer.Option("--yes", "-y", help="Do not ask; off a terminal nothing is done without it",
                      rich_help_panel="Limits"),
     ] = False  # fmt: skip
+    events: Annotated[
+        bool,
+        typer.Option(
+            "--events", rich_help_panel="Output",
+            help="One JSON object a line on standard output for each change of a move, and nothing else there but, "
+            "with -o json, the result last, on one line",
+        ),
+    ] = False  # fmt: skip
 
 
 @with_options
@@ -63,18 +73,21 @@ def apply(options: ApplyFlags) -> int:
     policy = policy_from(options)
     reviewed = _reviewed_plan(options, policy)
     with shown_progress() as progress:
-        question = _Question(options, progress)
+        follower = _follower(options, progress)
+        question = _Question(options, progress, follower)
         try:
-            result = _carried_out(options, policy, reviewed, question, progress)
+            result = _carried_out(options, policy, reviewed, question, follower)
         except ExecutionInterruptedError as stop:
-            progress.pause()
-            print_plan(stop.result, question.cluster, options.output)
+            follower.close()
+            _print_result(stop.result, question.cluster, options)
             return INTERRUPTED
+        finally:
+            follower.close()
     if result is None:
         say("nothing was done")
         return FAILED
     warn(warning for warning in result.warnings if warning not in question.warnings)
-    print_plan(result, question.cluster, options.output)
+    _print_result(result, question.cluster, options)
     if not is_as_planned(result):
         say(f"error: {printable(result.message) or 'the plan stopped early'}")
         return FAILED
@@ -82,11 +95,11 @@ def apply(options: ApplyFlags) -> int:
 
 
 def _carried_out(
-    options: ApplyFlags, policy: Policy, reviewed: Plan | None, question: _Question, progress: ShownProgress
+    options: ApplyFlags, policy: Policy, reviewed: Plan | None, question: _Question, follower: Follower
 ) -> PlanResult | None:
     from rescheduler.composition.live import carrying_out
 
-    predictions = predictions_from(options, policy, progress)
+    predictions = predictions_from(options, policy, follower)
     return carrying_out.apply(
         cluster_options_from(options, predictions.config_maps),
         policy,
@@ -96,21 +109,54 @@ def _carried_out(
         selection=selection_from(options),
         seed=options.seed,
         timeout_seconds=options.timeout,
-        progress=progress,
+        progress=follower,
+        hear_moves=follower.hear,
     )
+
+
+def _follower(options: ApplyFlags, progress: ShownProgress) -> Follower:
+    """How the plan is followed: for programs without a word beside what they asked for."""
+    from rescheduler.cli.following import followers
+
+    if options.events:
+        return followers.EventFollower(progress)
+    if options.output not in (OutputFormat.TABLE, OutputFormat.WIDE):
+        return followers.Follower(progress)
+    if is_shown():
+        return followers.LiveFollower(progress, console(sys.stderr))
+    return followers.LineFollower(progress)
+
+
+def _print_result(result: PlanResult, cluster: Cluster | None, options: ApplyFlags) -> None:
+    """As ever; after events standard output is for programs alone."""
+    if not options.events:
+        print_plan(result, cluster, options.output)
+    elif options.output is OutputFormat.JSON:
+        write(msgspec.json.encode(result).decode() + "\n")
+    else:
+        from rescheduler.report.plan.table import plan_report
+
+        show(plan_report(result, cluster, wide=options.output is OutputFormat.WIDE), to_stderr=True)
 
 
 class _Question:
     """Shows the plan and asks; remembers what it was asked about."""
 
-    def __init__(self, options: ApplyFlags, progress: ShownProgress) -> None:
+    def __init__(self, options: ApplyFlags, progress: ShownProgress, follower: Follower) -> None:
         self._options = options
         self._progress = progress
+        self._follower = follower
         self.cluster: Cluster | None = None
         self.warnings: frozenset[str] = frozenset()
 
     def ask(self, plan: Plan, cluster: Cluster) -> bool:
         """Whether to carry the plan out; an empty plan needs no answer."""
+        is_wanted = self._is_wanted(plan, cluster)
+        if is_wanted and plan.moves:
+            self._follower.begin(plan)
+        return is_wanted
+
+    def _is_wanted(self, plan: Plan, cluster: Cluster) -> bool:
         from rescheduler.report.plan.table import plan_report
 
         self.cluster, self.warnings = cluster, frozenset(plan.warnings)
@@ -136,6 +182,10 @@ def _unchosen(options: ApplyFlags) -> str | None:
 
 def _refuse_what_cannot_be(options: ApplyFlags) -> None:
     """Raise UsageError before anything is read: for a recording, or where nobody can be asked."""
+    if options.events and options.output in (OutputFormat.YAML, OutputFormat.HTML):
+        raise UsageError(
+            f"--events writes JSON, a line each, and -o {options.output.value} would follow it; write -o json or table"
+        )
     if options.filename:
         raise UsageError("apply acts on a live cluster and -f names a recording; try simulate -f, or leave -f out")
     if not options.yes and not is_terminal(sys.stdin):

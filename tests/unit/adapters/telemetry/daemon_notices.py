@@ -15,6 +15,7 @@ from rescheduler.model.daemon.notices import (
     EvictionNoted,
     Fault,
     LeadershipChanged,
+    MoveChanged,
     NodesOffered,
     Notice,
     ObjectsSetAside,
@@ -32,6 +33,7 @@ from rescheduler.model.daemon.notices import (
 )
 from rescheduler.model.daemon.rounds import Occasion, RoundReport
 from rescheduler.model.objects.set_aside import SetAside
+from rescheduler.model.plan.move_change import MoveChange, MoveState
 from rescheduler.model.plan.plan import (
     Move,
     MoveOutcome,
@@ -122,6 +124,7 @@ def all_notices() -> tuple[Notice, ...]:
         TriggerFired(NOW, Occasion("PendingPods", "1 pod waits for 30s", NOW, pods=(BIG,), nodes=("n1",))),
         RoundEnded(NOW + 2.5, report()),
         EvictionNoted(NOW, entry()),
+        MoveChanged(NOW, "r-1", MoveChange("", BIG, MoveState.BOUND, "n1", "n2", "n2")),
         LeadershipChanged(NOW, True, "pod-a", "the lease was free"),
         DefaultsBind(NOW, "abcdefabcdef", ("scope.minimumAge: pods younger than 5m stay",)),
         PolicyKept(NOW, "abcdefabcdef", "p.yaml:3: not YAML"),

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from rescheduler.model.daemon.notices import Fault, RoundEnded, SyncChanged
+from rescheduler.model.daemon.notices import Fault, MoveChanged, RoundEnded, SyncChanged
+from rescheduler.model.plan.move_change import MoveChange, MoveState
+from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW
 from tests.unit.daemon.api.daemon_bench import REFUSALS, DaemonBench, bench, refused
 from tests.unit.daemon.plans import plan, report, result
@@ -34,6 +36,8 @@ def test_the_state_tells_how_everything_stands() -> None:
     found = bench()
     found.tell(Fault(NOW, "loop", "KeyError: \x1b"))
     found.tell(SyncChanged(NOW, "Pod", False, "403"))
+    change = MoveChange("", PodReference("default", "web-0", "u"), MoveState.BOUND, "n1", "n2", "n2")
+    found.tell(MoveChanged(NOW, "r-1", change))
     state = found.ask("/v1/state").json
     assert (state["apiVersion"], state["kind"], state["version"]) == ("rescheduler/v1alpha1", "State", "1.0")
     assert state["leader"] == {"isLeader": True, "holder": ""}
@@ -43,6 +47,7 @@ def test_the_state_tells_how_everything_stands() -> None:
     assert (state["snapshot"]["nodes"], state["snapshot"]["pods"], state["snapshot"]["pendingPods"]) == (2, 3, 1)
     assert state["outOfSync"] == {"Pod": "403"}
     assert [fault["where"] for fault in state["faults"]] == ["loop"]
+    assert (state["runId"], {word for word, number in state["moves"].items() if number}) == ("r-1", {"bound"})
 
 
 def test_a_daemon_that_has_just_begun_has_an_empty_state() -> None:

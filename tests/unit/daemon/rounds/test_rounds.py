@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.plan.leaving_taint import leaving_taint
+from rescheduler.model.plan.move_change import MoveChange
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.daemon.safety import Health
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy
@@ -46,6 +48,23 @@ def rounds(world: World, around: Surroundings | None = None, **policy: Any) -> R
     """Rounds with the real planner."""
     found = Policy.model_validate({**EXECUTE, **policy})
     return RoundRunner(around or surroundings(world), found, planner(world, found))
+
+
+def test_a_round_tells_how_far_each_move_has_come() -> None:
+    """Of its own run, from planned to settled."""
+    world = World(fragmented())
+    told: list[tuple[str, str, str]] = []
+
+    def moved(run_id: str, change: MoveChange) -> None:
+        told.append((run_id, change.pod.name, change.state.value))
+
+    around = surroundings(world, running=lambda _: nullcontext("run-7"), moved=moved)
+    assert rounds(world, around).run_once().reason == ""
+    assert {run_id for run_id, _, _ in told} == {"run-7"}
+    for name in world.evicted:
+        states = [state for _, pod_name, state in told if pod_name == name]
+        assert (states[0], states[-1]) == ("planned", "settled")
+        assert "evicted" in states
 
 
 def test_a_round_carries_its_plan_out_and_the_ledger_shows_it() -> None:

@@ -29,14 +29,14 @@ def test_told_to_stop(orders: Orders, name: str) -> None:
     orders.told(name)
     orders.stop("something else")
     assert orders.stopping == f"asked to stop ({name})"
-    assert orders.wake.is_set()
+    assert orders.wake.sleep(0.0)
 
 
 def test_a_round_that_is_asked_for_is_taken_once(orders: Orders) -> None:
     """With the time at which it was asked for."""
     orders.told("SIGUSR1")
     orders.ask(RoundRequest(1001.0, "REST", "ann", "why not"))
-    assert orders.wake.is_set()
+    assert orders.wake.sleep(0.0)
     assert orders.take_requests() == (
         RoundRequest(1000.0, "signal", "", "SIGUSR1"),
         RoundRequest(1001.0, "REST", "ann", "why not"),
@@ -55,7 +55,7 @@ def test_so_many_requests_are_enough(orders: Orders) -> None:
 def test_a_look_at_the_policy_is_taken_once(orders: Orders) -> None:
     """And is no request for a round."""
     orders.told("SIGHUP")
-    assert orders.wake.is_set()
+    assert orders.wake.sleep(0.0)
     assert orders.take_reload()
     assert not orders.take_reload()
     assert orders.take_requests() == ()
@@ -64,7 +64,7 @@ def test_a_look_at_the_policy_is_taken_once(orders: Orders) -> None:
 def test_other_signals_mean_nothing(orders: Orders) -> None:
     """A child that ends, a window that changes its size."""
     orders.told("SIGCHLD")
-    assert not orders.wake.is_set()
+    assert not orders.wake.sleep(0.0)
 
 
 def test_signals_of_this_process_are_heard_while_installed(orders: Orders) -> None:
@@ -74,11 +74,10 @@ def test_signals_of_this_process_are_heard_while_installed(orders: Orders) -> No
     undo = orders.install()
     try:
         os.kill(os.getpid(), signal.SIGUSR1)
-        assert orders.wake.wait(30)
-        orders.wake.clear()
+        assert orders.wake.sleep(30)
         assert [request.how for request in orders.take_requests()] == ["signal"]
         os.kill(os.getpid(), signal.SIGHUP)
-        assert orders.wake.wait(30)
+        assert orders.wake.sleep(30)
         assert orders.take_reload()
     finally:
         undo()
@@ -96,8 +95,7 @@ PROGRAM = """
     print("ready", flush=True)
     try:
         while True:
-            if orders.wake.wait(0.05):
-                orders.wake.clear()
+            if orders.wake.sleep(0.05):
                 print(orders.stopping, len(orders.take_requests()), orders.take_reload(), flush=True)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
@@ -131,7 +129,7 @@ BUSY = """
 
     orders = Orders(SystemClock())
     orders.install()
-    threading.Thread(target=lambda: (orders.wake.wait(), print(orders.stopping, flush=True)), daemon=True).start()
+    threading.Thread(target=lambda: (orders.wake.sleep(3600), print(orders.stopping, flush=True)), daemon=True).start()
     print("ready", flush=True)
     import hashlib
     hashlib.pbkdf2_hmac("sha256", b"a", b"b", 400_000_000)

@@ -88,6 +88,13 @@ def test_a_pod_that_no_scheduler_has_spoken_of_counts_from_its_making() -> None:
     assert first_asked(waiting(unscheduled="", unscheduled_at=None, created_at=NOW - 10)) == 25
 
 
+def test_a_pod_that_its_scheduler_has_not_tried_yet_is_left_to_it() -> None:
+    """Two seconds at least: it is most likely about to be placed. One that was tried in vain asks at once."""
+    at_once = {"olderThan": "0s", "debounce": "0s"}
+    assert first_asked(waiting(unscheduled="", unscheduled_at=None, created_at=NOW), **at_once) == 2
+    assert first_asked(waiting(created_at=NOW, unscheduled_at=NOW), **at_once) == 0
+
+
 def test_a_pod_without_any_time_counts_from_when_it_was_seen() -> None:
     """So it asks in the end."""
     assert first_asked(waiting(unscheduled_at=None, created_at=None)) == 35

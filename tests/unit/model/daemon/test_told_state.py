@@ -7,6 +7,7 @@ from msgspec import structs
 from rescheduler.model.daemon.notices import (
     EvictionNoted,
     Fault,
+    MoveChanged,
     Notice,
     PolicyHeld,
     PolicyKept,
@@ -16,7 +17,9 @@ from rescheduler.model.daemon.notices import (
     SyncChanged,
 )
 from rescheduler.model.daemon.told_state import MOST_FAULTS, ToldState
-from rescheduler.model.plan.plan import Refusal
+from rescheduler.model.plan.move_change import MoveChange, MoveState
+from rescheduler.model.plan.plan import PodReference, Refusal
+from tests.builders import NOW
 from tests.unit.daemon.plans import plan, report, result
 
 
@@ -85,3 +88,23 @@ def test_only_the_newest_rounds_keep_all_their_refusals() -> None:
     assert kept == [500, 500, 500, 2000, 2000, 2000]
     assert [len(one.result.refusals) for one in found.rounds if one.result is not None] == kept
     assert all(one.plan is not None and one.plan.moves == made.moves for one in found.rounds)
+
+
+def test_moves_are_those_of_one_run() -> None:
+    """Each counts where it has come last; a new run of any plan begins anew."""
+    pods = [PodReference("default", name, name) for name in "ab"]
+
+    def change(run_id: str, pod: PodReference, state: MoveState) -> MoveChanged:
+        return MoveChanged(NOW, run_id, MoveChange("", pod, state, "n1", "n2"))
+
+    state = ToldState()
+    assert set(state.moves_by_state.values()) == {0}
+    for notice in (
+        change("r-1", pods[0], MoveState.PLANNED), change("r-1", pods[1], MoveState.PLANNED),
+        change("r-1", pods[0], MoveState.EVICTED),
+    ):  # fmt: skip
+        state = state.after(notice)
+    found = {word: number for word, number in state.moves_by_state.items() if number}
+    assert found == {MoveState.PLANNED: 1, MoveState.EVICTED: 1}
+    state = state.after(change("r-2", pods[1], MoveState.PLANNED))
+    assert (state.run_id, dict(state.moves)) == ("r-2", {pods[1]: MoveState.PLANNED})

@@ -195,3 +195,24 @@ def test_it_runs_and_stops_in_threads_of_its_own() -> None:
     finally:
         assert scene.mirror.stop(60.0)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("watch-")]
+
+
+def test_what_a_round_may_be_wanted_for_is_told_at_once() -> None:
+    """A pod that turns unschedulable, and a node that comes; not what was there when everything was read."""
+    stirs: list[str] = []
+    scene = Scene(stirred=lambda: stirs.append("stirred"))
+    scene.turn()
+    assert stirs == []
+    scene.server.put(PODS, pod_object("calm"))
+    scene.server.put(NODES, node_object("b"))
+    scene.turn()
+    assert stirs == ["stirred"]
+    waiting = pod_object("big")
+    waiting["spec"].pop("nodeName", None)
+    waiting["status"] = {
+        "phase": "Pending",
+        "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}],
+    }
+    scene.server.put(PODS, waiting)
+    scene.turn()
+    assert stirs == ["stirred", "stirred"]

@@ -21,6 +21,7 @@ from rescheduler.model.daemon.notices import (
     EvictionNoted,
     Fault,
     LeadershipChanged,
+    MoveChanged,
     Notice,
     Paused,
     PolicyHeld,
@@ -33,7 +34,8 @@ from rescheduler.model.daemon.notices import (
     TriggerFired,
 )
 from rescheduler.model.daemon.rounds import Occasion
-from rescheduler.model.plan.plan import OutcomeKind, Refusal, Status
+from rescheduler.model.plan.move_change import MoveChange, MoveState
+from rescheduler.model.plan.plan import OutcomeKind, PodReference, Refusal, Status
 from tests.builders import NOW, cluster, node, pod
 from tests.clocks import FakeClock
 from tests.unit.adapters.telemetry.daemon_notices import all_notices, dry_round, objective, plan, report, result
@@ -260,3 +262,13 @@ def test_label_values_print_and_are_short() -> None:
     few = LabelValues(most=2)
     assert [few.of(""), few.of("a\nb\x1b"), few.of("x"), few.of("")] == ["none", "a\\nb\\x1b", OTHER, "none"]
     assert len(LabelValues().of("x" * 1000)) < 100
+
+
+def test_moves_are_counted_by_how_far_they_have_come() -> None:
+    """Each in one state, all states from the start."""
+    metrics = Metrics(FakeClock())
+    assert b'rescheduler_moves_by_state{state="planned"} 0.0' in metrics.text()
+    for state in (MoveState.PLANNED, MoveState.BOUND):
+        metrics.hear(MoveChanged(NOW, "r-1", MoveChange("", PodReference("default", "a", "u"), state, "n1", "n2")))
+    assert b'rescheduler_moves_by_state{state="planned"} 0.0' in metrics.text()
+    assert b'rescheduler_moves_by_state{state="bound"} 1.0' in metrics.text()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rescheduler.extension_points import ClusterError, ExecutionInterruptedError
+from rescheduler.model.plan.move_change import MoveChange, MoveState
 from rescheduler.model.plan.plan import OutcomeKind
 from rescheduler.report.documents import to_json, to_yaml
 from tests.unit.cli.conftest import Answer, World
@@ -38,6 +40,59 @@ def test_with_yes_the_result_is_printed(world: World, shell: Shell) -> None:
     assert (answer.code, answer.out, answer.err) == (0, to_json(world.result), "")
     assert world.calls["apply"]["timeout_seconds"] == 600.0
     assert json.loads(answer.out)["kind"] == "PlanResult"
+
+
+def _change(world: World, state: MoveState, **fields: Any) -> MoveChange:
+    move = world.plan.moves[0]
+    return MoveChange("2026-11-24T08:00:00.000Z", move.pod, state, move.from_node, move.to_node, **fields)
+
+
+def test_events_are_one_json_object_a_line(world: World, shell: Shell) -> None:
+    """Nothing else comes to standard output; the report for people goes to standard error."""
+    move = world.plan.moves[0]
+    world.changes = (_change(world, MoveState.PLANNED), _change(world, MoveState.SETTLED, node=move.to_node))
+    answer = shell("apply", "--yes", "--events")
+    first, last = (json.loads(line) for line in answer.out.splitlines())
+    pod = {"namespace": move.pod.namespace, "name": move.pod.name, "uid": move.pod.uid}
+    assert first == {
+        "time": "2026-11-24T08:00:00.000Z", "pod": pod, "state": "planned", "fromNode": move.from_node,
+        "toNode": move.to_node, "node": None, "message": "",
+    }  # fmt: skip
+    assert (last["state"], last["node"]) == ("settled", move.to_node)
+    assert "Landed" in answer.err
+    assert answer.code == 0
+
+
+def test_with_json_the_result_is_the_last_line_after_the_events(world: World, shell: Shell) -> None:
+    """The same document as without events."""
+    world.changes = (_change(world, MoveState.DROPPED, message="the gate says no"),)
+    answer = shell("apply", "--yes", "--events", "-o", "json")
+    first, last = (json.loads(line) for line in answer.out.splitlines())
+    assert (first["state"], first["message"]) == ("dropped", "the gate says no")
+    assert last == json.loads(to_json(world.result))
+    assert answer.err == ""
+
+
+@pytest.mark.parametrize("output", ["yaml", "html"])
+def test_events_and_another_form_do_not_go_together(world: World, shell: Shell, output: str) -> None:
+    """Wrong use, before anything is read."""
+    answer = shell("apply", "--yes", "--events", "-o", output)
+    assert (answer.code, answer.out, world.calls) == (2, "", {})
+    assert f"-o {output}" in answer.err
+
+
+def test_off_a_terminal_moves_are_told_in_lines(world: World, shell: Shell) -> None:
+    """When a pod leaves and when its move has come to rest; with -o json nothing is told."""
+    move = world.plan.moves[0]
+    world.changes = tuple(_change(world, state) for state in (MoveState.PLANNED, MoveState.EVICTED, MoveState.BOUND))
+    world.changes += (_change(world, MoveState.SETTLED, node="elsewhere"),)
+    answer = shell("apply", "--yes")
+    told = [line for line in answer.err.splitlines() if move.pod.key in line]
+    assert told == [
+        f"evicted   {move.pod.key} from {move.from_node} to {move.to_node}",
+        f"settled   {move.pod.key} from {move.from_node} to {move.to_node}, landed on elsewhere",
+    ]
+    assert move.pod.key not in shell("apply", "--yes", "-o", "json").err
 
 
 @pytest.mark.parametrize("typed", ["y\n", "yes\n", "Y\n"])

@@ -1,0 +1,80 @@
+"""Reads the cluster from the watches while a plan runs, if what the plan rests on is proven fresh; else anew, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from rescheduler.adapters.kubernetes.watch.freshness import Freshness
+from rescheduler.adapters.kubernetes.watch.kind_store import Scope
+from rescheduler.adapters.kubernetes.watch.mirror import Mirror
+from rescheduler.extension_points import Clock, ClusterError, ClusterReader
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import Plan
+
+MOST_SCOPES: Final = 32
+"""A plan that rests on more parts than this is better served by one list of everything."""
+QUIET_SECONDS: Final = 1.0
+"""A watch that has told nothing for so long begins anew before it is believed: the server then sends what lacks."""
+ANSWER_SECONDS: Final = 3.0
+LOOK_SECONDS: Final = 0.01
+_IN_NAMESPACE: Final = ("Pod", "PodDisruptionBudget", "ReplicaSet", "StatefulSet", "ReplicationController")
+
+
+def scopes_of(plan: Plan, own_namespace: str) -> tuple[Scope, ...]:
+    """What the gate and the checker go by where they judge a plan.
+
+    Nodes that pods leave or come to with the pods there, and of each namespace its pods, budgets and owners.
+    ``own_namespace``: where the kill switch may stand.
+    """
+    nodes = {move.from_node for move in plan.moves} | {move.to_node for move in plan.moves}
+    nodes |= {item.node for item in plan.placements}
+    namespaces = {move.pod.namespace for move in plan.moves} | {item.pod.namespace for item in plan.placements}
+    return (
+        Scope("Namespace", name=own_namespace),
+        *(Scope("Node", name=name) for name in sorted(nodes)),
+        *(Scope("Pod", node=name) for name in sorted(nodes)),
+        *(Scope(kind, namespace=name) for name in sorted(namespaces) for kind in _IN_NAMESPACE),
+    )
+
+
+class ProvenReader(ClusterReader):
+    """What is not proven, and what is not watched just now, is listed."""
+
+    def __init__(
+        self,
+        mirror: Mirror,
+        freshness: Freshness,
+        live: ClusterReader,
+        scopes: Callable[[], Sequence[Scope]],
+        clock: Clock,
+    ) -> None:
+        """``scopes``: of the plan that is being carried out; none: no plan is."""
+        self._mirror, self._freshness, self._live, self._scopes = mirror, freshness, live, scopes
+        self._clock = clock
+
+    def read(self) -> Cluster:
+        """What it shows of the scopes is no older than this call; of the rest, what watches that live have told.
+
+        Raises ClusterError.
+        """
+        scopes = self._scopes()
+        if scopes and len(scopes) <= MOST_SCOPES and self._watches_live():
+            try:
+                self._freshness.prove(scopes, within=0.0)
+                return self._mirror.snapshot()
+            except ClusterError:
+                pass  # the list tells the same, or why it cannot be had
+        return self._live.read()
+
+    def _watches_live(self) -> bool:
+        """Whether every watch has told something lately, or has just begun anew."""
+        if self._mirror.kinds_out_of_sync():
+            return False
+        began = self._clock.monotonic()
+        self._mirror.renew(QUIET_SECONDS)
+        while self._mirror.age_seconds() > QUIET_SECONDS + self._clock.monotonic() - began:
+            if self._clock.monotonic() - began > ANSWER_SECONDS:
+                return False
+            self._clock.sleep(LOOK_SECONDS)
+        return not self._mirror.kinds_out_of_sync()

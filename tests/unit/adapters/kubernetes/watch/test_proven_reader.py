@@ -1,0 +1,81 @@
+"""While a plan runs the cluster is taken from the watches, if what the plan rests on is proven; else it is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rescheduler.adapters.kubernetes.watch.kind_store import Scope
+from rescheduler.adapters.kubernetes.watch.proven_reader import MOST_SCOPES, ProvenReader, scopes_of
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.cluster import Cluster
+from tests.unit.adapters.kubernetes.watch.test_freshness import Scene
+from tests.unit.execution.worlds import fragmented, two_moves
+
+LISTED = Cluster(source="listed")
+ON_N1 = (Scope("Node", name="n1"), Scope("Pod", node="n1"), Scope("Pod", namespace="default"))
+
+
+class Listing:
+    """Stands in for the reader that lists everything."""
+
+    def read(self) -> Cluster:
+        """A cluster that is known again."""
+        return LISTED
+
+
+def _read(scene: Scene, scopes: Sequence[Scope]) -> Cluster:
+    return ProvenReader(scene.mirror, scene.freshness, Listing(), lambda: scopes, scene.clock).read()
+
+
+def test_what_is_proven_is_taken_from_the_watches() -> None:
+    """Without a list, by one narrow read for each part; the next reading proves it anew."""
+    scene = Scene()
+    before = len(scene.server.of("list"))
+    for count in (1, 2):
+        assert sorted(pod.name for pod in _read(scene, ON_N1).pods) == ["on-n1", "on-n2"]
+        assert scene.proofs() == count * len(ON_N1)
+        scene.clock.sleep(0.1)
+    assert len(scene.server.of("list")) == before
+
+
+def test_all_else_is_listed() -> None:
+    """No plan runs, it rests on very many parts, the mirror lags behind, or a watch is lost."""
+    scene = Scene()
+    assert _read(scene, ()) is LISTED
+    assert _read(scene, [Scope("Pod", node=f"n{number}") for number in range(MOST_SCOPES + 1)]) is LISTED
+    scene.mirror.reflectors["Service"].problem = ClusterError("cut off")
+    assert _read(scene, ON_N1) is LISTED
+    scene.mirror.reflectors["Service"].problem = None
+    scene.server.remove("/api/v1/pods", "on-n1", "default")
+    assert _read(scene, ON_N1) is LISTED
+
+
+def test_watches_that_are_silent_begin_anew_before_they_are_believed() -> None:
+    """Where one does not, everything is listed."""
+    scene = Scene()
+    scene.clock.sleep(30)
+    assert _read(scene, ON_N1) is LISTED, "nobody has begun them anew"
+    renewed: list[str] = []
+    for kind, reflector in scene.mirror.reflectors.items():
+
+        def renew(kind: str = kind) -> None:
+            renewed.append(kind)
+            scene.turn(kind)
+
+        reflector.renew = renew  # type: ignore[method-assign]
+    assert _read(scene, ON_N1) is not LISTED
+    assert sorted(renewed) == sorted(scene.mirror.reflectors)
+    renewed.clear()
+    assert _read(scene, ON_N1) is not LISTED
+    assert renewed == [], "they have just told that they live"
+
+
+def test_a_plan_rests_on_its_nodes_and_namespaces() -> None:
+    """Where pods come from and go to, what stands there, and budgets and owners beside them; and on the kill switch."""
+    plan = two_moves(fragmented())
+    found = set(scopes_of(plan, "holds"))
+    assert Scope("Namespace", name="holds") in found
+    for move in plan.moves:
+        for node in (move.from_node, move.to_node):
+            assert {Scope("Node", name=node), Scope("Pod", node=node)} <= found
+        assert {Scope("Pod", namespace="default"), Scope("PodDisruptionBudget", namespace="default")} <= found
