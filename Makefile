@@ -155,7 +155,7 @@ lock: ## write the files requirements*.lock anew from pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  -c requirements.lock pyproject.toml -o requirements-run.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --group test --group lint --group deploy --group docs --group release --extra fast --extra otel pyproject.toml -o requirements-deploy.lock
+	  --group test --group lint --group deploy --group docs --group release --extra fast --extra otel --extra dask --extra parquet pyproject.toml -o requirements-deploy.lock
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* .import_linter_cache
