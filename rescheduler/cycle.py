@@ -41,6 +41,7 @@ from rescheduler.policy.fields.policy import Guidance, Mode, Policy, with_unrest
 from rescheduler.policy.reading.objective_arguments import arguments_of
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.usage.observed_use import observed_use
+from rescheduler.usage.targets import with_targets_as_numbers
 
 PROOF_SHARE = 0.5
 """How long proving a plan takes at most, of what deciding on what may move and reading the cluster took."""
@@ -116,6 +117,7 @@ def _plan_within(
         progress=options.progress,
     )
     observed = _observed(policy, schedulers.load.windows(cluster), prediction.columns)
+    policy = with_targets_as_numbers(policy, prediction.columns, observed)
     so_far = plan_in_order(objectives_of(policy, ObjectiveSetting(prediction.columns, observed)), request)
     plan = plan_document(prediction, eligibility, so_far)
     options.progress("proving the plan")

@@ -262,7 +262,9 @@ class ExecutionTarget(Protocol):
     def leftovers(self) -> Sequence[str]:
         """Names of placeholders of ours that still exist."""
 
-    def record(self, pod: PodReference, reason: str, message: str) -> None:
+    def record(
+        self, pod: PodReference, reason: str, message: str, *, action: str = "Reschedule", is_warning: bool = False
+    ) -> None:
         """Tell of an act by an Event on the pod; never raises."""
 
 

@@ -47,6 +47,7 @@ def check_rest(
 def _check_acts(
     cluster: Cluster, plan: Plan, eligibility: Eligibility, rules: ArrivalRules, first_wave: int | None
 ) -> tuple[Violation, ...]:
+    has_arrivals = all(move.has_destination for move in plan.moves)
     return (
         *check_identity(cluster, plan, eligibility),
         *check_waves(plan, first_wave),
@@ -54,5 +55,5 @@ def _check_acts(
         *check_objectives(plan),
         *check_groups(cluster, plan, eligibility),
         *check_limits(plan, eligibility),
-        *check_arrivals(cluster, plan, rules),
+        *(check_arrivals(cluster, plan, rules) if has_arrivals else ()),
     )

@@ -84,7 +84,7 @@ def _check_move(cluster: Cluster, move: Move, index_of: dict[str, int]) -> Itera
         return
     if pod.node_name != move.from_node:
         yield Violation("FromNode", f"{pod.key} is on {pod.node_name}, not on {move.from_node}")
-    if move.from_node == move.to_node:
+    if move.has_destination and move.from_node == move.to_node:
         yield Violation("ToNode", f"{pod.key} would stay on {move.to_node}")
 
 

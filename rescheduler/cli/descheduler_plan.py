@@ -1,31 +1,40 @@
-"""``plan`` with a DeschedulerPolicy: what descheduler would do, and what would come of it."""
+"""``plan`` and ``apply`` with a DeschedulerPolicy: what descheduler would do, what would come of it, and doing it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
+from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.plan_output import print_document
-from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, refuse_formats, selection_from
-from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.streams import show, warn
+from rescheduler.cli.preparation import (
+    cluster_options_from,
+    earlier_evictions,
+    overridden_by,
+    predictions_from,
+    read_world,
+    refuse_formats,
+    selection_from,
+)
+from rescheduler.cli.progress import ShownProgress, shown_progress
+from rescheduler.cli.streams import confirmed, say, show, warn
+
+if TYPE_CHECKING:
+    from rescheduler.cli.commands.acting.apply import ApplyFlags
+    from rescheduler.composition.foretelling import GivenFiles
+    from rescheduler.descheduler.policy_file import DeschedulerPolicy
+    from rescheduler.model.objects.cluster import Cluster
+    from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
+    from rescheduler.policy.fields.policy import Policy
 
 
-def foretold(options: PlanFlags, files: tuple[str, ...]) -> int:
+def foretold(options: PlanFlags, files: GivenFiles) -> int:
     """Walk one cycle of the policy among ``files``; nothing is written."""
     from rescheduler.composition import foretelling
-    from rescheduler.report.foretold import foretold_report
 
-    refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
-    if options.objective:
-        raise UsageError("--objective: a DeschedulerPolicy brings its own plugins; leave it out")
-    foretelling.only_one(files)
-    written = foretelling.read_file(files[0])
-    beside = replace(options, policy=[file for file in options.policy or [] if file not in files])
-    policy = policy_from(beside)
-    _refuse_objectives(beside.policy or [])
+    written, beside, policy = _policies(options, files)
     with shown_progress() as progress:
         cluster, schedulers = read_world(beside, policy, progress, with_details=True)
         plan = foretelling.plan(
@@ -37,16 +46,103 @@ def foretold(options: PlanFlags, files: tuple[str, ...]) -> int:
             earlier=earlier_evictions(beside, policy, cluster),
         )
     warn(plan.warnings)
-    if options.output in (OutputFormat.JSON, OutputFormat.YAML):
-        print_document(plan, options.output)
-    else:
-        show(foretold_report(plan, wide=options.output is OutputFormat.WIDE))
+    _print(plan, options.output)
     return NOT_EMPTY if options.exit_code and plan.moves else DONE
 
 
-def _refuse_objectives(files: list[str]) -> None:
-    """Raise UsageError where the policies beside ask for objectives of their own."""
+def applied(options: ApplyFlags, files: GivenFiles) -> int:
+    """Walk one cycle, ask, and carry out what our own gate lets go."""
+    from rescheduler.composition.live import descheduling
+    from rescheduler.descheduler.carrying_out.steps import is_as_foretold
+    from rescheduler.extension_points import ExecutionInterruptedError
+
+    if options.plan:
+        raise UsageError("--plan brings its own moves, and so does a DeschedulerPolicy; give one of them")
+    if options.events:
+        raise UsageError("--events: a DeschedulerPolicy is carried out without them; leave it out")
+    written, beside, policy = _policies(options, files)
+    with shown_progress() as progress:
+        predictions = predictions_from(beside, policy, progress)
+        question = _Question(options, progress)
+        try:
+            result = descheduling.apply(
+                cluster_options_from(options, predictions.config_maps),
+                written,
+                policy,
+                confirm=question.ask,
+                selection=selection_from(options),
+                schedulers=predictions.schedulers,
+                timeout_seconds=options.timeout,
+                progress=progress,
+            )
+        except ExecutionInterruptedError as stop:
+            progress.pause()
+            say(f"interrupted: {stop}")
+            return INTERRUPTED
+    if result is None:
+        say("nothing was done")
+        return FAILED
+    warn(warning for warning in result.warnings if warning not in question.warnings)
+    _print(result, options.output)
+    if not is_as_foretold(result):
+        say(f"error: {result.message or 'not every pod was evicted'}")
+        return FAILED
+    return NOT_EMPTY if options.exit_code and result.moves else DONE
+
+
+def _policies(options: PlanFlags, files: GivenFiles) -> tuple[DeschedulerPolicy, PlanFlags, Policy]:
+    """The one DeschedulerPolicy, the options without it, and our own policy beside it."""
+    from rescheduler.composition import foretelling
     from rescheduler.daemon.plugins import load_policy
 
-    if "objectives" in load_policy(files).model_fields_set:
-        raise UsageError(f"{', '.join(files)}: objectives beside a DeschedulerPolicy, whose plugins are the objectives")
+    refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
+    if options.objective:
+        raise UsageError("--objective: a DeschedulerPolicy brings its own plugins; leave it out")
+    written = foretelling.read_only_one(files)
+    assert written is not None  # else nobody asks
+    beside = replace(options, policy=[*files.own])
+    own = load_policy(files.own)
+    policy = overridden_by(beside, foretelling.policy_beside(own, files.own))
+    if "guidance" in own.model_fields_set and own.guidance is not policy.guidance:
+        warn([f"guidance: {own.guidance} has no effect on a DeschedulerPolicy: its victims go where they are sent"])
+    return written, beside, policy
+
+
+class _Question:
+    """Shows what would be done and asks; remembers what was warned of."""
+
+    def __init__(self, options: ApplyFlags, progress: ShownProgress) -> None:
+        self._options = options
+        self._progress = progress
+        self.warnings: frozenset[str] = frozenset()
+
+    def ask(self, plan: ForetoldPlan, cluster: Cluster) -> bool:
+        """Whether to carry it out; where nothing is to be done nobody is asked."""
+        from rescheduler.cli.commands.acting.apply import unchosen
+        from rescheduler.model.plan.plan import Landing
+        from rescheduler.report.foretold import foretold_report
+
+        del cluster
+        self.warnings = frozenset(plan.warnings)
+        self._progress.pause()
+        warn(plan.warnings)
+        leaving = [move for move in plan.moves if move.landing is not Landing.PENDING]
+        where = unchosen(self._options) if leaving else None
+        if self._options.yes and where is not None:
+            say(f"acting on {where}; --context NAME says which one is meant")
+        if self._options.yes or not leaving:
+            return True
+        show(foretold_report(plan, wide=False), to_stderr=True)
+        count = "1 pod" if len(leaving) == 1 else f"{len(leaving)} pods"
+        waiting = len(plan.moves) - len(leaving)
+        kept = f" ({waiting} more stay, since their replacements would wait)" if waiting else ""
+        return confirmed(f"Evict {count} as shown{kept}{'' if where is None else f', in {where}'}? [y/N] ")
+
+
+def _print(plan: ForetoldPlan | ForetoldResult, output: OutputFormat) -> None:
+    from rescheduler.report.foretold import foretold_report
+
+    if output in (OutputFormat.JSON, OutputFormat.YAML):
+        print_document(plan, output)
+    else:
+        show(foretold_report(plan, wide=output is OutputFormat.WIDE))

@@ -57,6 +57,13 @@ def positive_duration(text: str) -> float:
     return parse_positive_duration(text.strip())
 
 
+def duration(text: str) -> float:
+    """A Go duration in seconds, 0 among them. Raises ValueError."""
+    from rescheduler.policy.fields.values import parse_duration
+
+    return parse_duration(text.strip())
+
+
 class MomentInTime(NamedTuple):
     """A time, or one so many seconds after the cluster was read."""
 

@@ -12,6 +12,7 @@ from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.streams import is_terminal, say, warn
 
 if TYPE_CHECKING:
+    from rescheduler.composition.foretelling import GivenFiles
     from rescheduler.composition.live.cluster_source import ClusterOptions
     from rescheduler.composition.scheduler_sources import Predictions
     from rescheduler.extension_points import LedgerReading, Progress
@@ -23,13 +24,26 @@ if TYPE_CHECKING:
 
 def policy_from(options: SelectionFlags) -> Policy:
     """The policy files in order, with what the command line sets instead. Raises PolicyError or UsageError."""
-    from rescheduler.daemon.plugins import PLUGINS, load_policy
+    theirs = given_files(options).theirs
+    if theirs:
+        raise UsageError(
+            f"{theirs[0][0]}: a DeschedulerPolicy, which plan, apply, run and check read; name a ReschedulerPolicy here"
+        )
+    return own_policy_from(options)
+
+
+def own_policy_from(options: SelectionFlags) -> Policy:
+    """As ``policy_from``, where no file is descheduler's."""
+    from rescheduler.daemon.plugins import load_policy
+
+    return overridden_by(options, load_policy(options.policy or []))
+
+
+def overridden_by(options: SelectionFlags, policy: Policy) -> Policy:
+    """A policy with what the command line sets instead. Raises UsageError."""
+    from rescheduler.daemon.plugins import PLUGINS
     from rescheduler.policy.reading.overrides import overridden
 
-    theirs = descheduler_files(options)
-    if theirs:
-        raise UsageError(f"{theirs[0]}: a DeschedulerPolicy, which plan and check read; name a ReschedulerPolicy here")
-    policy = load_policy(options.policy or [])
     if not isinstance(options, PlanFlags):
         return policy
     try:
@@ -93,13 +107,11 @@ def selection_from(options: SelectionFlags) -> Selection:
     return Selection(namespaces=tuple(dict.fromkeys(options.namespace or ())), selector=options.selector)
 
 
-def descheduler_files(options: SelectionFlags) -> tuple[str, ...]:
-    """Those of the policies that are descheduler's."""
-    if not options.policy:
-        return ()
-    from rescheduler.composition.foretelling import descheduler_files as among
+def given_files(options: SelectionFlags) -> GivenFiles:
+    """The policies by whose they are; what stands in descheduler's is read here, and nowhere else."""
+    from rescheduler.composition.foretelling import sorted_out
 
-    return among(options.policy)
+    return sorted_out(options.policy or ())
 
 
 def read_world(

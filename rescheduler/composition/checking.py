@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.scheduler_file import UnreadableFileError, read_text
-from rescheduler.composition.foretelling import descheduler_files, read_file
+from rescheduler.composition.foretelling import read_file, sorted_out
 from rescheduler.composition.load.metrics import check_providers
 from rescheduler.composition.scheduler_sources import NamedConfiguration, named_configurations
 from rescheduler.descheduler.policy_file import DeschedulerPolicy
@@ -44,11 +44,11 @@ def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = No
     policies: list[str] = []
     configurations: list[NamedConfiguration] = []
     foreign: list[tuple[str, DeschedulerPolicy]] = []
-    theirs = descheduler_files(files)
+    theirs = dict(sorted_out(files).theirs)
     for file in files:
         try:
             if file in theirs:
-                foreign.append((file, read_file(file)))
+                foreign.append((file, read_file(file, theirs[file])))
                 continue
             text = _text_of_scheduler(file)
             if text is None:

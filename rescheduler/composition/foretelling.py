@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rescheduler.adapters.files.stop_file import stop_file
-from rescheduler.descheduler.foretelling import OwnRules, foretold_plan
+from rescheduler.descheduler.converting.convert import converted
+from rescheduler.descheduler.foretelling import foretold_plan
+from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import (
     DeschedulerPolicy,
     is_descheduler_text,
@@ -16,27 +19,71 @@ from rescheduler.extension_points import LedgerReading
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
-from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.fields.policy import Guidance, Policy
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.policy_text import MOST_BYTES
 from rescheduler.scheduling.schedulers import Schedulers
 
 
-def descheduler_files(files: Sequence[str]) -> tuple[str, ...]:
-    """Those of the files that are DeschedulerPolicies, told by their beginning; what cannot be read is not."""
-    return tuple(file for file in files if is_descheduler_text(_text(file)))
+class GivenFiles(NamedTuple):
+    """Policies by whose they are. ``theirs``: DeschedulerPolicies with what stands in them, each read once."""
+
+    theirs: tuple[tuple[str, bytes], ...]
+    own: tuple[str, ...]
 
 
-def read_file(file: str) -> DeschedulerPolicy:
-    """Read one. Raises PolicyError."""
-    return read_descheduler_policy(_text(file), file)
+def sorted_out(files: Sequence[str]) -> GivenFiles:
+    """Tell DeschedulerPolicies from our own by their beginning; what cannot be read is left to whoever reads ours."""
+    found = [(file, _bytes(file)) for file in files]
+    return GivenFiles(
+        tuple((file, raw) for file, raw in found if is_theirs(raw)),
+        tuple(file for file, raw in found if not is_theirs(raw)),
+    )
 
 
-def only_one(files: Sequence[str]) -> None:
-    """Raise PolicyError where there are two of them."""
-    if len(files) > 1:
-        text = f"a second DeschedulerPolicy beside {files[0]}; name one of them"
-        raise PolicyError([ReadingProblem(files[1], 0, 0, "", text)])
+def is_theirs(raw: bytes) -> bool:
+    """Whether what stands in a file is meant as a DeschedulerPolicy."""
+    return is_descheduler_text(raw.decode("utf-8-sig", errors="replace"))
+
+
+def read_file(file: str, raw: bytes) -> DeschedulerPolicy:
+    """Read what stands in one. Raises PolicyError."""
+    if len(raw) > MOST_BYTES:
+        raise PolicyError([ReadingProblem(file, 0, 0, "", f"larger than {MOST_BYTES // 1024} KiB; that is no policy")])
+    try:
+        return read_descheduler_policy(raw.decode("utf-8-sig"), file)
+    except UnicodeDecodeError as error:
+        raise PolicyError([ReadingProblem(file, 0, 0, "", f"not UTF-8 at byte {error.start}")]) from None
+
+
+def read_only_one(given: GivenFiles) -> DeschedulerPolicy | None:
+    """The one that is there, if any. Raises PolicyError where there are two of them."""
+    if len(given.theirs) > 1:
+        (first, _), (second, _) = given.theirs[:2]
+        text = f"a second DeschedulerPolicy beside {first}; name one of them"
+        raise PolicyError([ReadingProblem(second, 0, 0, "", text)])
+    return read_file(*given.theirs[0]) if given.theirs else None
+
+
+def converted_file(file: str) -> str:
+    """The policy of our own that comes nearest to a DeschedulerPolicy. Raises PolicyError."""
+    given = sorted_out([file])
+    written = read_only_one(given)
+    if written is None:
+        text = "is no DeschedulerPolicy, nor a ConfigMap that holds one" if _bytes(file) else "cannot be read"
+        raise PolicyError([ReadingProblem(file, 0, 0, "", text)])
+    return converted(written, file)
+
+
+def policy_beside(policy: Policy, files: Sequence[str]) -> Policy:
+    """Our own rules beside a DeschedulerPolicy: its plugins are the objectives, and kube-scheduler places the pods.
+
+    Raises PolicyError for objectives of our own.
+    """
+    if "objectives" in policy.model_fields_set:
+        text = "stand beside a DeschedulerPolicy, whose plugins are the objectives; leave them out"
+        raise PolicyError([ReadingProblem(", ".join(files), 0, 0, "objectives", text)])
+    return policy.model_copy(update={"guidance": Guidance.PREDICT})
 
 
 def plan(
@@ -53,12 +100,12 @@ def plan(
     return foretold_plan(cluster, written, schedulers, OwnRules(policy, selection, earlier.ledger, stop))
 
 
-def _text(file: str) -> str:
+def _bytes(file: str) -> bytes:
     path = Path(file)
     try:
         if not path.is_file():
-            return ""
+            return b""
         with path.open("rb") as stream:
-            return stream.read(MOST_BYTES).decode("utf-8-sig", errors="replace")
+            return stream.read(MOST_BYTES + 1)
     except (OSError, ValueError):
-        return ""
+        return b""

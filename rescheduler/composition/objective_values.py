@@ -32,6 +32,7 @@ from rescheduler.policy.fields.policy import Policy, with_unrest
 from rescheduler.policy.reading.objective_arguments import arguments_of
 from rescheduler.scheduling.schedulers import Schedulers
 from rescheduler.usage.observed_use import observed_use
+from rescheduler.usage.targets import targets_as_numbers
 
 _NO_PLAN: Final = Plan(snapshot=SnapshotSummary(taken_at=None, nodes=0, pods=0, pending_pods=0, source=""))
 """What stands after it is what stands."""
@@ -93,7 +94,7 @@ def _price_in_use(case: _Case, args: EmptyNodesArgs) -> float:
 
 def _overload(case: _Case, args: SpreadLoadArgs) -> float:
     observed = observed_use(case.columns, case.usage, args.statistic, tuple(args.target))
-    return overload_left(case.cluster, _NO_PLAN, observed, args.target)
+    return overload_left(case.cluster, _NO_PLAN, observed, targets_as_numbers(args.target, case.columns, observed))
 
 
 def _pairs(case: _Case, args: SeparateAntagonistsArgs) -> float:

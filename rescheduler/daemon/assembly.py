@@ -17,9 +17,9 @@ from rescheduler.daemon.cluster_access import ClusterAccess
 from rescheduler.daemon.leadership.leading import Leading
 from rescheduler.daemon.loop import Loop, Parts
 from rescheduler.daemon.once import Once
-from rescheduler.daemon.plugins import load_policy
 from rescheduler.daemon.policies.policy_files import PolicyFiles
 from rescheduler.daemon.policies.policy_in_force import PolicyInForce
+from rescheduler.daemon.policies.with_descheduler import load_run_policy
 from rescheduler.daemon.policy_runtime import PolicyRuntime, RuntimeParts, make_runtime
 from rescheduler.daemon.recording.archive_keeper import ArchiveKeeper
 from rescheduler.daemon.rounds.live_world import Ground
@@ -44,12 +44,16 @@ SYNC_SECONDS: Final = 2.0
 
 @dataclass(frozen=True)
 class DaemonOptions:
-    """What the command line says. ``is_once``: one round at once, and no more."""
+    """What the command line says. ``is_once``: one round at once, and no more.
+
+    ``descheduling_interval``: seconds between two cycles of a DeschedulerPolicy, None: as the triggers say.
+    """
 
     where: ClusterOptions
     policy_files: tuple[str, ...] = ()
     seed: int = 0
     is_once: bool = False
+    descheduling_interval: float | None = None
 
 
 class Daemon:
@@ -68,7 +72,7 @@ class Daemon:
         self._once = Once(clock, is_once=options.is_once)
         self.orders = Orders(clock)
         self.inbox = Inbox(self.orders.wake.set)
-        self.policies = PolicyInForce(PolicyFiles(options.policy_files, load_policy, clock), clock, self.hear)
+        self.policies = PolicyInForce(PolicyFiles(options.policy_files, self._load_policy, clock), clock, self.hear)
         self.leading = Leading(options.where, self.policy, clock, self.hear)
         self.access = ClusterAccess(
             options.where, clock, self.hear, stirred=self.orders.wake.stir, fence=self.leading.fence
@@ -95,6 +99,9 @@ class Daemon:
     def ledger(self) -> Ledger | None:
         """As last read."""
         return None if self.loop is None else self.loop.runtime.rounds.ledger
+
+    def _load_policy(self, files: Sequence[str]) -> Policy:
+        return load_run_policy(files, self.options.descheduling_interval)
 
     def listen(self, listeners: Sequence[Listener]) -> None:
         """From now on these hear what is told, after our own."""
@@ -199,6 +206,7 @@ class Daemon:
         return RuntimeParts(
             ground=ground,
             policy_files=self.options.policy_files,
+            contents=lambda: self.policies.reading.contents,
             seed=self.options.seed,
             tell=self.hear,
             read_config_maps=access.config_maps,

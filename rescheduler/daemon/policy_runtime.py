@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from rescheduler.composition.live.descheduling import Chosen, round_plan
 from rescheduler.composition.load.daemon_load import DaemonLoad
 from rescheduler.composition.objective_values import objective_values
 from rescheduler.composition.scheduler_sources import predictions_by
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.autoscaler.handing_over import HandOver
+from rescheduler.daemon.policies.with_descheduler import descheduler_policy_in
+from rescheduler.daemon.rounds.descheduling_world import ways_of, world_of_victims
 from rescheduler.daemon.rounds.live_world import Ground, live_world
-from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
+from rescheduler.daemon.rounds.rounds import OWN_WAYS, MakePlan, RoundRunner
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
 from rescheduler.daemon.triggers import make_triggers, watched_objectives
 from rescheduler.daemon.triggers.asking import Asking
@@ -94,7 +97,8 @@ SHORTEST_PLAN_SECONDS: Final = 60.0
 @dataclass(frozen=True)
 class RuntimeParts:
     """What runtimes are made with. ``policy_files``: named in messages; ``capacity``: how room is asked for, None: not;
-    ``selection``: all pods but the daemon's own.
+    ``selection``: all pods but the daemon's own; ``contents``: of the files that are in force, a DeschedulerPolicy
+    among them.
 
     ``read_config_maps``: those that schedulers are configured by; raises ClusterError. ``use_load`` is given each new
     collector of load, so that somebody tells it of evictions, and ``use_schedulers`` each new watch over schedulers.
@@ -108,6 +112,7 @@ class RuntimeParts:
     use_load: Callable[[DaemonLoad | None], None]
     use_schedulers: Callable[[SchedulerWatch], None]
     capacity: Callable[[Policy], CapacityTarget | None]
+    contents: Callable[[], Mapping[str, bytes]] = dict
     selection: Selection = EVERYTHING
 
 
@@ -133,14 +138,22 @@ def make_runtime(
         cluster = replace(cluster, config_maps=parts.read_config_maps(found.config_maps))
     schedulers = found.schedulers(cluster)
     hand_over = _hand_over(parts, policy, None if before is None else before.hand_over)
+    world = live_world(ground, policy, load if isinstance(load, DaemonLoad) else None)
+    planner, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
+    written = descheduler_policy_in(parts.contents())
+    if written is not None:
+        chosen = Chosen(written, policy, parts.selection, schedulers)
+        planner, ways = _foreteller(parts, chosen), ways_of(chosen)
+        world = world_of_victims(world, ground, policy, written)
     rounds = RoundRunner(
-        live_world(ground, policy, load if isinstance(load, DaemonLoad) else None),
+        world,
         policy,
-        _planner(parts, policy, schedulers, hand_over),
+        planner,
         schedulers=schedulers,
         selection=parts.selection,
         timeout_seconds=max(SHORTEST_PLAN_SECONDS, REPAYMENTS_IN_A_PLAN * policy.disruption.breaker.repay_within),
         before=None if before is None else before.rounds,
+        ways=ways,
     )
     triggers = make_triggers(policy, parts.seed, cluster.taken_at, schedulers.names)
     watched = watched_objectives(triggers)
@@ -177,6 +190,13 @@ def _hand_over(parts: RuntimeParts, policy: Policy, before: HandsOver | None) ->
         stopped=lambda: ground.fence() or ground.stopped(),
         before=before if isinstance(before, HandOver) else None,
     )
+
+
+def _foreteller(parts: RuntimeParts, chosen: Chosen) -> MakePlan:
+    def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
+        return round_plan(cluster, chosen, ledger, wanted, parts.ground.stopped())
+
+    return plan
 
 
 def _planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_over: HandOver) -> MakePlan:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from rescheduler.descheduler.arguments import DeschedulerArguments, PodArguments
 from rescheduler.descheduler.evictor import DefaultEvictor, DefaultEvictorArguments
@@ -40,13 +40,27 @@ class Reply(Enum):
 
 
 class Chosen(NamedTuple):
-    """A pod that was asked to be evicted. ``refusal``: the API server's, None where it lets the pod go."""
+    """A pod that was asked to be evicted. ``refusal``: the API server's, None where it lets the pod go.
+
+    ``objection``: rule and reason of our own gate, where the walk goes on to the next candidate after it.
+    """
 
     pod: Pod
     plugin: str
     profile: str
     reason: str
     refusal: str | None
+    objection: tuple[str, str] | None = None
+
+
+class OwnGate(Protocol):
+    """Our own rules, asked within the walk."""
+
+    def objection(self, pod: Pod, profile: str, plugin: str) -> tuple[str, str] | None:
+        """Rule and reason against evicting a pod for a plugin; None: it may go."""
+
+    def spend(self, pod: Pod) -> int:
+        """Count a pod that goes; its wave."""
 
 
 class PluginRun(NamedTuple):
@@ -64,8 +78,10 @@ class Cycle:
     Counters of the limits are shared by all profiles.
     """
 
-    def __init__(self, cluster: Cluster, nodes: LabelSelector | None, limits: CycleLimits) -> None:
-        """``nodes``: those that plugins see; None: every ready one."""
+    def __init__(
+        self, cluster: Cluster, nodes: LabelSelector | None, limits: CycleLimits, gate: OwnGate | None = None
+    ) -> None:
+        """``nodes``: those that plugins see; None: every ready one. ``gate``: ours, whose no is a failed eviction."""
         self.cluster = cluster
         self.now = cluster.taken_at
         self.ready = tuple(node for node in cluster.nodes if node.is_ready)
@@ -75,6 +91,7 @@ class Cycle:
         self._named: set[str] = set()  # of all that were chosen
         self._limits = limits
         self._server = EvictionServer(cluster)
+        self._gate = gate
         self._by_node: Counter[str] = Counter()
         self._by_namespace: Counter[str] = Counter()
         self._total = 0
@@ -106,12 +123,20 @@ class Cycle:
             return Reply.NODE_LIMIT
         if _is_reached(limits.per_namespace, self._by_namespace[pod.namespace]):
             return Reply.NAMESPACE_LIMIT
+        objection = None if self._gate is None else self._gate.objection(pod, step.profile, step.plugin)
+        if objection is not None:
+            if pod.key not in self._named:
+                self._named.add(pod.key)
+                self.chosen.append(Chosen(pod, step.plugin, step.profile, reason, None, objection))
+            return Reply.REFUSED
         refusal = self._server.refusal(pod, is_terminating=pod.is_terminating or pod.key in self.evicted)
         if pod.key not in (self.evicted if refusal is None else self._named):
             self._named.add(pod.key)
             self.chosen.append(Chosen(pod, step.plugin, step.profile, reason, refusal))
         if refusal is not None:
             return Reply.REFUSED
+        if self._gate is not None:
+            self._gate.spend(pod)
         self.evicted.add(pod.key)
         self._total += 1
         self._by_node[pod.node_name or ""] += 1
@@ -231,10 +256,14 @@ class CycleResult(NamedTuple):
 
 
 def run_cycle(
-    cluster: Cluster, profiles: Sequence[DeschedulerProfile], nodes: LabelSelector | None, limits: CycleLimits
+    cluster: Cluster,
+    profiles: Sequence[DeschedulerProfile],
+    nodes: LabelSelector | None,
+    limits: CycleLimits,
+    gate: OwnGate | None = None,
 ) -> CycleResult:
     """Deschedule points of all profiles in order, then their balance points; nothing with fewer than two nodes."""
-    cycle = Cycle(cluster, nodes, limits)
+    cycle = Cycle(cluster, nodes, limits, gate)
     if len(cycle.nodes) < 2:
         message = f"{len(cycle.nodes)} ready nodes; with fewer than 2 nothing is done"
         return CycleResult(

@@ -13,7 +13,7 @@ from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.foretold_plan import Landing
+from rescheduler.model.plan.plan import Landing
 from rescheduler.scheduling.schedulers import Schedulers
 
 _SUFFIX = "-replacement"

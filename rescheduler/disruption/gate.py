@@ -232,6 +232,8 @@ def _not_eligible(pod: Pod, context: GateContext, spent: Spent) -> Iterator[tupl
 
 def _destination(move: Move, pod: Pod, context: GateContext) -> Iterator[tuple[str, str]]:
     """Whether there still is a place for the pod."""
+    if not move.has_destination:
+        return
     node = context.cluster.node_by_name.get(move.to_node)
     if node is None:
         yield "DestinationGone", f"has no place any more: node {move.to_node} is not there"

@@ -22,12 +22,14 @@ from rescheduler.model.plan.disruption import Eligibility, Selection
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PodReference, Refusal
 from rescheduler.model.usage.trust import NodeTrust
-from rescheduler.policy.fields.policy import Mode, Permission, Policy
+from rescheduler.policy.fields.policy import Mode, Permission, Policy, with_unready
 
 Recheck = Callable[[Cluster, Sequence[Move]], Mapping[str, str]]
 """Asks the filters again: for each pod (by uid) whose destination does not take it any more, the reason."""
 AskTrust = Callable[[], NodeTrust]
 """Asks how far measured use is believed right now."""
+AskLenient = Callable[[Move], bool]
+"""Whether the pod of a move was chosen for a state in which it is not Ready."""
 AskHealth = Callable[[Cluster, Ledger], Sequence[Finding]]
 """Asks what speaks against acting now, beyond what one snapshot shows."""
 
@@ -52,6 +54,7 @@ class PolicyGate(Gate):
         fence: Callable[[Ledger], str | None] = lambda _: None,
         health: AskHealth | None = None,
         before: PolicyGate | None = None,
+        lenient: AskLenient = lambda _: False,
     ) -> None:
         """``is_confirmed``: a person said yes to this plan; otherwise only a policy with mode Execute lets pods go.
 
@@ -59,7 +62,7 @@ class PolicyGate(Gate):
         shows it. ``recheck`` asks the filters again; None: somebody else does (the executor's proof). ``trust`` is
         asked before each wave; None: the plan was not made by measured use (no provider, or requests stood in for it).
         ``stop``: the kill switch; ``fence``: whether the plan is the one in force. ``before``: the gate under another
-        policy, of which it takes over what no snapshot shows.
+        policy, of which it takes over what no snapshot shows. ``lenient``: whose pods need not be Ready.
         """
         self._policy = policy
         self._selection = selection
@@ -72,6 +75,7 @@ class PolicyGate(Gate):
         self._granted: frozenset[str] | None = frozenset() if is_ramping else None
         self._stop = stop
         self._fence = fence
+        self._lenient = lenient
         self._health = health or self._seen_health
         self._origins: dict[str, str] = {}
         self._workload_of: dict[str, str] = {}
@@ -87,12 +91,31 @@ class PolicyGate(Gate):
     ) -> tuple[Permit | Refusal, ...]:
         """One answer for each move; see ``permit_wave``."""
         self._remember(moves, cluster)
+        # Each kind is counted with the other by ``sent``: the gate is asked anew, pod by pod, before each goes.
+        groups = {need: [move for move in moves if self._lenient(move) is need] for need in (False, True)}
+        found = {
+            move.pod: verdict
+            for need, group in groups.items()
+            if group
+            for move, verdict in zip(group, self._permit(group, cluster, sent, ledger, is_lenient=need), strict=True)
+        }
+        return tuple(found[move.pod] for move in moves)
+
+    def _permit(
+        self,
+        moves: Sequence[Move],
+        cluster: Cluster,
+        sent: Sequence[PodReference],
+        ledger: Ledger,
+        *,
+        is_lenient: bool,
+    ) -> tuple[Permit | Refusal, ...]:
         gone = frozenset([*(reference.uid for reference in sent), *(entry.pod.uid for entry in ledger.debts)])
         return permit_wave(
             moves,
             GateContext(
                 cluster=cluster,
-                eligibility=self._eligibility(with_debts(cluster, gone), sent, ledger),
+                eligibility=self._eligibility(with_debts(cluster, gone), sent, ledger, is_lenient=is_lenient),
                 may_execute=self._may_execute,
                 sent={reference.uid: self._origins.get(reference.uid, "") for reference in sent},
                 sent_namespaces=Counter(reference.namespace for reference in sent),
@@ -143,10 +166,12 @@ class PolicyGate(Gate):
             if workload is not None:
                 self._workload_of[move.pod.uid] = workload.uid
 
-    def _eligibility(self, cluster: Cluster, sent: Sequence[PodReference], ledger: Ledger) -> Eligibility:
+    def _eligibility(
+        self, cluster: Cluster, sent: Sequence[PodReference], ledger: Ledger, *, is_lenient: bool
+    ) -> Eligibility:
         return decide_eligibility(
             cluster,
-            self._policy,
+            with_unready(self._policy) if is_lenient else self._policy,
             self._selection,
             self._schedulers,
             remembered_replicas=self._replicas,

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from rescheduler.model.plan.foretold_plan import ForetoldPlan
+from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
 from rescheduler.model.plan.plan import API_VERSION, Plan, PlanResult
 
 # JSON Schema of what scripts read: a Plan, and the PlanResult of carrying one out.
@@ -19,9 +19,14 @@ _ALWAYS_WRITTEN = ("apiVersion", "kind", "snapshot", "objectives", "moves", "pla
 def plan_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) that every plan and every result satisfies."""
     references, components = msgspec.json.schema_components(
-        (Plan, PlanResult, ForetoldPlan), ref_template="#/$defs/{name}"
+        (Plan, PlanResult, ForetoldPlan, ForetoldResult), ref_template="#/$defs/{name}"
     )
-    for name, kind in (("Plan", "Plan"), ("PlanResult", "PlanResult"), ("ForetoldPlan", "Plan")):
+    for name, kind in (
+        ("Plan", "Plan"),
+        ("PlanResult", "PlanResult"),
+        ("ForetoldPlan", "Plan"),
+        ("ForetoldResult", "PlanResult"),
+    ):
         definition = components[name]
         definition["properties"]["apiVersion"] = {"const": API_VERSION}
         definition["properties"]["kind"] = {"const": kind}

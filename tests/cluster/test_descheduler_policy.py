@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import AT_ONCE, daemon
 from tests.cluster.descheduler import descheduler_command, locate_descheduler
 from tests.cluster.scenes import put
-from tests.cluster.shapes import deployment, disruption_budget
+from tests.cluster.shapes import deployment, disruption_budget, replica_set
 from tests.cluster.tool import Tool
 
 POLICY = """\
@@ -73,3 +74,89 @@ def test_plan_names_the_victims_of_the_real_descheduler(
     assert by_workload(victims) == {"busy": 1, "wrong": 2}
     assert {write.name for write in sent if write.code >= 300} == set(refused)
     assert evicted <= before
+
+
+CARRIED_OUT = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+gracePeriodSeconds: 1
+profiles:
+- name: first
+  pluginConfig:
+  - {name: DefaultEvictor}
+  - {name: RemovePodsViolatingNodeTaints}
+  - {name: RemoveFailedPods, args: {minPodLifetimeSeconds: 0}}
+  plugins:
+    deschedule: {enabled: [RemoveFailedPods, RemovePodsViolatingNodeTaints]}
+"""
+
+
+def wrongly_placed(cluster: Cluster) -> None:
+    """Pods on a node whose taint they do not tolerate, a pair that a budget keeps, and one that has failed."""
+    cluster.add_nodes(3, cpu="4")
+    put(cluster, "node-1", deployment("wrong", replicas=3, cpu="500m"), 3)
+    put(cluster, "node-1", deployment("kept", replicas=2, cpu="500m"), 2)
+    cluster.create(disruption_budget("kept", minAvailable=2))
+    put(cluster, "node-1", replica_set("broken", replicas=1, cpu="100m"), 1)
+    (broken,) = cluster.pods_by_node("default", labels="app=broken")["node-1"]
+    cluster.api.patch("pods", broken, {"status": {"phase": "Failed"}}, "default", subresource="status")
+    taint = {"key": "dedicated", "value": "db", "effect": "NoSchedule"}
+    cluster.api.patch("nodes", "node-1", {"spec": {"taints": [taint]}})
+
+
+def test_apply_evicts_its_victims_within_our_own_rules(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
+    """In waves of one replica; with the file's grace period; an Event under the plugin's name on each.
+
+    What a budget keeps is not even asked for; a second apply finds nothing left to do.
+    """
+    wrongly_placed(cluster)
+    policy = tmp_path / "descheduler.yaml"
+    policy.write_text(CARRIED_OUT)
+    audit = cluster.control_plane.audit
+    mark = audit.mark()
+    result = tool.run("apply", "--yes", "--policy", str(policy), "-o", "json").document
+    assert {(move["objective"], move["outcome"]) for move in result["moves"]} == {
+        ("RemoveFailedPods", "Landed"),
+        ("RemovePodsViolatingNodeTaints", "Landed"),
+    }
+    assert by_workload(move["pod"]["name"] for move in result["moves"]) == {"broken": 1, "wrong": 3}
+    assert [move["wave"] for move in result["moves"] if move["landing"] == "OtherNode"] == [1, 2, 3]
+    assert all(move["landedOn"] in ("node-0", "node-2") for move in result["moves"] if move["landing"] == "OtherNode")
+    sent = [write for write in audit.writes_since(mark, user=tool.user) if write.subresource == "eviction"]
+    assert by_workload(write.name for write in sent if not write.is_dry_run) == {"broken": 1, "wrong": 3}
+    events = [
+        item for item in cluster.api.list("events", "default")
+        if item.get("action") == "Descheduled" and item["involvedObject"]["kind"] == "Pod"
+    ]  # fmt: skip
+    assert Counter(item["reason"] for item in events) == {"RemoveFailedPods": 1, "RemovePodsViolatingNodeTaints": 3}
+    again = tool.run("apply", "--yes", "--policy", str(policy), "-o", "json", code=None).document
+    assert again["moves"] == []
+
+
+def test_run_shows_its_cycles_by_default_and_writes_nothing(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
+    """The file alone is a dry run, whatever it would evict; one cycle with an interval of 0."""
+    wrongly_placed(cluster)
+    policy = tmp_path / "descheduler.yaml"
+    policy.write_text(CARRIED_OUT)
+    calm = tool.policy(AT_ONCE)
+    tool.writes()
+    with daemon(tool, "--policy", str(policy), "--policy", calm, "--descheduling-interval", "0") as process:
+        ended = process.wait_for("round ended")
+        assert process.process.wait(30) == 0, process.told()
+    assert ended["planned"] == 3  # the careful defaults of run: two of a workload an hour
+    assert tool.writes() == []
+
+
+def test_run_executes_where_a_policy_beside_says_so(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
+    """Within the careful defaults of run that the policy beside leaves in force: two pods of a workload an hour."""
+    wrongly_placed(cluster)
+    policy = tmp_path / "descheduler.yaml"
+    policy.write_text(CARRIED_OUT)
+    careful = "disruption: {rampUp: unlimited, rates: {perWorkloadPerHour: 2}}"
+    beside = tool.policy("\n".join(["mode: Execute", "telemetry: {address: '127.0.0.1:0'}", AT_ONCE, careful]))
+    with daemon(tool, "--policy", str(policy), "--policy", beside, "--once") as process:
+        ended = process.wait_for("round ended")
+        assert process.process.wait(60) == 0, process.told()
+    assert (ended["planned"], ended["outcomes"]) == (3, {"Landed": 3}), ended
+    sent = [write for write in tool.writes() if write.subresource == "eviction" and not write.is_dry_run]
+    assert by_workload(write.name for write in sent) == {"broken": 1, "wrong": 2}

@@ -14,7 +14,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.autoscalers.capacity_target import KubernetesCapacity
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.client.paths import ensure_namespace
-from rescheduler.adapters.kubernetes.eviction.events import record
+from rescheduler.adapters.kubernetes.eviction.events import Act, record
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.guidance.guidance_support import why_no_gates, why_no_holds
 from rescheduler.adapters.kubernetes.leases import KubernetesLease
@@ -105,7 +105,7 @@ class Account:
     def tell(self) -> None:
         """On a pod and on its owner."""
         owner = OwnerReference("ReplicaSet", "web", "u")
-        assert record(self.connection, self.web(), owner, self.clock.now(), "Moved", "from here to there")
+        assert record(self.connection, self.web(), owner, self.clock.now(), Act("Moved", "from here to there"))
         events = self.cluster.api.request("GET", "/apis/events.k8s.io/v1/namespaces/default/events")["items"]
         assert {item["regarding"]["kind"] for item in events if item["reason"] == "Moved"} == {"Pod", "ReplicaSet"}
 

@@ -177,8 +177,11 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
         self._store.put_pod(structs.replace(standing, nominated_node=node))
         return True
 
-    def record(self, pod: PodReference, reason: str, message: str) -> None:
-        """Tell of an act by an Event on the pod."""
+    def record(
+        self, pod: PodReference, reason: str, message: str, *, action: str = "", is_warning: bool = False
+    ) -> None:
+        """Tell of an act by an Event on the pod; its action and its type are not kept."""
+        del action, is_warning
         self._store.write("create", "events", pod.namespace, pod.name, reason)
         self._store.events.append(Event(self.clock.now(), reason, pod.key, message))
 

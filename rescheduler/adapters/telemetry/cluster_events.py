@@ -108,7 +108,7 @@ class ClusterEvents(Listener):
             if owner is not None and not self._may_tell(owner.uid, one.reason, one.once):
                 owner = None
             note = self._clean(one.note)
-            if not events.record(self._connection, one.pod, owner, self._clock.now(), one.reason, note):
+            if not events.record(self._connection, one.pod, owner, self._clock.now(), events.Act(one.reason, note)):
                 self._told.pop((one.pod.uid or one.pod.key, one.reason, one.once), None)
                 self._rest()
 
@@ -142,7 +142,7 @@ class ClusterEvents(Listener):
 
     def _send(self, regarding: dict[str, str], namespace: str, reason: str, note: str) -> None:
         """One Event; what goes wrong is dropped."""
-        body = events.event({**regarding, "namespace": namespace}, self._clock.now(), reason, note)
+        body = events.event({**regarding, "namespace": namespace}, self._clock.now(), events.Act(reason, note))
         body["regarding"] = regarding
         try:
             self._connection.send("POST", event_path(namespace), body)

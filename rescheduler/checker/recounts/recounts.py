@@ -39,7 +39,7 @@ def recounts_of(policy: Policy, cluster: Cluster, observed: ObservedUse | None) 
             found[objective.name] = Recount(True, reached, partial(too_many_emptied, cluster, args=args))
         elif objective.name == "SpreadLoad" and observed is not None:
             found[objective.name] = Recount(
-                False, partial(overload_left, cluster, observed=observed, target=args.target)
+                False, partial(overload_left, cluster, observed=observed, target=args.shares)
             )
         elif objective.name == "SeparateAntagonists":
             found[objective.name] = Recount(False, partial(pairs_left, cluster, args=args, now=cluster.taken_at))

@@ -86,10 +86,10 @@ def apply(
             target, clock, policy, selection, known, timeout_seconds, progress, ledgers, run_id, hear_moves
         )
 
-    return _carried_out(proposed, run_id, cluster, options, policy, executor, told)
+    return carried_out(proposed, run_id, cluster, options, policy, executor, told)
 
 
-def _carried_out(
+def carried_out(
     proposed: Plan,
     run_id: str,
     cluster: Cluster,
@@ -97,8 +97,12 @@ def _carried_out(
     policy: Policy,
     executor: Callable[[ExecutionTarget, Clock, Ledgers], Executor],
     told: list[str],
+    grace_seconds: int | None = None,
 ) -> PlanResult:
-    """Look at rights, version and what earlier runs left, then carry out under a guardian. Raises ClusterError."""
+    """Look at rights, version and what earlier runs left, then carry out under a guardian. Raises ClusterError.
+
+    ``grace_seconds``: given to each pod that is evicted; None: its own.
+    """
     from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
     from rescheduler.adapters.kubernetes.reader import LiveReader
     from rescheduler.composition.live.guarding import freed_of_earlier_runs, guarded
@@ -114,7 +118,7 @@ def _carried_out(
     with guarded(options, policy, run_id, connection) as guard:
         target = KubernetesTarget(
             connection, LiveReader(connection), clock=clock, hold_namespace=policy.hold.namespace,
-            scope=policy.scope.namespaces.include or (), guard=guard.start,
+            scope=policy.scope.namespaces.include or (), guard=guard.start, grace_seconds=grace_seconds,
         )  # fmt: skip
         result = executor(target, clock, ledgers_of(connection, policy, clock, told.append)).carry_out(proposed)
     return with_changes(result, warnings=(*warnings, *dict.fromkeys(told), *result.warnings))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from rescheduler.daemon.policies.with_descheduler import descheduler_files
 from rescheduler.extension_points import Clock, ClusterError, ReschedulerError
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
@@ -102,7 +103,7 @@ class PolicyFiles:
     def _read(self) -> PolicyReading:
         """Raises as ``load``, and ClusterError never for the files that a policy names: ``load`` has read them."""
         policy = self._load(self._files)
-        self._named = named_files(policy)
+        self._named = (*named_files(policy), *descheduler_files(self._files))
         contents = {name: _content(name) for name in self._named}
         return PolicyReading(policy, policy_id(policy, contents), contents)
 

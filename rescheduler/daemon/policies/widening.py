@@ -15,6 +15,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.budgets import Rates
 from rescheduler.policy.fields.policy import Mode, Policy
+from rescheduler.policy.reading.named_files import named_files
 
 MOST_NAMESPACES_TOLD: Final = 5
 _NO_RATES: Final = Rates.model_construct(per_hour=None, per_day=None, per_workload_per_hour=None)
@@ -41,7 +42,11 @@ def widenings(
         for path in _differences(_dump(old), _dump(new), ())
     ]
     changed = [name for name, content in files[1].items() if files[0].get(name, content) != content]
-    words += [f"schedulers: the content of {printable(name)} has changed" for name in changed]
+    schedulers_own = named_files(new)
+    words += [
+        f"{'schedulers: ' if name in schedulers_own else ''}the content of {printable(name)} has changed"
+        for name in changed
+    ]
     if cluster is not None:
         words = [*_more_pods(old, new, cluster, schedulers), *words]
     return tuple(words)

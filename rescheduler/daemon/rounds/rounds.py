@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from rescheduler.cycle import prove_rest
@@ -25,7 +26,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
-from rescheduler.model.plan.plan import Plan, PlanResult, PodReference
+from rescheduler.model.plan.plan import Move, Plan, PlanResult, PodReference
 from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_labels, keep_seconds
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
@@ -60,6 +61,20 @@ MakePlan = Callable[[Cluster, Ledger, Mapping[str, Wanted]], Plan]
 """Proposes moves for a snapshot, given the ledger and who wanted how many replicas; it is not trusted."""
 
 
+@dataclass(frozen=True)
+class Ways:
+    """How the plans of a round are proven and carried out. ``lenient``: moves whose pods need not be Ready."""
+
+    executor: Callable[..., Executor] = Executor
+    proof: Callable[[Cluster, Plan], Sequence[str]] | None = None
+    as_seen: Callable[[Cluster], Cluster] | None = None
+    lenient: Callable[[Move], bool] = lambda _: False
+
+
+OWN_WAYS = Ways()
+"""Plans of our own objectives."""
+
+
 class RoundRunner:
     """Rounds under one policy. Remembers the cluster's health; everything else that counts stands in the ledger."""
 
@@ -73,11 +88,13 @@ class RoundRunner:
         selection: Selection = EVERYTHING,
         timeout_seconds: float = 600.0,
         before: RoundRunner | None = None,
+        ways: Ways = OWN_WAYS,
     ) -> None:
         """``before``: the rounds under the policy that was in force until now; what they have seen still counts."""
         self._world = world
         self._policy = policy
         self._plan = plan
+        self._ways = ways
         self._schedulers = schedulers
         self._selection = selection
         self._timeout_seconds = timeout_seconds
@@ -102,6 +119,7 @@ class RoundRunner:
             health=self._vigilance.findings,
             fence=lambda _: world.fence(),
             before=None if before is None else before._gate,
+            lenient=ways.lenient,
         )
 
     def watch(self, cluster: Cluster) -> None:
@@ -219,16 +237,20 @@ class RoundRunner:
         return breaker_objection(ledger.breaker, self._policy.disruption.breaker, cluster.taken_at)
 
     def _executor(self, run_id: str | None) -> Executor:
-        world, policy = self._world, self._policy
-        return Executor(
+        world, policy, ways = self._world, self._policy, self._ways
+
+        def own_proof(cluster: Cluster, rest: Plan) -> Sequence[str]:
+            return prove_rest(cluster, rest, policy, self._selection, self._schedulers)
+
+        return ways.executor(
             world.target,
             self._gate,
             world.clock,
             hold=HoldSettings(policy.hold.deadline, policy.hold.namespace),
             guidance=policy.guidance.value,
             timeout_seconds=self._timeout_seconds,
-            proof=lambda cluster, rest: prove_rest(cluster, rest, policy, self._selection, self._schedulers),
-            as_seen=self._schedulers.configured,
+            proof=ways.proof or own_proof,
+            as_seen=ways.as_seen or self._schedulers.configured,
             progress=world.progress,
             ledger=world.ledger,
             audit=world.audit,

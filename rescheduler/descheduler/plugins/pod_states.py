@@ -82,6 +82,11 @@ class PodLifeTimeArguments(PodArguments):
     including_init_containers: bool = False
     including_ephemeral_containers: bool = False
 
+    @property
+    def goes_by_state(self) -> bool:
+        """Whether more than age is asked for."""
+        return bool(self.states or self.conditions or self.exit_codes)
+
     @model_validator(mode="after")
     def _has_criterion(self) -> Any:
         if self.max_pod_life_time_seconds is None and not (self.states or self.conditions or self.exit_codes):

@@ -101,7 +101,7 @@ def _replaced(
     if not working or state.ready < min(desired, entry.ready):
         return None
     node = entry.landed_on or _landing(entry, working, claimed)
-    if node == entry.from_node:
+    if node == entry.from_node != entry.to_node:
         return closed(entry, EntryState.FAILED, now, f"its replacement came back to {node}", landed_on=node)
     return closed(entry, EntryState.REPAID, now, landed_on=node)
 

@@ -53,7 +53,7 @@ class OwnVerdict:
             return None
         self._session.look()
         objection = self.ask(move)
-        if objection is None and not has_room(move, departures, self._fresh.now):
+        if objection is None and move.has_destination and not has_room(move, departures, self._fresh.now):
             self._pod = None
             return f"{move.pod.key} finds no room on {move.to_node} any more; plan again"
         return objection

@@ -71,7 +71,7 @@ def still_needed(
         if pod is None or pod.is_terminating:
             raise PlanStoppedError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
         _check_origin(move, pod)
-        if move.to_node not in cluster.node_by_name:
+        if move.has_destination and move.to_node not in cluster.node_by_name:
             raise PlanStoppedError(f"node {move.to_node}, which {move.pod.key} is to move to, is not there; plan again")
     waiting = _open_placements(placements, cluster, outcomes, is_over=is_over)
     if not waiting and any(item.wave > 0 for item in plan.placements):

@@ -176,7 +176,7 @@ class WaveSender:
     def _may_go_on(self, departure: EvictedPod, moves: Sequence[Move], departures: Departures) -> bool:
         """Whether a pod landed where it was expected, is still on its way, or is in nobody's way where it is."""
         node = departure.landed_on
-        if node is None or node == departure.move.to_node:
+        if node is None or node == departure.move.to_node or not departure.move.has_destination:
             return True
         is_closed = any(hold.pod is None for hold in self._holds.on([node]))
         return not is_closed and is_harmless(departure, moves, departures.all, self._fresh.now)

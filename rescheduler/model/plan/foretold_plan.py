@@ -6,36 +6,36 @@ or in ``refusals``, numbered over both by ``order``.
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from msgspec import UNSET, Struct, UnsetType
 
-from rescheduler.model.plan.plan import API_VERSION, ObjectiveResult, PodReference, SnapshotSummary
-
-
-class Landing(StrEnum):
-    """Where the replacement of a victim comes to stand."""
-
-    OTHER_NODE = "OtherNode"
-    SAME_NODE = "SameNode"
-    PENDING = "Pending"
-    NO_REPLACEMENT = "NoReplacement"
+from rescheduler.model.plan.plan import (
+    API_VERSION,
+    Landing,
+    ObjectiveResult,
+    OutcomeKind,
+    PodReference,
+    SnapshotSummary,
+)
 
 
 class ForetoldMove(Struct, frozen=True, rename="camel"):
-    """One victim. ``to_node``: where kube-scheduler is predicted to put its replacement; None: nowhere."""
+    """One victim. ``to_node``: where kube-scheduler is predicted to put its replacement; None: nowhere.
+
+    ``instead_of``: it goes in the place of one that our own rules refused; such a move has no ``order``.
+    """
 
     pod: PodReference
     from_node: str
     to_node: str | None
     landing: Landing
-    order: int
     profile: str
     objective: str
     reason: str
     message: str
     wave: int
     needs_guidance: bool = False
+    order: int | UnsetType = UNSET
+    instead_of: PodReference | UnsetType = UNSET
 
 
 class ForetoldRefusal(Struct, frozen=True, rename="camel"):
@@ -64,3 +64,24 @@ class ForetoldPlan(Struct, frozen=True, rename="camel"):
     warnings: tuple[str, ...] = ()
     api_version: str = API_VERSION
     kind: str = "Plan"
+
+
+class ForetoldOutcome(ForetoldMove, frozen=True, rename="camel", kw_only=True):
+    """A victim with what became of it; ``message`` then says why, unless it landed as foretold."""
+
+    outcome: OutcomeKind
+    landed_on: str | None = None
+
+
+class ForetoldResult(Struct, frozen=True, rename="camel"):
+    """A foretold plan that was carried out, in whole or in part."""
+
+    snapshot: SnapshotSummary
+    objectives: tuple[ObjectiveResult, ...] = ()
+    moves: tuple[ForetoldOutcome, ...] = ()
+    placements: tuple[()] = ()
+    refusals: tuple[ForetoldRefusal, ...] = ()
+    warnings: tuple[str, ...] = ()
+    message: str = ""
+    api_version: str = API_VERSION
+    kind: str = "PlanResult"

@@ -28,6 +28,15 @@ class Status(StrEnum):
     UNKNOWN = "UNKNOWN"
 
 
+class Landing(StrEnum):
+    """Where the replacement of a pod that somebody else's rules chose is predicted to come to stand."""
+
+    OTHER_NODE = "OtherNode"
+    SAME_NODE = "SameNode"
+    PENDING = "Pending"
+    NO_REPLACEMENT = "NoReplacement"
+
+
 class PodReference(Struct, frozen=True, rename="camel"):
     """A pod by name and uid."""
 
@@ -72,7 +81,8 @@ class Move(Struct, frozen=True, rename="camel"):
 
     ``evict_first``: the pods of its wave leave before they arrive (pods on full nodes change places); written only
     where it is so. ``not_before``: until when ``run`` would hold it back in Execute (its ramp-up), RFC 3339; written
-    only under ``run`` in another mode, and only where it would.
+    only under ``run`` in another mode, and only where it would. ``landing``: the pod was chosen by somebody else's
+    rules, which promise no destination; ``to_node`` is then a prediction, the pod's own node where it has none.
     """
 
     pod: PodReference
@@ -84,6 +94,12 @@ class Move(Struct, frozen=True, rename="camel"):
     needs_guidance: bool = False
     evict_first: bool | UnsetType = UNSET
     not_before: str | UnsetType = UNSET
+    landing: Landing | UnsetType = UNSET
+
+    @property
+    def has_destination(self) -> bool:
+        """Whether the plan rests on the replacement coming to stand on ``to_node``."""
+        return self.landing is UNSET
 
 
 class WaveMark(Struct, frozen=True, rename="camel"):

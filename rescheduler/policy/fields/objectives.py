@@ -7,14 +7,24 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from rescheduler.model.objects.resources import QuantityError, Resources, requested_amount, resources
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.selectors import LabelKey, NodeSelector, PolicySelector
-from rescheduler.policy.fields.values import LARGEST_COUNT, Fraction, NamespaceName
+from rescheduler.policy.fields.values import LARGEST_COUNT, SHARE_SCHEMA, NamespaceName, Share, fraction, shown
 
 ObjectiveName: TypeAlias = Literal[
     "MakeRoom", "EmptyNodes", "SpreadLoad", "SeparateAntagonists", "Defragment", "FaultDomains", "SchedulerScore"
@@ -105,7 +115,56 @@ Statistic: TypeAlias = Annotated[str, AfterValidator(_statistic)]
 """How load over a window becomes one number."""
 
 
-def _named(target: dict[str, float]) -> dict[str, float]:
+class OverMean(PolicyModel):
+    """A target by the mean of all nodes."""
+
+    over_mean: Share
+    """Added to the mean share that nodes use when the plan is made."""
+
+
+def _target(value: Any) -> float | OverMean:
+    """A fraction of allocatable, or so much above the mean."""
+    if not isinstance(value, dict):
+        return fraction(value)
+    if set(value) != {"overMean"}:
+        keys = ", ".join(sorted(map(str, value))) or "nothing"
+        raise PydanticCustomError(
+            "target", "found a map of {keys}; write a share such as 70%, or {form}",
+            {"keys": printable(keys, 60), "form": "{overMean: 10%}"},
+        )  # fmt: skip
+    try:
+        return OverMean.model_validate({"overMean": value["overMean"]})
+    except ValidationError:
+        found = {"found": shown(value["overMean"])}
+        raise PydanticCustomError(
+            "target", "overMean: found {found}; write a share such as 0.1 or 10%", found
+        ) from None
+
+
+Target: TypeAlias = Annotated[
+    float | OverMean,
+    PlainValidator(_target),
+    PlainSerializer(
+        lambda told: {"overMean": told.over_mean} if isinstance(told, OverMean) else told, when_used="json"
+    ),
+    WithJsonSchema(
+        {
+            "oneOf": [
+                *SHARE_SCHEMA["oneOf"],
+                {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["overMean"],
+                    "properties": {"overMean": SHARE_SCHEMA},
+                },
+            ]
+        }
+    ),
+]
+"""A share of allocatable, or so much above the mean of all nodes."""
+
+
+def _named(target: dict[str, float | OverMean]) -> dict[str, float | OverMean]:
     if "" in target:
         raise PydanticCustomError("target", "a share has no resource before it; write cpu: 70%")
     return target
@@ -114,12 +173,24 @@ def _named(target: dict[str, float]) -> dict[str, float]:
 class SpreadLoadArgs(PolicyModel):
     """Bring the load of nodes below a target."""
 
-    target: Annotated[dict[str, Fraction], Field(min_length=1, max_length=16), AfterValidator(_named)] = Field(
-        default_factory=lambda: {"cpu": 0.7, "memory": 0.8}, json_schema_extra={"default": {"cpu": 0.7, "memory": 0.8}}
+    target: Annotated[dict[str, Target], Field(min_length=1, max_length=16), AfterValidator(_named)] = Field(
+        default_factory=lambda: dict[str, float | OverMean]({"cpu": 0.7, "memory": 0.8}),
+        json_schema_extra={"default": {"cpu": 0.7, "memory": 0.8}},
     )
-    """For each resource the fraction of allocatable above which a node is overloaded."""
+    """For each resource the fraction of allocatable above which a node is overloaded; or ``{overMean: 10%}``, so much
+    above the mean of the nodes when the plan is made."""
     statistic: Statistic = "mean"
     """How load over the window is judged: mean, mean+K*std, p50, p90, p95 or p99."""
+
+    @property
+    def is_told_by_mean(self) -> bool:
+        """Whether a target waits for the mean of the nodes."""
+        return any(isinstance(told, OverMean) for told in self.target.values())
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The targets that are numbers."""
+        return {resource: told for resource, told in self.target.items() if not isinstance(told, OverMean)}
 
 
 def _expiry(text: str) -> str:

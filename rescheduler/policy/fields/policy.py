@@ -24,6 +24,7 @@ from rescheduler.policy.fields.daemon.safety import (
     remembered_seconds,
 )
 from rescheduler.policy.fields.daemon.triggers import DEFAULT_TRIGGERS, TriggerEntry
+from rescheduler.policy.fields.descheduler import BesideDescheduler
 from rescheduler.policy.fields.kinds_of_pods import OwnerKind, PersistentVolumes
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.schedulers import SchedulerSource
@@ -275,11 +276,19 @@ class Policy(PolicyModel):
     """What ``run`` writes down beside the ledger."""
     autoscaler: CheckedAutoscalerPolicy = AutoscalerPolicy()
     """How ``run`` lives beside an autoscaler; docs/autoscaling.md."""
+    descheduler: BesideDescheduler = BesideDescheduler()
+    """What holds for a DeschedulerPolicy that stands beside this policy."""
 
 
 def with_unrest(policy: Policy) -> Policy:
     """The policy with ``disruption.unsettled: Allow``."""
     disruption = policy.disruption.model_copy(update={"unsettled": Permission.ALLOW})
+    return policy.model_copy(update={"disruption": disruption})
+
+
+def with_unready(policy: Policy) -> Policy:
+    """The policy with ``disruption.notReady: Allow``."""
+    disruption = policy.disruption.model_copy(update={"not_ready": Permission.ALLOW})
     return policy.model_copy(update={"disruption": disruption})
 
 

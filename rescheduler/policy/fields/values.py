@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, StringConstraints, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -118,11 +118,12 @@ def _share(value: object, largest: float) -> float:
     return float(number)
 
 
-def _fraction(value: object) -> float:
-    fraction = _share(value, 1.0)
-    if not fraction:
+def fraction(value: object) -> float:
+    """A share above 0 and at most 1, also written as a percentage. Raises PydanticCustomError."""
+    found = _share(value, 1.0)
+    if not found:
         raise PydanticCustomError("fraction", "0 leaves nothing at all; write a share such as 0.7 or 70%")
-    return fraction
+    return found
 
 
 LARGEST_COUNT = 1_000_000
@@ -154,17 +155,17 @@ CountOrUnlimited: TypeAlias = Annotated[
 ]
 """A whole number, or None where a policy says ``unlimited``."""
 
-_SHARE_SCHEMA = {
+SHARE_SCHEMA: Final[dict[str, Any]] = {
     "oneOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^[0-9]{1,4}(\.[0-9]+)?%$"}]
 }
 
-Fraction: TypeAlias = Annotated[float, BeforeValidator(_fraction), WithJsonSchema(_SHARE_SCHEMA)]
+Fraction: TypeAlias = Annotated[float, BeforeValidator(fraction), WithJsonSchema(SHARE_SCHEMA)]
 """A share above 0 and at most 1, also written as a percentage."""
 
-Share: TypeAlias = Annotated[float, BeforeValidator(lambda value: _share(value, 1.0)), WithJsonSchema(_SHARE_SCHEMA)]
+Share: TypeAlias = Annotated[float, BeforeValidator(lambda value: _share(value, 1.0)), WithJsonSchema(SHARE_SCHEMA)]
 """A share from 0 to 1, also written as a percentage."""
 
-Margin: TypeAlias = Annotated[float, BeforeValidator(lambda value: _share(value, 99.0)), WithJsonSchema(_SHARE_SCHEMA)]
+Margin: TypeAlias = Annotated[float, BeforeValidator(lambda value: _share(value, 99.0)), WithJsonSchema(SHARE_SCHEMA)]
 """A share of 0 or more, also written as a percentage."""
 
 NamespaceName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]

@@ -79,7 +79,7 @@ def test_a_policy_beside_it_sets_our_own_rules_and_no_objectives(desk: Desk) -> 
     own = desk.file("own.yaml", f"{HEAD}objectives: [{{name: MakeRoom}}]\n")
     answer = command(desk, "plan", "--policy", own)
     assert answer.code == 2
-    assert "objectives beside a DeschedulerPolicy" in answer.err
+    assert "stand beside a DeschedulerPolicy, whose plugins are the objectives" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_policy_beside_it_sets_our_own_rules_and_no_objectives(desk: Desk) -> 
         (["plan", "--objective", "MakeRoom"], "--objective: a DeschedulerPolicy brings its own plugins"),
         (["plan", "--remove-node", "a"], "leave the DeschedulerPolicy out"),
         (["plan", "-o", "html"], "has no such form"),
-        (["simulate"], "a DeschedulerPolicy, which plan and check read"),
-        (["explain", "pod", "default/web-0"], "a DeschedulerPolicy, which plan and check read"),
+        (["simulate"], "a DeschedulerPolicy, which plan, apply, run and check read"),
+        (["explain", "pod", "default/web-0"], "a DeschedulerPolicy, which plan, apply, run and check read"),
     ],
 )
 def test_what_cannot_be_asked_is_wrong_use(desk: Desk, words: list[str], said: str) -> None:

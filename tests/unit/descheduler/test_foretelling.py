@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from rescheduler.descheduler.foretelling import OwnRules, foretold_plan
+from rescheduler.descheduler.foretelling import foretold_plan
+from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.foretold_plan import ForetoldPlan, Landing
+from rescheduler.model.plan.foretold_plan import ForetoldPlan
+from rescheduler.model.plan.plan import Landing
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import DEFAULTS
 from tests.builders import budget, cluster, node, pod, taint, workload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.paths import event_path
@@ -22,22 +22,32 @@ _VERSIONS: Final = {
 }  # fmt: skip
 
 
-def record(
-    connection: Connection, pod: PodReference, owner: OwnerReference | None, now: float, reason: str, note: str
-) -> bool:
+ACTION: Final = "Reschedule"
+
+
+class Act(NamedTuple):
+    """What is told: the Event's reason, note and action."""
+
+    reason: str
+    note: str
+    action: str = ACTION
+    is_warning: bool = False
+
+
+def record(connection: Connection, pod: PodReference, owner: OwnerReference | None, now: float, act: Act) -> bool:
     """Write one Event on the pod and one on its owner; whether both were sent.
 
     What goes wrong is dropped: telling never stops a plan.
     """
-    for regarding, text in _subjects(pod, owner, note):
+    for regarding, text in _subjects(pod, owner, act.note):
         try:
-            connection.send("POST", event_path(pod.namespace), event(regarding, now, reason, text))
+            connection.send("POST", event_path(pod.namespace), event(regarding, now, act._replace(note=text)))
         except ClusterError:
             return False
     return True
 
 
-def event(regarding: dict[str, str], now: float, reason: str, note: str) -> dict[str, Any]:
+def event(regarding: dict[str, str], now: float, act: Act) -> dict[str, Any]:
     """An Event of ours; ``now`` in seconds since the epoch."""
     return {
         "apiVersion": "events.k8s.io/v1",
@@ -50,11 +60,11 @@ def event(regarding: dict[str, str], now: float, reason: str, note: str) -> dict
         "eventTime": datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
         "reportingController": CONTROLLER,
         "reportingInstance": socket.gethostname()[:128] or "unknown",
-        "action": "Reschedule",
-        "reason": reason,
+        "action": act.action,
+        "reason": act.reason,
         "regarding": regarding,
-        "note": note[:LONGEST_NOTE],
-        "type": "Normal",
+        "note": act.note[:LONGEST_NOTE],
+        "type": "Warning" if act.is_warning else "Normal",
     }
 
 

@@ -33,8 +33,10 @@ class _Status(msgspec.Struct, gc=False):
     details: _Details | None = None
 
 
-def evict(connection: Connection, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
-    """Send one eviction of exactly this pod as it was read; the pod's own grace period holds.
+def evict(
+    connection: Connection, pod: PodReference, resource_version: str, *, dry_run: bool, grace_seconds: int | None = None
+) -> EvictionAnswer:
+    """Send one eviction of exactly this pod as it was read; its own grace holds unless ``grace_seconds`` is given.
 
     A wrong uid or resourceVersion is refused by the server (Conflict); an answer that got lost is Failed.
     """
@@ -42,7 +44,7 @@ def evict(connection: Connection, pod: PodReference, resource_version: str, *, d
         response = connection.send(
             "POST",
             pod_path(pod.namespace, pod.name, "eviction"),
-            eviction(pod, resource_version),
+            eviction(pod, resource_version, grace_seconds),
             params={"dryRun": "All"} if dry_run else None,
             timeout=TIMEOUT_SECONDS,
         )
@@ -55,13 +57,14 @@ def evict(connection: Connection, pod: PodReference, resource_version: str, *, d
     return classify(response)
 
 
-def eviction(pod: PodReference, resource_version: str) -> dict[str, Any]:
-    """The Eviction object: preconditions, and nothing that shortens the pod's grace."""
+def eviction(pod: PodReference, resource_version: str, grace_seconds: int | None = None) -> dict[str, Any]:
+    """The Eviction object: preconditions, and a grace period only where one is given."""
+    grace = {} if grace_seconds is None else {"gracePeriodSeconds": grace_seconds}
     return {
         "apiVersion": "policy/v1",
         "kind": "Eviction",
         "metadata": {"name": pod.name, "namespace": pod.namespace},
-        "deleteOptions": {"preconditions": {"uid": pod.uid, "resourceVersion": resource_version}},
+        "deleteOptions": {**grace, "preconditions": {"uid": pod.uid, "resourceVersion": resource_version}},
     }
 
 

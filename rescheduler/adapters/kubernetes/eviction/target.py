@@ -29,7 +29,8 @@ class KubernetesTarget(ExecutionTarget):
 
     ``hold_namespace``: where placeholders are made. ``scope``: the only namespaces whose pods may be moved, none for
     all; rights may be given in these alone. ``guard`` sees to it that somebody takes away what does not go by
-    itself if this process is killed; it returns the reason why that cannot be done.
+    itself if this process is killed; it returns the reason why that cannot be done. ``grace_seconds``: of each pod
+    that is evicted; None: its own one.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class KubernetesTarget(ExecutionTarget):
         hold_namespace: str,
         scope: Sequence[str] = (),
         guard: Callable[[], str | None] = lambda: None,
+        grace_seconds: int | None = None,
     ) -> None:
         self._connection = connection
         self._guard = guard
@@ -48,6 +50,7 @@ class KubernetesTarget(ExecutionTarget):
         self._clock = clock
         self._namespace = hold_namespace
         self._scope = scope
+        self._grace_seconds = grace_seconds
         self._holds = HoldKeeper(connection, hold_namespace, clock)
         self._rule = GateRule(connection, hold_namespace, clock)
         self._taints = NodeTaints(connection, clock)
@@ -74,7 +77,9 @@ class KubernetesTarget(ExecutionTarget):
 
     def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         """Ask the Eviction API for exactly this pod; see ``evictor.classify`` for the answers."""
-        return evictor.evict(self._connection, pod, resource_version, dry_run=dry_run)
+        return evictor.evict(
+            self._connection, pod, resource_version, dry_run=dry_run, grace_seconds=self._grace_seconds
+        )
 
     def hold(self, requests: Sequence[HoldRequest]) -> None:
         """Make placeholders and nominate them; returns when all stand. Raises ClusterError."""
@@ -133,6 +138,9 @@ class KubernetesTarget(ExecutionTarget):
         """Names of placeholders of ours, of any plan. Raises ClusterError."""
         return self._holds.names()
 
-    def record(self, pod: PodReference, reason: str, message: str) -> None:
+    def record(
+        self, pod: PodReference, reason: str, message: str, *, action: str = events.ACTION, is_warning: bool = False
+    ) -> None:
         """Tell of an act by Events on the pod and its owner; never raises."""
-        events.record(self._connection, pod, self._owners.get(pod.uid), self._clock.now(), reason, message)
+        act = events.Act(reason, message, action, is_warning)
+        events.record(self._connection, pod, self._owners.get(pod.uid), self._clock.now(), act)

@@ -13,7 +13,13 @@ from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, Usage
 from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
 from rescheduler.cli.plan_output import print_plan
-from rescheduler.cli.preparation import cluster_options_from, policy_from, predictions_from, selection_from
+from rescheduler.cli.preparation import (
+    cluster_options_from,
+    given_files,
+    own_policy_from,
+    predictions_from,
+    selection_from,
+)
 from rescheduler.cli.progress import ShownProgress, is_shown, shown_progress
 from rescheduler.cli.streams import confirmed, console, is_terminal, say, show, warn, write
 from rescheduler.model.printable import printable
@@ -70,7 +76,12 @@ def apply(options: ApplyFlags) -> int:
     from rescheduler.report.plan.headline import is_as_planned
 
     _refuse_what_cannot_be(options)
-    policy = policy_from(options)
+    files = given_files(options)
+    if files.theirs:
+        from rescheduler.cli.descheduler_plan import applied
+
+        return applied(options, files)
+    policy = own_policy_from(options)
     reviewed = _reviewed_plan(options, policy)
     with shown_progress() as progress:
         follower = _follower(options, progress)
@@ -162,7 +173,7 @@ class _Question:
         self.cluster, self.warnings = cluster, frozenset(plan.warnings)
         self._progress.pause()
         warn(plan.warnings)
-        where = _unchosen(self._options) if plan.moves else None
+        where = unchosen(self._options) if plan.moves else None
         if self._options.yes and where is not None:
             say(f"acting on {where}; --context NAME says which one is meant")
         if self._options.yes or not plan.moves:
@@ -172,7 +183,7 @@ class _Question:
         return confirmed(f"Evict {count} as shown{'' if where is None else f', in {where}'}? [y/N] ")
 
 
-def _unchosen(options: ApplyFlags) -> str | None:
+def unchosen(options: ApplyFlags) -> str | None:
     """The context, where there are several and nobody said which: acting on the wrong cluster is hard to take back."""
     from rescheduler.composition.live import cluster_source
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rescheduler.cli.options import LARGEST_SEED, LiveOptions, with_options
-from rescheduler.cli.parameters import parsed, whole_number
+from rescheduler.cli.parameters import duration, parsed, whole_number
 
 if TYPE_CHECKING:
     from rescheduler.daemon.assembly import DaemonOptions
@@ -51,6 +51,14 @@ class RunFlags(LiveOptions):
             show_default=False, rich_help_panel="Limits",
         ),
     ] = False  # fmt: skip
+    descheduling_interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DURATION", parser=parsed(duration), help="With a DeschedulerPolicy: time between two cycles, in "
+            "place of triggers; 0 runs one and ends [default: 5m, or what a trigger beside it says]",
+            show_default=False, rich_help_panel="Limits",
+        ),
+    ] = None  # fmt: skip
     log_level: Annotated[
         LogLevel,
         typer.Option(metavar="LEVEL", help="debug, info, warning or error", rich_help_panel="Output"),
@@ -82,5 +90,6 @@ def _daemon_options(options: RunFlags) -> DaemonOptions:
         where=ClusterOptions(kubeconfig=options.kubeconfig, context=options.context),
         policy_files=tuple(options.policy or ()),
         seed=options.seed,
-        is_once=options.once,
+        is_once=options.once or options.descheduling_interval == 0,
+        descheduling_interval=options.descheduling_interval,
     )

@@ -13,9 +13,9 @@ from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import MomentInTime, moment, parsed
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
-    descheduler_files,
     earlier_evictions,
-    policy_from,
+    given_files,
+    own_policy_from,
     read_world,
     selection_from,
 )
@@ -124,14 +124,14 @@ def plan(options: WhatIfFlags) -> int:
     is left alone. An answer that nothing can help is an answer too: exit 0.
     """
     _refuse_what_cannot_be(options)
-    files = descheduler_files(options)
-    if files:
+    files = given_files(options)
+    if files.theirs:
         if options.remove_node or options.add_node:
             raise UsageError("--remove-node and --add-node ask our own planner; leave the DeschedulerPolicy out")
         from rescheduler.cli.descheduler_plan import foretold
 
         return foretold(options, files)
-    policy = policy_from(options)
+    policy = own_policy_from(options)
     with shown_progress() as progress:
         from rescheduler.composition import planning
 

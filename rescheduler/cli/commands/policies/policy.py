@@ -1,4 +1,4 @@
-"""``policy``: list and show the policies that are shipped, and begin one of one's own."""
+"""``policy``: list and show the policies that are shipped, begin one of one's own, and convert descheduler's."""
 
 from __future__ import annotations
 
@@ -62,6 +62,24 @@ def init_policy(
     fields = Policy.model_fields.items()
     meanings = {field.alias or own: (field.description or "").replace("``", "`") for own, field in fields}
     _deliver(commented(_text(name), meanings, "policy.yaml" if output == "-" else output), output)
+    return DONE
+
+
+@commands.command("convert", cls=GroupedCommand, short_help="a DeschedulerPolicy turned into ours, line by line")
+def convert_policy(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A DeschedulerPolicy, or a ConfigMap that holds one", show_default=False),
+    ],
+    output: Output = "-",
+) -> int:
+    """Write the policy that comes nearest to a DeschedulerPolicy, in mode DryRun, with what became of each setting.
+
+    What has no counterpart is told at the end, and why. It asks nothing, and never writes over a file.
+    """
+    from rescheduler.composition.foretelling import converted_file
+
+    _deliver(converted_file(file), output)
     return DONE
 
 

@@ -44,7 +44,7 @@ class SpreadLoad(PlanningObjective):
         """
         deadline = request.deadline()
         problem = problem_of(request)
-        state = LoadState(problem, self.observed, self.args.target, is_strict=True)
+        state = LoadState(problem, self.observed, self.args.shares, is_strict=True)
         if problem.columns.node_count and not (state.load.is_known.any() and state.load.resources):
             message = "; ".join([NOTHING_TO_JUDGE, *self.observed.notes])
             return ObjectivePlan(Status.UNKNOWN, 0.0, None, UNIT, message, is_judged=False)
@@ -79,7 +79,7 @@ class SpreadLoad(PlanningObjective):
 
     def state(self, problem: Problem) -> LoadState:
         """Use above the targets."""
-        return LoadState(problem, self.observed, self.args.target)
+        return LoadState(problem, self.observed, self.args.shares)
 
     @property
     def observed(self) -> ObservedUse:

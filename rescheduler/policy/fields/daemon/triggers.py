@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.values import format_duration
 from rescheduler.policy.plugins import known_in
 
 
@@ -21,3 +22,8 @@ class TriggerEntry(PolicyModel):
 
 DEFAULT_TRIGGERS: Final = (TriggerEntry(name="Schedule", args={"every": "5m"}), TriggerEntry(name="OnDemand"))
 """Of a policy that names none."""
+
+
+def every(seconds: float) -> tuple[TriggerEntry, ...]:
+    """The same at another interval."""
+    return TriggerEntry(name="Schedule", args={"every": format_duration(seconds)}), TriggerEntry(name="OnDemand")

@@ -1,0 +1,153 @@
+"""Carries out what a DeschedulerPolicy chooses on a live cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from secrets import token_hex
+
+from msgspec import structs
+
+from rescheduler.adapters.files.stop_file import stop_file
+from rescheduler.composition.foretelling import plan
+from rescheduler.composition.live.carrying_out import carried_out
+from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
+from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions
+from rescheduler.descheduler.carrying_out.executor import DeschedulingExecutor, FinishedPods
+from rescheduler.descheduler.carrying_out.proving import prove_foretold
+from rescheduler.descheduler.carrying_out.steps import is_chosen, plan_to_carry_out, told
+from rescheduler.descheduler.foretelling import by_state, foretold_plan
+from rescheduler.descheduler.own_rules import OwnRules
+from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.disruption.kill_switch import stop_mark
+from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.ramp_up import RULE as RAMP_UP
+from rescheduler.disruption.ramp_up import let_go_at, marked
+from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.execution.run.executor import HoldSettings, plan_id_of
+from rescheduler.execution.run.resuming import rest_of
+from rescheduler.extension_points import Clock, ExecutionTarget, Progress, no_progress
+from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
+from rescheduler.model.plan.plan import Move, Plan, Refusal
+from rescheduler.policy.fields.policy import Mode, Policy
+from rescheduler.scheduling.schedulers import Schedulers
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Who chooses, under which of our own rules, and who may be chosen."""
+
+    written: DeschedulerPolicy
+    policy: Policy
+    selection: Selection
+    schedulers: Schedulers
+
+    def need_not_be_ready(self, move: Move) -> bool:
+        """Whether a plugin chose the pod of a move for the state that it is in."""
+        return is_chosen(move) and move.objective in self.plugins_by_state
+
+    @property
+    def plugins_by_state(self) -> frozenset[str]:
+        """Plugins that choose pods by their state."""
+        return frozenset(plugin for _, plugin in by_state(self.written))
+
+    def proof(self, cluster: Cluster, rest: Plan) -> list[str]:
+        """What speaks against the rest of a plan on a fresh snapshot."""
+        return prove_foretold(cluster, rest, self.policy, self.selection, self.schedulers, self.plugins_by_state)
+
+    def as_seen(self, cluster: Cluster) -> Cluster:
+        """A snapshot as the schedulers see it, with the grace period that the file gives to each pod that leaves."""
+        seen, grace = self.schedulers.configured(cluster), self.written.fields.grace_period_seconds
+        if grace is None:
+            return seen
+        specs = {id(pod.spec): pod.spec for pod in seen.pods}
+        changed = {key: structs.replace(spec, termination_grace_seconds=grace) for key, spec in specs.items()}
+        return replace(seen, pods=tuple(structs.replace(pod, spec=changed[id(pod.spec)]) for pod in seen.pods))
+
+
+def round_plan(
+    cluster: Cluster, chosen: Chosen, ledger: Ledger, wanted: Mapping[str, Wanted], stop: str | None
+) -> Plan:
+    """What a daemon's round does: one cycle under the careful defaults of ``run``.
+
+    In Execute what the ramp-up holds back is left out, in other modes it is marked.
+    """
+    policy = chosen.policy
+    own = OwnRules(policy, chosen.selection, ledger, stop or stop_mark(cluster, policy), is_daemon=True, wanted=wanted)
+    proposed = plan_to_carry_out(foretold_plan(cluster, chosen.written, chosen.schedulers, own))
+    times = let_go_at(proposed, cluster, policy.disruption, ledger)
+    if policy.mode is not Mode.EXECUTE:
+        return marked(proposed, times, cluster.taken_at)
+    held = [move for move in proposed.moves if times[move.pod.uid] > cluster.taken_at]
+    text = "the ramp-up holds it back for now (policy: disruption.rampUp)"
+    refusals = tuple(Refusal(RAMP_UP, f"{move.pod.key}: {text}", pod=move.pod) for move in held)
+    going = [move for move in proposed.moves if times[move.pod.uid] <= cluster.taken_at]
+    return rest_of(structs.replace(proposed, refusals=(*refusals, *proposed.refusals)), going, ())
+
+
+def apply(
+    options: ClusterOptions,
+    written: DeschedulerPolicy,
+    policy: Policy,
+    *,
+    confirm: Callable[[ForetoldPlan, Cluster], bool],
+    selection: Selection,
+    schedulers: Callable[[Cluster], Schedulers],
+    timeout_seconds: float,
+    progress: Progress = no_progress,
+) -> ForetoldResult | None:
+    """Walk one cycle and carry out what our own gate lets go; None if ``confirm`` said no. Raises ClusterError."""
+    said: list[str] = []
+    cluster = read_cluster(replace(options, with_details=True), progress)
+    chosen = Chosen(written, policy, selection, schedulers(cluster))
+    earlier = earlier_evictions(options, policy, cluster, said.append)
+    foretold = plan(cluster, written, policy, selection=selection, schedulers=chosen.schedulers, earlier=earlier)
+    if not confirm(foretold, cluster):
+        return None
+    proposed = plan_to_carry_out(foretold)
+    run_id = plan_id_of(proposed) + token_hex(2)
+
+    def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> DeschedulingExecutor:
+        return executor_for(target, clock, chosen, timeout_seconds, progress, ledgers, run_id)
+
+    grace = written.fields.grace_period_seconds
+    result = carried_out(proposed, run_id, cluster, options, policy, executor, said, grace_seconds=grace)
+    return told(foretold, result)
+
+
+def executor_for(
+    target: ExecutionTarget,
+    clock: Clock,
+    chosen: Chosen,
+    timeout_seconds: float,
+    progress: Progress,
+    ledgers: Ledgers,
+    run_id: str | None = None,
+) -> DeschedulingExecutor:
+    """What carries victims out, with everything that it asks on the way."""
+    policy, selection, schedulers = chosen.policy, chosen.selection, chosen.schedulers
+
+    def stopped() -> str | None:
+        return stop_file(policy.stop.file)
+
+    return DeschedulingExecutor(
+        target,
+        PolicyGate(policy, selection, schedulers=schedulers.names, stop=stopped, lenient=chosen.need_not_be_ready),
+        clock,
+        finished=FinishedPods(policy, selection, schedulers),
+        tells_failures=chosen.written.fields.eviction_failure_event_notification,
+        hold=HoldSettings(policy.hold.deadline, policy.hold.namespace),
+        guidance=policy.guidance.value,
+        timeout_seconds=timeout_seconds,
+        proof=chosen.proof,
+        as_seen=chosen.as_seen,
+        progress=progress,
+        ledger=ledgers.shared,
+        audit=ledgers.audit,
+        stopped=stopped,
+        rules=book_rules(policy),
+        run_id=run_id,
+    )

@@ -1,0 +1,40 @@
+"""How a daemon carries out what a DeschedulerPolicy chose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
+from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.composition.live.descheduling import Chosen
+from rescheduler.daemon.rounds.live_world import Ground
+from rescheduler.daemon.rounds.rounds import Ways
+from rescheduler.daemon.rounds.world import RoundContext
+from rescheduler.descheduler.carrying_out.executor import DeschedulingExecutor, FinishedPods
+from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.policy.fields.policy import Mode, Policy
+
+
+def ways_of(chosen: Chosen) -> Ways:
+    """Victims go as they do under ``apply``."""
+    executor = partial(
+        DeschedulingExecutor,
+        finished=FinishedPods(chosen.policy, chosen.selection, chosen.schedulers),
+        tells_failures=chosen.written.fields.eviction_failure_event_notification,
+    )
+    return Ways(executor, chosen.proof, chosen.as_seen, chosen.need_not_be_ready)
+
+
+def world_of_victims(world: RoundContext, ground: Ground, policy: Policy, written: DeschedulerPolicy) -> RoundContext:
+    """The world with the file's grace period; each cycle is walked on a reading of its own, that holds pods' states."""
+    connection = ground.connection_for(policy.mode is Mode.DRY_RUN)
+    target = KubernetesTarget(
+        connection,
+        LiveReader(connection, clock=ground.clock),
+        clock=ground.clock,
+        hold_namespace=policy.hold.namespace,
+        scope=policy.scope.namespaces.include or (),
+        grace_seconds=written.fields.grace_period_seconds,
+    )
+    return replace(world, target=target, snapshot=LiveReader(connection, clock=ground.clock, with_details=True).read)

@@ -1,0 +1,1 @@
+"""Tests of how a DeschedulerPolicy is carried out."""

@@ -1,0 +1,136 @@
+"""What a DeschedulerPolicy chose is carried out on a simulated cluster, through our own gate, executor and ledger."""
+
+from __future__ import annotations
+
+from rescheduler.composition.live.descheduling import Chosen, executor_for
+from rescheduler.composition.live.ledgers import Ledgers
+from rescheduler.descheduler.carrying_out.steps import plan_to_carry_out, told
+from rescheduler.descheduler.foretelling import foretold_plan
+from rescheduler.descheduler.own_rules import OwnRules
+from rescheduler.descheduler.policy_file import read_descheduler_policy
+from rescheduler.execution.ledger.private_ledger import PrivateLedger
+from rescheduler.extension_points import EvictionAnswer, no_progress
+from rescheduler.model.daemon.ledger import EntryState
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.foretold_plan import ForetoldResult
+from rescheduler.model.plan.plan import Landing, OutcomeKind
+from rescheduler.policy.fields.policy import Guidance, Policy
+from rescheduler.scheduling.schedulers import DEFAULTS
+from tests.builders import cluster, node, pod, taint, workload
+from tests.unit.execution.worlds import World
+
+POLICY = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+evictionFailureEventNotification: true
+profiles:
+- name: p
+  pluginConfig: [{name: PLUGIN, args: ARGS}]
+  plugins: {deschedule: {enabled: [PLUGIN]}}
+"""
+PREDICT = Policy().model_copy(update={"guidance": Guidance.PREDICT})
+
+
+class Carried:
+    """A cycle carried out; ``ledger``: what was written down."""
+
+    def __init__(self, start: Cluster, plugin: str, arguments: str = "{}", **script: list[EvictionAnswer]) -> None:
+        written = read_descheduler_policy(POLICY.replace("PLUGIN", plugin).replace("ARGS", arguments), "d.yaml")
+        self.world = World(start)
+        self.world.script = list(script.get("script", ()))
+        self.store = PrivateLedger()
+        seen = self.world.read()
+        foretold = foretold_plan(seen, written, DEFAULTS, OwnRules(PREDICT))
+        chosen = Chosen(written, PREDICT, Selection(), DEFAULTS)
+        executor = executor_for(
+            self.world, self.world.clock, chosen, 600.0, no_progress, Ledgers(self.store, None), "run"
+        )
+        self.result: ForetoldResult = told(foretold, executor.carry_out(plan_to_carry_out(foretold)))
+
+    @property
+    def outcomes(self) -> dict[str, tuple[OutcomeKind, str | None]]:
+        """What became of each move."""
+        return {move.pod.name: (move.outcome, move.landed_on) for move in self.result.moves}
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """Events of ours: reason and pod."""
+        return [(event.reason, event.pod) for event in self.world.events if event.reason.startswith(("Remove", "Pod"))]
+
+
+def tainted(*others: object, count: int = 2, **fields: object) -> Cluster:
+    """A node whose taint its pods do not tolerate."""
+    pods = [pod(f"web-{number}", node="a", owner="web", **fields) for number in range(count)]
+    return cluster(node("a", taints=[taint("x")]), *pods, workload("web", count), *others)
+
+
+def test_victims_leave_wave_by_wave_and_land_as_foretold() -> None:
+    """One of two replicas at a time; an Event under the plugin's name stands on each; the ledger knows both."""
+    done = Carried(tainted(node("b", cpu="8")), "RemovePodsViolatingNodeTaints")
+    assert done.outcomes == {"web-0": (OutcomeKind.LANDED, "b"), "web-1": (OutcomeKind.LANDED, "b")}
+    assert done.result.message == ""
+    assert done.told == [
+        ("RemovePodsViolatingNodeTaints", "default/web-0"),
+        ("RemovePodsViolatingNodeTaints", "default/web-1"),
+    ]
+    entries = done.store.read().ledger.entries
+    assert [(entry.pod.name, entry.objective) for entry in entries] == [
+        ("web-0", "RemovePodsViolatingNodeTaints"),
+        ("web-1", "RemovePodsViolatingNodeTaints"),
+    ]
+    assert all(entry.state is not EntryState.FAILED for entry in entries)
+
+
+def test_whose_replacement_would_wait_is_not_evicted() -> None:
+    """The other node takes one of them only."""
+    done = Carried(tainted(node("b", cpu="1")), "RemovePodsViolatingNodeTaints")
+    assert done.outcomes == {"web-0": (OutcomeKind.LANDED, "b"), "web-1": (OutcomeKind.NOT_ATTEMPTED, None)}
+    assert done.world.evicted == ["web-0"]
+    assert "not evicted: " in done.result.moves[1].message
+    assert "1 not evicted, since their replacements would wait" in done.result.message
+
+
+def test_a_pod_that_comes_back_to_its_own_node_is_no_failure() -> None:
+    """It was foretold so: the ledger holds nothing against the next one."""
+    world = cluster(
+        node("a", cpu="64", taints=[taint("x", effect="PreferNoSchedule")]),
+        node("b", is_unschedulable=True),
+        pod("web-0", node="a", owner="web"),
+        pod("web-1", node="b", owner="web"),
+        workload("web", 2),
+    )
+    done = Carried(world, "RemovePodsViolatingNodeTaints", "{includePreferNoSchedule: true}")
+    assert done.outcomes == {"web-0": (OutcomeKind.LANDED, "a")}
+    assert [move.landing for move in done.result.moves] == [Landing.SAME_NODE]
+    assert all(entry.state is not EntryState.FAILED for entry in done.store.read().ledger.entries)
+
+
+def test_finished_pods_go_without_ledger_and_waves() -> None:
+    """They disturb nobody and nothing replaces them."""
+    world = cluster(
+        node("a"), node("b"), pod("web-0", node="a", owner="web", phase="Failed"),
+        pod("job-0", node="a", owner="work", kind="Job", phase="Failed"), workload("web", 1),
+    )  # fmt: skip
+    done = Carried(world, "RemoveFailedPods")
+    assert done.outcomes == {"web-0": (OutcomeKind.LANDED, None), "job-0": (OutcomeKind.LANDED, None)}
+    assert sorted(done.world.evicted) == ["job-0", "web-0"]
+    assert done.store.read().ledger.entries == ()
+
+
+def test_people_may_keep_a_finished_pod() -> None:
+    """The mark that keeps running pods keeps it too."""
+    kept = pod("web-0", node="a", owner="web", phase="Failed", annotations={"rescheduler.dev/do-not-evict": "true"})
+    done = Carried(cluster(node("a"), node("b"), kept, workload("web", 1)), "RemoveFailedPods")
+    assert done.result.moves == ()
+    assert [refusal.rule for refusal in done.result.refusals] == ["DoNotEvict"]
+    assert done.world.evicted == []
+
+
+def test_an_eviction_that_fails_stops_the_plan_and_is_told_of() -> None:
+    """The API server's no ends it; nobody else goes. A Warning stands on the pod, once."""
+    no = EvictionAnswer("Forbidden", "not today")
+    done = Carried(tainted(node("b", cpu="8")), "RemovePodsViolatingNodeTaints", script=[no])
+    assert done.outcomes == {"web-0": (OutcomeKind.REFUSED, None), "web-1": (OutcomeKind.NOT_ATTEMPTED, None)}
+    assert done.world.evicted == []
+    assert [event.pod for event in done.world.events if event.reason == "EvictionFailed"] == ["default/web-0"]
