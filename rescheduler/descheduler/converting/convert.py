@@ -45,8 +45,9 @@ def converted(policy: DeschedulerPolicy, file: str) -> str:
     for finding in policy.findings:
         draft.nothing(finding.path or "the file", f"{finding.text} (descheduler reads over it, or ends with an error)")
     heading = (
-        f"Converted from {file}. What the file says is carried over where there is a counterpart; where it says nothing, "
-        "the careful default stays. Nothing is evicted by it before mode says Execute: try rescheduler plan --policy THIS."
+        f"Converted from {file}. What the file says is carried over where there is a counterpart; where it says "
+        "nothing, the careful default stays. Nothing is evicted by it before mode says Execute: try "
+        "rescheduler plan --policy THIS."
     )
     return draft.text(_name(policy), heading)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any, Final
 
 from rescheduler.descheduler.arguments import Selector
@@ -13,8 +14,8 @@ from rescheduler.policy.fields.values import format_duration
 DISABLED: Final = {
     "DaemonSetPods": "pods of DaemonSets are never moved: they would come back to the same node",
     "SystemCriticalPods": "pods of priority 2,000,000,000 and above are never moved",
-    "FailedBarePods": "failed pods without an owner are no matter of placement; plan, apply and run with the file itself "
-    "remove them",
+    "FailedBarePods": "failed pods without an owner are no matter of placement; plan, apply and run with the file "
+    "itself remove them",
 }
 """Protections that cannot be switched off."""
 
@@ -49,7 +50,7 @@ def _convert_scope(draft: Draft, path: str, evictor: DefaultEvictorArguments) ->
         draft.put("scope", "namespaceSelector", found, f"{path}.namespaceLabelSelector")
     if evictor.min_pod_age is not None and evictor.min_pod_age >= 0:
         text = f"{path}.minPodAge; there it counts from the start of the pod, here from its creation"
-        draft.put("scope", "minimumAge", format_duration(evictor.min_pod_age), text)
+        draft.put("scope", "minimumAge", format_duration(ceil(evictor.min_pod_age * 1000) / 1000), text)
     if evictor.priority_threshold is not None:
         _convert_threshold(draft, f"{path}.priorityThreshold", evictor)
 

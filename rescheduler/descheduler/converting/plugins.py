@@ -17,8 +17,8 @@ NOT_PLACEMENT: Final = (
 MOST_TARGETS: Final = 16
 _OVER: Final = {True: ", by useDeviationThresholds above the mean of the nodes", False: ""}
 REPAIRED: Final = {
-    "RemovePodsViolatingInterPodAntiAffinity": "pairs that required anti-affinity keeps apart; preferred terms are left "
-    "to SchedulerScore",
+    "RemovePodsViolatingInterPodAntiAffinity": "pairs that required anti-affinity keeps apart; preferred terms are "
+    "left to SchedulerScore",
     "RemovePodsViolatingNodeAffinity": "pods on nodes that their nodeSelector or required affinity does not admit",
     "RemovePodsViolatingNodeTaints": "pods on nodes whose NoSchedule taint they do not tolerate",
     "RemovePodsViolatingTopologySpreadConstraint": "DoNotSchedule constraints beyond their maxSkew, all matching pods "
@@ -38,8 +38,8 @@ def convert_plugin(draft: Draft, path: str, name: str, arguments: DeschedulerArg
         _rest_of_repaired(draft, path, arguments)
     elif name == "RemoveDuplicates":
         text = (
-            "no rule of the pods themselves asks for it. Write a topologySpreadConstraint over kubernetes.io/hostname into "
-            "the workloads, and FaultDomains repairs it; or keep the plugin in the DeschedulerPolicy"
+            "no rule of the pods themselves asks for it. Write a topologySpreadConstraint over kubernetes.io/hostname "
+            "into the workloads, and FaultDomains repairs it; or keep the plugin in the DeschedulerPolicy"
         )
         draft.nothing(path, text)
     else:
@@ -66,7 +66,9 @@ def _convert_low(draft: Draft, path: str, arguments: LowNodeUtilizationArguments
     draft.nothing(
         f"{path}.args.thresholds", "pods may go to any node that stays below the target, not to underused ones alone"
     )
-    if not measured:
+    if measured:
+        draft.nothing(f"{path}.args.metricsUtilization", "usage.providers and the objective's statistic take its place")
+    else:
         draft.nothing(f"{path}.args", "no usage is measured, so requests stand in for it, as they do there")
     if arguments.number_of_nodes:
         draft.nothing(f"{path}.args.numberOfNodes", "a node above its target is relieved however many are underused")
