@@ -13,6 +13,14 @@
 - -o
 - {{ .Values.job.output }}
 {{- end }}
+{{- if .Values.deschedulerPolicy }}
+- --policy
+- /etc/rescheduler/policy/descheduler.yaml
+{{- if and .Values.deschedulingInterval (include "rescheduler.isDaemon" .) }}
+- --descheduling-interval
+- {{ .Values.deschedulingInterval }}
+{{- end }}
+{{- end }}
 - --policy
 - /etc/rescheduler/policy/policy.yaml
 - --policy

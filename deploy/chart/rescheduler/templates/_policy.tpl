@@ -54,5 +54,15 @@ api:
 {{/* The operator's file, with its head where that was left out. */}}
 {{- define "rescheduler.policy" -}}
 {{- $head := dict "apiVersion" "rescheduler/v1alpha1" "kind" "ReschedulerPolicy" -}}
-{{- toYaml (merge (deepCopy .Values.policy) $head) -}}
+{{- $policy := deepCopy .Values.policy -}}
+{{- if .Values.deschedulerPolicy -}}
+{{- $policy = omit $policy "objectives" -}}
+{{- end -}}
+{{- toYaml (merge $policy $head) -}}
+{{- end -}}
+
+{{/* descheduler's own file, which is read as it is. */}}
+{{- define "rescheduler.deschedulerPolicy" -}}
+{{- $head := dict "apiVersion" .Values.deschedulerPolicyAPIVersion "kind" "DeschedulerPolicy" -}}
+{{- toYaml (merge (deepCopy .Values.deschedulerPolicy) $head) -}}
 {{- end -}}
