@@ -20,6 +20,7 @@ from rescheduler.descheduler.file_fields import (
     PrometheusServer,
     UsageProvider,
 )
+from rescheduler.descheduler.lint import argument_findings
 from rescheduler.descheduler.plugins import PLUGINS
 from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
 from rescheduler.model.label_selector_text import parse_label_selector
@@ -286,8 +287,11 @@ class _Policy:
                     self._find(
                         (*path, "pluginConfig", place), f"no extension point enables {config.name}: it does not run"
                     )
+            ran = dict((*profile.deschedule, *profile.balance))
             if any(config.name == DEFAULT_EVICTOR for config in written.plugin_config):
-                self._find_in_evictor((*self._config_path(written, path, DEFAULT_EVICTOR), "args"), profile.evictor)
+                ran[DEFAULT_EVICTOR] = profile.evictor
+            for name, arguments in ran.items():
+                self._find_in_arguments((*self._config_path(written, path, name), "args"), arguments)
             for _, arguments in profile.balance:
                 if isinstance(arguments, LowNodeUtilizationArguments) and arguments.metrics_utilization is not None:
                     wanted.add(arguments.metrics_utilization.provider)
@@ -304,20 +308,9 @@ class _Policy:
             text = f"a plugin asks {source} for usage, which no provider gives" if source else _NO_SOURCE
             self._find(("profiles",), f"{text}: it ends with an error in every cycle")
 
-    def _find_in_evictor(self, path: Path, evictor: DefaultEvictorArguments) -> None:
-        if evictor.min_replicas == 1:
-            self._find((*path, "minReplicas"), "1 has no effect; it acts from 2 on")
-        if evictor.node_selector and not evictor.node_fit:
-            self._find((*path, "nodeSelector"), "has no effect without nodeFit: true")
-        lists = evictor.pod_protections
-        if lists.config is not None and "PodsWithPVC" not in lists.extra_enabled:
-            self._find((*path, "podProtections", "config"), "has no effect without extraEnabled: [PodsWithPVC]")
-        if evictor.priority_threshold is not None and "SystemCriticalPods" not in evictor.protections:
-            self._find((*path, "priorityThreshold"), "has no effect while the protection SystemCriticalPods is off")
-        if "PodsWithoutPDB" in evictor.protections:
-            self._find(path, "PodsWithoutPDB protects every pod: upstream never fills its list of budgets")
-        for name in evictor.deprecated:
-            self._find((*path, name), "deprecated; podProtections replaces it")
+    def _find_in_arguments(self, path: Path, arguments: DeschedulerArguments) -> None:
+        for below, text in argument_findings(arguments):
+            self._find((*path, *below), text)
 
 
 _NO_SOURCE: Final = "metricsUtilization names no source"

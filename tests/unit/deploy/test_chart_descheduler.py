@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def test_the_value_is_taken_as_it_is(tmp_path: Path) -> None:
     """The daemon is given the file, its interval, and our own rules beside; it stays a dry run."""
     values = values_of_the_page()
     arguments = mounted(render(values), tmp_path)
-    files = [word for before, word in zip(arguments, arguments[1:], strict=False) if before == "--policy"]
+    files = [word for before, word in pairwise(arguments) if before == "--policy"]
     assert [Path(file).name for file in files] == ["descheduler.yaml", "policy.yaml", "chart.yaml"]
     assert arguments[arguments.index("--descheduling-interval") + 1] == values["deschedulingInterval"]
     policy = load_run_policy(files, 600.0)

@@ -75,9 +75,7 @@ def test_after_a_refusal_nobody_goes_in_its_place() -> None:
 
 def test_after_a_refusal_the_walk_may_go_on() -> None:
     """The next candidate goes in its place: it names the one that stays, and has no number in the walk."""
-    plan = foretold(
-        tainted(), "RemovePodsViolatingNodeTaints", own="descheduler: {afterRefusal: Next}", top=TOTAL
-    )
+    plan = foretold(tainted(), "RemovePodsViolatingNodeTaints", own="descheduler: {afterRefusal: Next}", top=TOTAL)
     (move,) = plan.moves
     assert (move.pod.name, move.order) == ("web-0", UNSET)
     assert move.instead_of is not UNSET
