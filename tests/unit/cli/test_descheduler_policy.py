@@ -117,3 +117,29 @@ def test_check_says_what_it_does_and_what_has_no_effect(desk: Desk) -> None:
     answer = desk.shell("check", str(desk.folder / "d.yaml"))
     assert answer.code == 2
     assert "is above targetThresholds.cpu" in answer.err
+
+
+def test_policy_convert_writes_the_nearest_policy_once(desk: Desk) -> None:
+    """To a new file, never over one; what is no DeschedulerPolicy is wrong use."""
+    file, out = str(desk.folder / "d.yaml"), str(desk.folder / "converted.yaml")
+    assert desk.shell("policy", "convert", file, "-o", out).code == 0
+    assert desk.shell("check", out).code == 0
+    assert "SpreadLoad" in (desk.folder / "converted.yaml").read_text()
+    assert desk.shell("policy", "convert", file, "-o", out).code == 2
+    answer = desk.shell("policy", "convert", out)
+    assert (answer.code, "is no DeschedulerPolicy" in answer.err) == (2, True)
+
+
+def test_apply_asks_on_a_live_cluster_alone(desk: Desk) -> None:
+    """A recording cannot be acted on, and two sorts of moves are one too many."""
+    assert command(desk, "apply", "--yes").code == 2
+    answer = desk.shell("apply", "--yes", "--plan", "x.json", "--policy", str(desk.folder / "d.yaml"))
+    assert (answer.code, "and so does a DeschedulerPolicy" in answer.err) == (2, True)
+
+
+def test_an_interval_is_for_a_descheduler_policy(desk: Desk) -> None:
+    """Without one it would mean nothing."""
+    own = desk.file("own.yaml", HEAD)
+    answer = desk.shell("run", "--descheduling-interval", "5m", "--policy", own)
+    assert answer.code == 2
+    assert "--descheduling-interval" in answer.err

@@ -94,3 +94,10 @@ def test_a_read_only_connection_is_not_mistaken_for_an_overloaded_server() -> No
     server.answer("POST", PATH, WriteRefusedError("read-only"))
     with pytest.raises(WriteRefusedError):
         evict(server, POD, "1", dry_run=False)  # type: ignore[arg-type]
+
+
+def test_a_grace_period_is_asked_for_only_where_one_is_given() -> None:
+    """Else the pod's own holds."""
+    assert "gracePeriodSeconds" not in eviction(POD, "7")["deleteOptions"]
+    given = eviction(POD, "7", 0)["deleteOptions"]
+    assert given == {"gracePeriodSeconds": 0, "preconditions": {"uid": "uid-1", "resourceVersion": "7"}}
