@@ -29,6 +29,7 @@ from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.objective_arguments import arguments_of
 from rescheduler.scheduling.schedulers import MeasuredLoad, Schedulers
 from rescheduler.usage.observed_use import observed_use
+from rescheduler.usage.targets import targets_as_numbers
 
 
 def plan_task(text: bytes) -> bytes:
@@ -120,8 +121,9 @@ def overload(cluster: Cluster, plan: Plan, policy: Policy, schedulers: Scheduler
     found = (arguments_of(objective) for objective in policy.objectives)
     args = next((one for one in found if isinstance(one, SpreadLoadArgs)), SpreadLoadArgs())
     seen = schedulers.configured(without_leaving_taints(cluster))
-    observed = observed_use(columns_of(seen), schedulers.load.windows(seen), args.statistic, tuple(args.target))
-    return round(overload_left(seen, plan, observed, args.target), 6)
+    columns = columns_of(seen)
+    observed = observed_use(columns, schedulers.load.windows(seen), args.statistic, tuple(args.target))
+    return round(overload_left(seen, plan, observed, targets_as_numbers(args.target, columns, observed)), 6)
 
 
 def objective_row(one: ObjectiveResult) -> dict[str, Any]:
