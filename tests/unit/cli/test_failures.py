@@ -62,7 +62,7 @@ def run(code: str, **options: object) -> subprocess.Popen[bytes]:
     It does not go by what whoever runs the tests has made of SIGHUP (nohup ignores it).
     """
     program = (
-        "import signal, sys, time\nfrom rescheduler.composition import cluster_source\n"
+        "import signal, sys, time\nfrom rescheduler.composition.live import cluster_source\n"
         "from rescheduler.cli.main import main\n"
         f"signal.signal(signal.SIGHUP, signal.SIG_DFL)\n{code}"
     )
