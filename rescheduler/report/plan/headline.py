@@ -85,7 +85,9 @@ _WORDS: dict[str, Callable[[float, str], str]] = {
 
 CLAUSES = "; "
 """Between the clauses of a planner's message."""
-_REPEATED_PROOF = re.compile(r"proven: no plan [\w ]+$|(?:more|less|fewer evictions) (?:is|are) not ruled out: at (?:most|least) ")
+_REPEATED_PROOF = re.compile(
+    r"proven: no plan [\w ]+$|(?:more|less|fewer evictions) (?:is|are) not ruled out: at (?:most|least) "
+)
 
 # Whether a plan that was carried out ended well.
 

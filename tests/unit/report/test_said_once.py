@@ -24,7 +24,10 @@ LONG = "a node must be added or pods must become movable, and nothing less than 
         ("1 of 1 pending pod gets a place without evictions; a note; another", "a note; another"),
         ("the pending pod fits already", "the pending pod fits already"),
         ("proven: no plan empties any; none is selected", "none is selected"),
-        ("proven by a linear programme: no rearrangement helps", "proven by a linear programme: no rearrangement helps"),
+        (
+            "proven by a linear programme: no rearrangement helps",
+            "proven by a linear programme: no rearrangement helps",
+        ),
     ],
 )
 def test_the_message_loses_what_the_sentence_above_it_says(message: str, news: str) -> None:
