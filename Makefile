@@ -51,6 +51,11 @@ coverage: test ## the same tests, and how much of the code they reach
 test-deploy: $(DEPLOY_STAMP) test-packages ## fast tests that need Helm, kubectl, promtool, mkdocs or OpenTelemetry
 	$(BIN)/pytest -m "not e2e" tests/unit/deploy tests/unit/docs tests/unit/adapters/telemetry -n 2
 
+# KUBERNETES=1.34 takes that version in place of the committed one; docs/kubernetes-versions.md says what was tried.
+ifdef KUBERNETES
+export RESCHEDULER_KUBERNETES_VERSION := $(KUBERNETES)
+endif
+
 e2e: $(DEPLOY_STAMP) control-plane test-packages ## tests on a real control plane (built once, about 10 minutes), real metrics servers and a browser
 	$(BIN)/pytest -m e2e tests/cluster tests/metrics tests/browser tests/engines -n 2 --dist loadfile -p no:randomly --timeout=900 --reruns 1 --durations=25
 

@@ -49,6 +49,7 @@ class Rule(NamedTuple):
 
 
 RULES: Final = (
+    Rule("make e2e", Way.NOT_HERE, "the target itself runs tests/cluster/test_page_commands.py"),
     Rule("make ", Way.NOT_HERE, "sets up an environment of its own; the target exists: tests/unit/docs/test_readme.py"),
     Rule("docker ", Way.NOT_HERE, "needs a registry and Docker; the file is read by tests/unit/deploy/test_image.py"),
     Rule("helm ", Way.NOT_HERE, "the chart is rendered and run by tests/cluster/test_chart.py"),
@@ -56,7 +57,7 @@ RULES: Final = (
     Rule("kubectl annotate namespace", Way.NOT_HERE, "the stop annotation is set by tests/cluster/test_ledger.py"),
     Rule("kubectl annotate -n rescheduler-holds", Way.NOT_HERE, "tests/unit/adapters/kubernetes/test_ledger.py"),
     Rule("kubectl -n rescheduler-holds annotate", Way.NOT_HERE, "set by tests/cluster/test_approval.py"),
-    Rule("kubectl -n rescheduler-system", Way.NOT_HERE, "needs a deployed pod; its API: tests/cluster/test_approval.py"),
+    Rule("kubectl -n rescheduler-system", Way.NOT_HERE, "needs a deployed pod; see tests/cluster/test_approval.py"),
     Rule("TOKEN=", Way.NOT_HERE, "needs a deployed pod; tokens are reviewed by tests/cluster/test_access_reviews.py"),
     Rule("curl ", Way.NOT_HERE, "sent by tests/cluster/test_approval.py and test_watcher_live.py"),
     Rule("kubectl get -A", Way.NOT_HERE, "the kinds are those that are read: tests/unit/docs/test_recording_line.py"),
@@ -120,7 +121,7 @@ def on_recording(command: str) -> str:
 
 def written(command: str) -> list[str]:
     """Files that a command writes; none of them may be there before."""
-    words = shlex.split(command)
+    words = shlex.split(command.replace(";", " ; "))
     named = [after for word, after in pairwise(words) if word in (">", "-o")]
     return [name for name in named if "." in name]
 
@@ -139,6 +140,7 @@ apiVersion: descheduler/v1alpha2
 kind: DeschedulerPolicy
 profiles:
 - name: default
+  pluginConfig: [{name: RemoveDuplicates}]
   plugins: {balance: {enabled: [RemoveDuplicates]}}
 """
 _METRICS: Final = [
