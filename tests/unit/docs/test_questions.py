@@ -1,4 +1,4 @@
-"""A person who does not know the project's words finds an answer by searching the docs, in the first lines of what is found."""
+"""A person who does not know the project's words finds an answer by searching the docs, first in what is found."""
 
 from __future__ import annotations
 
