@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from rescheduler.composition.cluster_source import ClusterOptions, connected
+from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.extension_points import Clock, ClusterError
 
 LOOK_SECONDS: Final = 0.5

@@ -15,7 +15,7 @@ import pytest
 
 from rescheduler.cli.repeating import repeated
 from rescheduler.composition.changes import LONGEST_SECONDS, QUIET_SECONDS, Changes, changes_of
-from rescheduler.composition.cluster_source import ClusterOptions
+from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.extension_points import Clock, ReschedulerError
 from tests.paths import EXAMPLES
 
