@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cluster.cluster import Cluster
 from tests.cluster.scenes import add_pending, spread
 from tests.cluster.shapes import deployment
@@ -29,6 +31,7 @@ def scene(cluster: Cluster) -> str:
     return sorted(pod["metadata"]["name"] for pod in cluster.api.list("pods", "default", labels="app=web"))[0]
 
 
+@pytest.mark.timeout(1800)  # some thirty commands, one after the other
 def test_commands_of_pages_work_on_a_real_cluster(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
     """One after the other as the pages have them, from plan to apply; a yes is given to the one that asks."""
     pod = scene(cluster)

@@ -16,18 +16,18 @@ def test_a_pod_that_comes_to_be_pending_gets_a_plan(cluster: Cluster, tool: Tool
     cluster.add_nodes(4, cpu="4")
     spread(cluster, deployment("web", replicas=12, cpu="1"))
     tool.writes()
-    process = tool.start("plan", "--watch", "-o", "json")
-    assert process.stdout is not None
-    assert process.stderr is not None
-    try:
-        assert document(process.stdout)["objectives"][0]["wanted"] == 0
-        add_pending(cluster, deployment("big", cpu="2500m"))
-        helped = document(process.stdout)
-        while not helped["moves"]:
+    with tool.start("plan", "--watch", "-o", "json") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            assert document(process.stdout)["objectives"][0]["wanted"] == 0
+            add_pending(cluster, deployment("big", cpu="2500m"))
             helped = document(process.stdout)
-        assert len(helped["moves"]) == 2
-    finally:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
-    assert "Traceback" not in process.stderr.read()
+            while not helped["moves"]:
+                helped = document(process.stdout)
+            assert len(helped["moves"]) == 2
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+        assert "Traceback" not in process.stderr.read()
     assert tool.writes() == []
