@@ -165,7 +165,9 @@ FIND = """
   (word => { const box = document.querySelector('.search input'); box.value = word;
              box.dispatchEvent(new Event('input')); })
 """
-ROWS_SEEN = "[...document.querySelectorAll('.other, .list tbody tr')].filter(e => e.checkVisibility()).map(e => e.innerText)"
+ROWS_SEEN = (
+    "[...document.querySelectorAll('.other, .list tbody tr')].filter(e => e.checkVisibility()).map(e => e.innerText)"
+)
 
 
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
