@@ -10,6 +10,8 @@ import pytest
 from rescheduler.model.plan.plan import Plan
 from rescheduler.report.plan.headline import CLAUSES, headlines
 from tests.paths import EXAMPLES
+from tests.unit.adapters.api_objects import pod_object
+from tests.unit.cli.desk import NODES, Desk
 from tests.unit.cli.test_examples import document
 
 OBJECTIVES = ("MakeRoom", "EmptyNodes", "SpreadLoad", "FaultDomains", "SeparateAntagonists", "SchedulerScore")
@@ -26,3 +28,15 @@ def test_no_words_of_the_sentence_come_again_in_the_message_below_it(name: str, 
     for message in (text for _, text in rest):
         assert reached not in message
         assert not [clause for clause in message.split(CLAUSES) if clause in sentence]
+
+
+def test_a_missing_claim_is_named_once_for_each_node_and_once_above(desk: Desk) -> None:
+    """Three filters miss it; the plan's own words about this pod only repeat the count."""
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "gone"}}
+    desk.record(*NODES, pod_object("p", None, volumes=[volume]))
+    desk.policy("")
+    missing = 'persistentvolumeclaim "gone" not found'
+    told = desk.document("explain", "pod", "default/p")
+    assert {tuple(node["reasons"]) for node in told["nodes"]} == {(missing,)}
+    assert told["message"].count(missing) == 1
+    assert "the plan says: 0 of 1 pending pod gets a place" in told["message"]
