@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files release lock clean
+.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -50,6 +50,11 @@ coverage: test ## the same tests, and how much of the code they reach
 
 test-deploy: $(DEPLOY_STAMP) test-packages ## fast tests that need Helm, kubectl, promtool, mkdocs or OpenTelemetry
 	$(BIN)/pytest -m "not e2e" tests/unit/deploy tests/unit/docs tests/unit/adapters/telemetry -n 2
+
+# KUBERNETES=1.34 takes that version in place of the committed one; docs/kubernetes-versions.md says what was tried.
+ifdef KUBERNETES
+export RESCHEDULER_KUBERNETES_VERSION := $(KUBERNETES)
+endif
 
 e2e: $(DEPLOY_STAMP) control-plane test-packages ## tests on a real control plane (built once, about 10 minutes), real metrics servers and a browser
 	$(BIN)/pytest -m e2e tests/cluster tests/metrics tests/browser tests/engines -n 2 --dist loadfile -p no:randomly --timeout=900 --reruns 1 --durations=25
@@ -123,6 +128,9 @@ bench-scheduling: $(STAMP) ## scheduling benchmark: 5,000 nodes, one pod and 10,
 
 bench-fidelity: $(STAMP) control-plane ## our predictions beside the real kube-scheduler's choices
 	$(BIN)/python -m benchmarks.fidelity
+
+screenshots: $(STAMP) test-packages ## pictures of plans for the docs, in docs/images
+	$(BIN)/python -m tests.browser.screenshots
 
 docs: $(DEPLOY_STAMP) ## build the documentation as a site, in build/site
 	$(BIN)/python -m docs.build

@@ -159,7 +159,8 @@ def _verdicts(model: SchedulerModel, pod: Pod) -> tuple[NodeVerdict, ...]:
     reasons: list[list[str]] = [[] for _ in columns.cluster.nodes]
     for rejection in model.reasons(columns.pod_index[pod.key], Placement(columns)):
         for index in np.flatnonzero(rejection.nodes):
-            reasons[index].append(rejection.reason)
+            if rejection.reason not in reasons[index]:  # several filters miss the same claim
+                reasons[index].append(rejection.reason)
     return tuple(
         NodeVerdict(node.name, feasible=not found, reasons=tuple(found))
         for node, found in zip(columns.cluster.nodes, reasons, strict=True)
@@ -180,7 +181,8 @@ def _waiting(model: SchedulerModel, pod: Pod, nodes: Sequence[NodeVerdict], plan
     told = ", ".join(f"{count} {reason}" for reason, count in reason_counts(refusals).items())
     fitting = sum(node.feasible for node in nodes)
     summary = f"{fitting}/{len(nodes)} nodes are available" + (f": {told}" if told else "")
-    answer = next((objective.message for objective in plan.objectives if objective.message), "")
+    messages = (objective.message for objective in plan.objectives if objective.message)
+    answer = "; ".join(clause for clause in next(messages, "").split("; ") if f"{pod.key} ({told})" not in clause)
     return f"gets no place; {summary}" + (f"; the plan says: {answer}" if answer else "")
 
 

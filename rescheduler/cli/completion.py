@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
+from rescheduler.cli.choices import objective_names, policy_names
+
 FILES: Final = 0
 NO_FILES: Final = 4
 """kubectl's directives: whether the shell should offer files too."""
@@ -32,7 +34,7 @@ def suggestions(root: Any, words: Sequence[str]) -> Suggestions:
     if hasattr(command, "commands"):
         return Suggestions(tuple(text for text in _commands(command) if text.startswith(begun)), NO_FILES)
     if before[:1] == ["policy"]:
-        return Suggestions(tuple(text for text in _shipped() if text.startswith(begun)), NO_FILES)
+        return Suggestions(tuple(policy_names(begun)), NO_FILES)
     return Suggestions((), FILES)
 
 
@@ -54,16 +56,8 @@ def _choices(option: Any) -> tuple[str, ...]:
     if isinstance(option.default, Enum):
         return tuple(str(choice.value) for choice in type(option.default))
     if "--objective" in option.opts:
-        from rescheduler.planning.objectives import OBJECTIVES
-
-        return OBJECTIVES.names()
-    return _shipped() if "--policy" in option.opts else ()
-
-
-def _shipped() -> tuple[str, ...]:
-    from rescheduler.policy.shipped import shipped_policies
-
-    return tuple(shipped_policies())
+        return tuple(objective_names(""))
+    return tuple(policy_names("")) if "--policy" in option.opts else ()
 
 
 def _takes_value(parameter: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from rescheduler.cli.choices import objective_names, policy_names
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration, whole_number
 from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.objects.constraints import LabelSelector
@@ -79,7 +80,7 @@ class SelectionFlags(ClusterFlags):
         typer.Option(
             metavar="FILE", help="A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins "
             "field by field [default: the defaults of docs/policy-reference.md]",
-            show_default=False, rich_help_panel="Policy",
+            autocompletion=policy_names, show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip
     usage: Annotated[
@@ -100,7 +101,7 @@ class PlanFlags(SelectionFlags):
         list[str] | None,
         typer.Option(
             metavar="NAME", help="In place of the policy's objectives; repeatable, in order [default: MakeRoom]",
-            show_default=False, rich_help_panel="Policy",
+            autocompletion=objective_names, show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip
     max_evictions: Annotated[

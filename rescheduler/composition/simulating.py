@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
@@ -23,11 +23,15 @@ from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
 @dataclass(frozen=True)
 class SimulationReport:
-    """A cluster before and after, and each cycle's plan with what became of it."""
+    """A cluster before and after, and each cycle's plan with what became of it.
+
+    ``ties``: by pod, the nodes that the scheduler scored alike, of which it drew one.
+    """
 
     before: Cluster
     results: tuple[PlanResult, ...]
     after: Cluster
+    ties: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def simulate(
@@ -64,7 +68,7 @@ def simulate(
         world.settle()
         if not proposed.moves:
             break
-    return SimulationReport(before=cluster, results=tuple(results), after=world.read())
+    return SimulationReport(before=cluster, results=tuple(results), after=world.read(), ties=world.ties)
 
 
 def _standing_in(cluster: Cluster) -> Callable[[PodReference], Pod | None]:

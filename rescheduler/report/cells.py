@@ -52,6 +52,31 @@ def cell(text: object, style: str = "") -> Text:
     return Text(printable(str(text)), style=style, overflow="fold")
 
 
+class HangingText:
+    """A line of text that, where it is too long, goes on below its own beginning and not at the margin."""
+
+    def __init__(self, text: Text, indent: int) -> None:
+        self.text, self._indent = text, indent
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        if self.text.cell_len <= width or width <= 2 * self._indent:
+            yield self.text
+            return
+        first, *_ = self.text.wrap(console, width)
+        rest = self.text[len(first.plain) :]
+        yield first
+        while rest.plain and rest.plain[0] == " ":
+            rest = rest[1:]
+        for line in rest.wrap(console, width - self._indent) if rest.plain else ():
+            yield Text(" " * self._indent).append_text(line)
+
+
+def hanging(text: Text, indent: int = 2) -> HangingText:
+    """Text whose further lines are indented."""
+    return HangingText(text, indent)
+
+
 class Rows:
     """Rows under headings: columns where they fit, else one block of lines for each row, so that no name breaks.
 
@@ -118,12 +143,12 @@ class Rows:
                     yield from (Segment(before), *piece.render(console), Segment("" if is_last else after + " " * GAP))
                 yield Segment.line()
 
-    def _blocks(self) -> Iterator[Text]:
+    def _blocks(self) -> Iterator[HangingText]:
         for row in self._rows:
             for place, (heading, one) in enumerate(zip(self._headings, row, strict=True)):
                 if one.plain:
                     lead = Text("- " if place == 0 else "  ", overflow="fold")
-                    yield lead.append(f"{heading.lower()}: ", style="bold").append_text(one)
+                    yield hanging(lead.append(f"{heading.lower()}: ", style="bold").append_text(one), 4)
 
 
 def _folded(text: Text, console: Console, indent: int, width: int) -> Iterator[Segment]:
@@ -143,6 +168,12 @@ def table(
 def plural(count: float, singular: str, more: str | None = None) -> str:
     """``1 pod``, ``2 pods``."""
     return f"{number(count)} {singular if count == 1 else more or singular + 's'}"
+
+
+def cause(refusal: Refusal) -> str:
+    """Why, without the name that ``subject`` tells already where the message begins with it."""
+    name = refusal.pod.key if isinstance(refusal.pod, PodReference) else refusal.node
+    return refusal.message.removeprefix(f"{name} ") if isinstance(name, str) else refusal.message
 
 
 def subject(refusal: Refusal) -> str:

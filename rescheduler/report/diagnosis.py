@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from rescheduler.model.plan.plan import API_VERSION
-from rescheduler.report.cells import cell, plural
+from rescheduler.report.cells import cell, hanging, plural
 
 
 class Diagnosed(Struct, frozen=True):
@@ -55,5 +55,5 @@ def diagnosis_report(found: Diagnosis) -> Iterator[RenderableType]:
         yield Text()
         lead = cell("blocks " if finding.blocks else "note   ", "red" if finding.blocks else "yellow")
         where = f" {finding.object}" if finding.object else ""
-        yield lead.append_text(cell(f"{finding.rule}{where}: ", "bold")).append_text(cell(finding.message))
-        yield cell(f"       fix: {finding.fix}")
+        yield hanging(lead.append_text(cell(f"{finding.rule}{where}: ", "bold")).append_text(cell(finding.message)), 7)
+        yield hanging(cell(f"       fix: {finding.fix}"), 12)

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from rescheduler.model.plan.plan import API_VERSION, Move, PlannedPlacement, PodReference, Refusal
-from rescheduler.report.cells import cell, subject, table
+from rescheduler.report.cells import cause, cell, subject, table
 from rescheduler.report.plan.moves import why
 
 MOST_NODES_SHOWN = 20
@@ -57,7 +57,7 @@ def explanation_report(explanation: Explanation, *, wide: bool = False) -> Itera
         yield table(["POD", "NODE", "WAVE"], ((p.pod.key, p.node, p.wave) for p in explanation.placements))
     if explanation.refusals:
         yield Text()
-        rules = ((item.rule, subject(item), item.message) for item in explanation.refusals)
+        rules = ((item.rule, subject(item), cause(item)) for item in explanation.refusals)
         yield table(["RULE", "WHAT", "WHY"], rules)
     yield from _verdicts(explanation, wide=wide)
 

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import OutcomeKind, Plan, PlanResult
+from rescheduler.model.plan.plan import OutcomeKind, Plan, PlanResult, Status
 from rescheduler.report.explanation import Explanation, NodeVerdict, explanation_report
 from rescheduler.report.html import plan_page
+from rescheduler.report.html.untouched import FEW_NODES
 from rescheduler.report.text_page import text_page
 from tests.browser.browser import Browser
 from tests.unit.report.large_plans import carried_out, chain, emptying, hostile, nothing_to_do, spreading
@@ -67,7 +69,7 @@ def test_the_page_needs_nothing_and_fits_the_screen(browser: Browser, pages: Pat
     assert browser.value(OVERFLOW) == 0
     assert browser.requests == [path.as_uri()]
     assert browser.complaints == []
-    assert browser.value("document.scripts.length") == 0
+    assert browser.value("document.scripts.length") == (len(made()[0].nodes) > FEW_NODES)
 
 
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
@@ -152,6 +154,69 @@ def test_the_printed_page_is_complete(browser: Browser, pages: Path) -> None:
     assert browser.value(SHOWN) == [2]
     assert len(browser.call("Page.printToPDF", printBackground=True)["data"]) > 10_000
     browser.call("Emulation.setEmulatedMedia", media="")
+
+
+def large() -> tuple[Cluster, Plan]:
+    """Five thousand nodes, five hundred moves."""
+    return spreading(5000, 500, 50, 2)
+
+
+FIND = """
+  (word => { const box = document.querySelector('.search input'); box.value = word;
+             box.dispatchEvent(new Event('input')); })
+"""
+ROWS_SEEN = (
+    "[...document.querySelectorAll('.other, .list tbody tr')].filter(e => e.checkVisibility()).map(e => e.innerText)"
+)
+
+
+@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+def test_a_node_or_a_pod_of_a_large_cluster_is_found_by_name(browser: Browser, pages: Path, width: int) -> None:
+    """What does not change is folded away until it is looked for, and folded again afterwards."""
+    found, plan = large()
+    shown(browser, pages, large, width)
+    still = next(node.name for node in reversed(found.nodes) if node.name not in {m.from_node for m in plan.moves})
+    assert browser.value("[...document.querySelectorAll('details[open]')].length") == 0
+    for name in (still, plan.moves[0].pod.key):
+        browser.value(f"{FIND}({name!r})")
+        rows = browser.value(ROWS_SEEN)
+        assert rows
+        assert all(name in row for row in rows)
+        assert str(len(browser.value(ROWS_SEEN))) in browser.value("document.querySelector('.search output').innerText")
+        assert browser.value(OVERFLOW) == 0
+    browser.value(f"{FIND}('')")
+    assert browser.value(ROWS_SEEN) == []
+    assert browser.complaints == []
+
+
+def test_a_large_page_stays_small_enough_to_open_in_a_moment(browser: Browser, pages: Path) -> None:
+    """By its bytes and elements, which do not depend on the machine."""
+    path = shown(browser, pages, large, DESKTOP)
+    assert path.stat().st_size < 4_000_000
+    assert browser.value("document.querySelectorAll('*').length") < 60_000
+
+
+@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+def test_names_of_nodes_do_not_break_and_a_bar_never_praises_what_cannot_be(
+    browser: Browser, pages: Path, width: int
+) -> None:
+    """One line for a name on a wide screen; INFEASIBLE has no bar at all."""
+    shown(browser, pages, emptying, width)
+    browser.value("[...document.querySelectorAll('details')].map(e => e.open = true)")
+    lines = browser.value("""
+      [...document.querySelectorAll('td.id')].filter(e => e.offsetParent).map(e => {
+        const range = document.createRange(); range.selectNodeContents(e);
+        return new Set([...range.getClientRects()].map(r => Math.round(r.y))).size; })
+    """)
+    assert lines
+    assert set(lines) == {1} or width == PHONE
+    found, plan = emptying()
+    answer = replace(plan.objectives[0], status=Status.INFEASIBLE)
+    path = pages / "page.html"
+    path.write_text(plan_page(replace(plan, objectives=(answer,)), found), encoding="ascii")
+    browser.open(path, width=width)
+    assert browser.value("document.querySelectorAll('.near').length") == 0
+    assert browser.value("getComputedStyle(document.querySelector('.badge')).backgroundColor") == "rgb(179, 38, 30)"
 
 
 def test_the_browser_would_notice(browser: Browser, pages: Path) -> None:

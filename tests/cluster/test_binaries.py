@@ -9,7 +9,7 @@ import pytest
 from tests.cluster.binaries import ASSETS_VARIABLE, NAMES, locate
 from tests.cluster.go_toolchain import BuildError
 from tests.cluster.modules import DESCHEDULER, ETCD, KWOK, Module, kubernetes
-from tests.cluster.versions import VERSION_VARIABLE, wanted_kubernetes
+from tests.cluster.versions import PATCHES, VERSION_VARIABLE, wanted_kubernetes
 
 
 def test_a_ready_made_folder_must_hold_every_binary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,6 +26,23 @@ def test_a_version_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv(VERSION_VARIABLE, "latest")
     with pytest.raises(BuildError, match=f"{VERSION_VARIABLE}=latest: wanted"):
         wanted_kubernetes(Path("go"))
+
+
+@pytest.mark.parametrize("asked", ["", "1.36", "1.36.3", "v1.36.3"])
+def test_the_committed_version_needs_nothing_else(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its whole name, or by its minor version."""
+    monkeypatch.setenv(VERSION_VARIABLE, asked)
+    assert wanted_kubernetes(Path("go")) == kubernetes()
+
+
+def test_a_minor_version_stands_for_one_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The one whose sources are in the cache is taken without asking anybody."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv(VERSION_VARIABLE, "1.34")
+    folder = tmp_path / "rescheduler" / "control-plane" / f"kubernetes-{PATCHES['1.34']}-module"
+    folder.mkdir(parents=True)
+    (folder / "go.mod").write_text(f"module x\n\nrequire k8s.io/kubernetes v{PATCHES['1.34']}\n")
+    assert wanted_kubernetes(Path("go")).version == f"v{PATCHES['1.34']}"
 
 
 @pytest.mark.parametrize("module", [ETCD, KWOK, DESCHEDULER, kubernetes()], ids=lambda module: module.name)

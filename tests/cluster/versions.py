@@ -14,16 +14,21 @@ from tests.cluster.go_toolchain import BuildError, cache_folder, go_environment,
 from tests.cluster.modules import Module, kubernetes
 
 VERSION_VARIABLE = "RESCHEDULER_KUBERNETES_VERSION"
+PATCHES = {"1.34": "1.34.4", "1.35": "1.35.4", "1.37": "1.37.2"}
+"""Which release stands for a minor version that is asked for by its two numbers."""
 
 
 def wanted_kubernetes(go: Path) -> Module:
     """Return the module of the Kubernetes version asked for by the environment, or the committed one."""
     committed = kubernetes()
     asked = os.environ.get(VERSION_VARIABLE, "").removeprefix("v")
-    if not asked or f"v{asked}" == committed.version:
+    asked = PATCHES.get(asked, asked)
+    if not asked or committed.version in (f"v{asked}", f"v{asked}.{committed.version.rpartition('.')[2]}"):
         return committed
     if not re.fullmatch(r"1\.\d+\.\d+(-\S+)?", asked):
-        raise BuildError(f"{VERSION_VARIABLE}={asked}: wanted a Kubernetes version such as 1.35.4")
+        raise BuildError(
+            f"{VERSION_VARIABLE}={asked}: wanted a Kubernetes version such as 1.35.4, or one of {', '.join(PATCHES)}"
+        )
     folder = cache_folder() / f"kubernetes-{asked}-module"
     with lock(folder.with_name(folder.name + ".lock")):
         if not folder.exists():

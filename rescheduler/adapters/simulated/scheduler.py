@@ -123,6 +123,7 @@ class SimulatedScheduler:
         self._store = store
         self._settings = settings
         self._random = random
+        self.ties: dict[str, tuple[str, ...]] = {}
         self._is_due = False
         self._view = SchedulingView(store, schedulers)
         self._names = schedulers.names
@@ -198,7 +199,11 @@ class SimulatedScheduler:
         best = model.best_nodes(index, placement)
         if not best.size:
             return None
-        return model.columns.cluster.nodes[int(best[self._random.integers(best.size)])].name
+        nodes = model.columns.cluster.nodes
+        drawn = nodes[int(best[self._random.integers(best.size)])].name
+        if best.size > 1:
+            self.ties[model.columns.cluster.pods[index].key] = tuple(nodes[node].name for node in best.tolist())
+        return drawn
 
 
 def _is_nominated(pod: Pod) -> bool:

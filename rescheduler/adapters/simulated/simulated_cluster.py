@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -76,6 +76,11 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
     def events(self) -> Sequence[Event]:
         """What happened to pods, in order."""
         return tuple(self._store.events)
+
+    @property
+    def ties(self) -> Mapping[str, Sequence[str]]:
+        """By the key of a pod that was placed, the nodes that scored alike, where there were several: one was drawn."""
+        return self._scheduler.ties
 
     def read(self) -> Cluster:
         """A fresh snapshot, taken now, sorted as a reader sorts it."""

@@ -21,6 +21,12 @@ from rescheduler.report.diagnosis import Diagnosed
 
 PROVEN_MINOR: Final = 36
 """The Kubernetes against which everything is tested; others are said, never assumed."""
+LACKING: Final = (
+    (30, "no ValidatingAdmissionPolicy, so that the guards of deploy/guards.yaml cannot be installed"),
+    (32, "no streaming lists, so that run reads in pages"),
+    (36, "no MutatingAdmissionPolicy, so that guidance: Guide goes on as Hold"),
+)
+"""What servers before a minor version do not have, and what follows; docs/kubernetes-versions.md."""
 _METRICS: Final = "/apis/metrics.k8s.io/v1beta1"
 _BY_LOAD: Final = frozenset({"SpreadLoad", "HotNode"})
 """Objectives and triggers that go by measured load."""
@@ -55,9 +61,13 @@ def _version(connection: Connection, policy: Policy) -> Iterator[Diagnosed]:
         yield Diagnosed(
             "ServerVersion",
             name,
-            f"everything is tested on Kubernetes 1.{PROVEN_MINOR}, and not on this one",
+            "; ".join([f"everything is tested on Kubernetes 1.{PROVEN_MINOR}, and not on this one", *_lacks(minor)]),
             "let run look for some days under mode: DryRun before anything is moved",
         )
+
+
+def _lacks(minor: int) -> list[str]:
+    return [f"it has {what}" for first, what in LACKING if minor < first]
 
 
 def _rights(connection: Connection, policy: Policy) -> Iterator[Diagnosed]:

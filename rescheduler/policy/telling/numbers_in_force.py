@@ -49,8 +49,8 @@ def numbers_in_force(policy: Policy, document: Document | None = None) -> Iterat
     """One line for each. ``document``: the policy as its files say it together; None: nothing is written anywhere."""
     for path, value in _leaves(policy.model_dump(mode="json", by_alias=True), ()):
         place = None if document is None or _at(document.data, path) is None else document.values.get(path)
-        is_argument = path[-1] != "name" and any(step in _LISTS for step in path)
-        if not (_is_number(path, value) or (is_argument and place is not None)):
+        is_name_of_an_item = path[-1] == "name" and any(step in _LISTS for step in path)
+        if not (_is_number(path, value) or (place is not None and not is_name_of_an_item)):
             continue
         if place is None or document is None:
             yield f"{written(path)}: {_shown(value)} ({_TOLD})"

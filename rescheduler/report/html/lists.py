@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult, Refusal
-from rescheduler.report.cells import plural, subject
+from rescheduler.report.cells import cause, plural, subject
 from rescheduler.report.plan.flows import Flow
 from rescheduler.report.plan.moves import why
 
@@ -88,7 +88,7 @@ def refusals(found: Sequence[Refusal]) -> Refusals:
 
 
 def _of_rule(rule: str, members: Sequence[Refusal], is_open: bool) -> Listing:
-    rows = [[subject(one), one.message] for one in members[:MOST_REFUSALS_PER_RULE]]
+    rows = [[subject(one), cause(one)] for one in members[:MOST_REFUSALS_PER_RULE]]
     left_out = len(members) - MOST_REFUSALS_PER_RULE
     return Listing(f"{rule} ({len(members)})", ["What", "Why"], rows, left_out, "refusals", is_open)
 

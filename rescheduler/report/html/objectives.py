@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rescheduler.model.plan.plan import ObjectiveResult, Plan, PlanResult, Status
 from rescheduler.report.cells import number, percent
-from rescheduler.report.plan.headline import headlines
+from rescheduler.report.plan.headline import headlines, untold
 
 
 class Nearness(NamedTuple):
@@ -34,7 +34,7 @@ def objectives(plan: Plan | PlanResult) -> list[Card]:
     """A card for each objective, in order."""
     told = [line for line in headlines(plan) if line[0]]
     return [
-        Card(status, sentence, _nearness(objective), objective.message, _certificate(objective))
+        Card(status, sentence, _nearness(objective), untold(objective), _certificate(objective))
         for objective, (status, sentence) in zip(plan.objectives, told, strict=True)
     ]
 

@@ -9,7 +9,7 @@ from rescheduler.report.html.fullness import fullness
 from rescheduler.report.html.lists import moves, placements, refusals, warnings
 from rescheduler.report.html.objectives import objectives
 from rescheduler.report.html.rendering import page
-from rescheduler.report.html.untouched import untouched
+from rescheduler.report.html.untouched import FEW_NODES, untouched
 from rescheduler.report.html.walk import walk
 from rescheduler.report.plan.headline import snapshot_line
 from rescheduler.report.plan.nodes import uses_of
@@ -18,9 +18,11 @@ from rescheduler.report.plan.price import price_of
 
 def plan_page(plan: Plan | PlanResult, cluster: Cluster | None = None) -> str:
     """The page as HTML text. ``cluster``: the snapshot that the plan was made from; without it there are no bars."""
+    is_long = cluster is not None and len(cluster.nodes) > FEW_NODES
     return page(
         "plan.html",
         "Rescheduling plan" if isinstance(plan, Plan) else "Rescheduling result",
+        script="search.js" if is_long else "",
         snapshot=snapshot_line(plan),
         message=plan.message if isinstance(plan, PlanResult) else "",
         parts=_parts(plan, cluster),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -12,10 +15,28 @@ from rescheduler.model.printable import printable
 LONGEST_TEXT = 2000
 
 
-def page(template: str, title: str, **values: object) -> str:
-    """A whole page from the template of this name, in ASCII so that it reads the same in every locale."""
-    text = environment().get_template(template).render(title=title, **values)
+class Script(NamedTuple):
+    """A script that stands in the page, and the digest by which the page lets this one run and no other."""
+
+    text: Markup
+    digest: str
+
+
+def page(template: str, title: str, *, script: str = "", **values: object) -> str:
+    """A whole page from the template of this name, in ASCII so that it reads the same in every locale.
+
+    ``script``: the name of a template that holds one.
+    """
+    found = _script(script) if script else None
+    text = environment().get_template(template).render(title=title, script=found, **values)
     return text.encode("ascii", "xmlcharrefreplace").decode() + "\n"
+
+
+def _script(name: str) -> Script:
+    loader = environment().loader
+    assert loader is not None
+    text = loader.get_source(environment(), name)[0]
+    return Script(Markup(text), b64encode(sha256(text.encode()).digest()).decode())  # noqa: S704 - our own file
 
 
 @cache

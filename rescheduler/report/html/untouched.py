@@ -10,7 +10,8 @@ from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import Bar, bars_before
 from rescheduler.report.plan.nodes import SHOWN_FIRST, NodeUse
 
-MOST_NODES = 300
+MOST_NODES = 10_000
+MOST_WITH_BARS = 300
 FEW_NODES = 60
 
 
@@ -23,7 +24,7 @@ class UntouchedNode(NamedTuple):
 
 
 class Untouched(NamedTuple):
-    """The first of such nodes, and how many more there are."""
+    """The first of such nodes, and how many more there are; of many only the first have bars, the others are named."""
 
     summary: str
     nodes: Sequence[UntouchedNode]
@@ -37,8 +38,12 @@ def untouched(uses: Sequence[NodeUse]) -> Untouched | None:
     if not others:
         return None
     nodes = [
-        UntouchedNode(use.node.name, plural(use.before.get(PODS, 0), "pod"), bars_before(use, SHOWN_FIRST))
-        for use in others[:MOST_NODES]
+        UntouchedNode(
+            use.node.name,
+            plural(use.before.get(PODS, 0), "pod"),
+            bars_before(use, SHOWN_FIRST) if at < MOST_WITH_BARS else (),
+        )
+        for at, use in enumerate(others[:MOST_NODES])
     ]
     is_open = len(others) == len(uses) and len(others) <= FEW_NODES
     return Untouched(plural(len(others), "node"), nodes, len(others) - MOST_NODES, is_open)

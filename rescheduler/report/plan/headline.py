@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -82,6 +83,12 @@ _WORDS: dict[str, Callable[[float, str], str]] = {
 }
 
 
+CLAUSES = "; "
+"""Between the clauses of a planner's message."""
+_REPEATED_PROOF = re.compile(
+    r"proven: no plan [\w ]+$|(?:more|less|fewer evictions) (?:is|are) not ruled out: at (?:most|least) "
+)
+
 # Whether a plan that was carried out ended well.
 
 _HARMLESS = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
@@ -115,8 +122,20 @@ def headlines(plan: Plan | PlanResult) -> Iterator[tuple[str, str]]:
         # Two objectives of one name share their moves: no count is right for either.
         evictions = moves[objective.name] if named[objective.name] == 1 else None
         yield objective.status.value, _sentence(objective, evictions, planned)
-        if objective.message:
-            yield "", objective.message
+        if news := untold(objective):
+            yield "", news
+
+
+def untold(objective: ObjectiveResult) -> str:
+    """The planner's message without what the sentence above it says already: what was reached, its price, its proof.
+
+    Nodes that are emptied are named below, with the price.
+    """
+    reached = achievement(objective)
+    told = re.compile(rf"{re.escape(reached)}(?: (?:by \d+ evictions?|without evictions))?(?:: .*)?$")
+    clauses = [told.sub("", clause) for clause in objective.message.split(CLAUSES)]
+    is_proven = bool(proof(objective))
+    return CLAUSES.join(clause for clause in clauses if clause and not (is_proven and _REPEATED_PROOF.match(clause)))
 
 
 def snapshot_line(plan: Plan | PlanResult) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult, Refusal
-from rescheduler.report.cells import STATUS_STYLES, cell, plural, subject, table
+from rescheduler.report.cells import STATUS_STYLES, cause, cell, hanging, plural, subject, table
 from rescheduler.report.plan.headline import headlines, snapshot_line
 from rescheduler.report.plan.moves import move_rows, placement_rows
 from rescheduler.report.plan.nodes import node_rows, uses_of
@@ -28,8 +28,8 @@ def plan_report(plan: Plan | PlanResult, cluster: Cluster | None = None, *, wide
     price = price_of(plan, cluster)
     uses = uses_of(plan, cluster) if cluster is not None else ()
     parts: list[RenderableType] = [_headline(status, text) for status, text in headlines(plan)]
-    parts.append(cell(snapshot_line(plan), "dim"))
-    parts += map(cell, price_lines(price, wide=wide))
+    parts.append(hanging(cell(snapshot_line(plan), "dim")))
+    parts += [hanging(cell(line), 4) for line in price_lines(price, wide=wide)]
     for title, body in (
         ("Nodes", node_rows(uses, plan, price.emptied, wide=wide) if uses else ()),
         ("Moves", move_rows(plan.moves, wide=wide) if plan.moves else ()),
@@ -47,9 +47,9 @@ def _titled(title: str, body: Iterable[RenderableType]) -> list[RenderableType]:
     return [Text(), Text(title, style="bold"), *found] if found else []
 
 
-def _headline(status: str, text: str) -> Text:
+def _headline(status: str, text: str) -> RenderableType:
     line = cell(f"{status}  " if status else "", STATUS_STYLES.get(status, ""))
-    return line.append_text(cell(text))
+    return hanging(line.append_text(cell(text)))
 
 
 def _refusals(refusals: tuple[Refusal, ...], *, wide: bool) -> Iterator[RenderableType]:
@@ -59,11 +59,11 @@ def _refusals(refusals: tuple[Refusal, ...], *, wide: bool) -> Iterator[Renderab
     yield Text()
     yield Text(f"Left alone ({plural(len(refusals), 'refusal')})", style="bold")
     if wide or len(refusals) <= MOST_REFUSALS_SHOWN:
-        yield table(["RULE", "WHAT", "WHY"], ((item.rule, subject(item), item.message) for item in refusals))
+        yield table(["RULE", "WHAT", "WHY"], ((item.rule, subject(item), cause(item)) for item in refusals))
         return
     by_rule: dict[str, list[Refusal]] = defaultdict(list)
     for item in refusals:
         by_rule[item.rule].append(item)
-    rows = ([rule, len(found), subject(found[0]), found[0].message] for rule, found in by_rule.items())
+    rows = ([rule, len(found), subject(found[0]), cause(found[0])] for rule, found in by_rule.items())
     yield table(["RULE", "COUNT", "FOR EXAMPLE", "WHY"], rows, right=["COUNT"])
     yield cell("-o wide lists each of them.", "dim")

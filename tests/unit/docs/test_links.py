@@ -31,6 +31,17 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{page.name}: {link}; there are {sorted(anchors(target))}"
 
 
+def test_every_page_is_linked_from_another() -> None:
+    """Nobody finds a page by its file's name."""
+    linked = {
+        (page.parent / link.partition("#")[0]).resolve()
+        for page in (*PAGES, ROOT / "README.md")
+        for link in links(page)
+        if not re.match(r"https?://|#", link) and (page.parent / link.partition("#")[0]).resolve() != page
+    }
+    assert set(PAGES) - linked == {DOCS / "index.md"}  # the site's own beginning
+
+
 def texts() -> Iterator[Path]:
     """Whatever tells people of files: documentation, manifests, policies, and our own sources."""
     yield from READ

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.options import LiveOptions, with_options
 from rescheduler.cli.progress import shown_progress
@@ -23,6 +24,7 @@ class CleanFlags(LiveOptions):
     policy: Annotated[
         list[str] | None,
         typer.Option(
+            autocompletion=policy_names,
             metavar="FILE", help="Policies; they name the namespace of placeholders [default: rescheduler-holds]",
             show_default=False, rich_help_panel="Policy",
         ),

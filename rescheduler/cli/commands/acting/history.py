@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE
 from rescheduler.cli.options import LiveOptions, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
@@ -29,6 +30,7 @@ class HistoryFlags(LiveOptions):
     policy: Annotated[
         list[str] | None,
         typer.Option(
+            autocompletion=policy_names,
             metavar="FILE", help="Policies; they name the ledger [default: rescheduler-holds/rescheduler-ledger]",
             show_default=False, rich_help_panel="Policy",
         ),

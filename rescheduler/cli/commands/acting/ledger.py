@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.options import LiveOptions, with_options
@@ -27,6 +28,7 @@ class LossFlags(LiveOptions):
     policy: Annotated[
         list[str] | None,
         typer.Option(
+            autocompletion=policy_names,
             metavar="FILE", help="Policies; they name the ledger [default: rescheduler-holds/rescheduler-ledger]",
             show_default=False, rich_help_panel="Policy",
         ),

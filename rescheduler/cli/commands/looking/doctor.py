@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED
 from rescheduler.cli.options import LiveOptions, with_options
 from rescheduler.cli.parameters import OutputFormat
@@ -23,6 +24,7 @@ class DoctorFlags(LiveOptions):
     policy: Annotated[
         list[str] | None,
         typer.Option(
+            autocompletion=policy_names,
             metavar="FILE", help="The policy that is to work there, or the name of a shipped one; repeatable "
             "[default: the defaults, a dry run]",
             show_default=False, rich_help_panel="Policy",

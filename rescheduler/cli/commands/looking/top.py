@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.options import ClusterFlags, with_options
@@ -42,6 +43,7 @@ class TopFlags(ClusterFlags):
     policy: Annotated[
         list[str] | None,
         typer.Option(
+            autocompletion=policy_names,
             metavar="FILE", help="A ReschedulerPolicy with usage.providers; repeatable, a later one wins by field",
             show_default=False, rich_help_panel="Policy",
         ),

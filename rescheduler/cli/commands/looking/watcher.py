@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.options import ClusterFlags, with_options
 from rescheduler.cli.preparation import cluster_options_from
@@ -30,6 +31,7 @@ def watcher(
     policy: Annotated[
         list[str] | None,
         typer.Option(
+            autocompletion=policy_names,
             metavar="FILE", help="A ReschedulerPolicy with usage.providers; repeatable, a later one wins by field",
             show_default=False, rich_help_panel="Policy",
         ),

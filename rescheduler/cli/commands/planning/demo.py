@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,7 +50,7 @@ def demo(
     after = node_bars(report.after, plan=plan, before=cluster, style=style)
     title = "3. The cluster after the plan was carried out in the embedded simulator"
     _chapter(title, [*after, *pending_lines(report.after, style=style)])
-    _chapter("4. The check: what happened, as against the plan", _check(report.results[0], report.after))
+    _chapter("4. The check: what happened, as against the plan", _check(report.results[0], report.after, report.ties))
     return DONE if all(map(is_as_planned, report.results)) and not report.after.pending_pods else FAILED
 
 
@@ -67,15 +67,32 @@ def _chapter(title: str, parts: Iterable[RenderableType]) -> None:
     show([Text(title, style="bold"), Text(), *parts, Text()])
 
 
-def _check(result: PlanResult, after: Cluster) -> Iterable[RenderableType]:
-    from rescheduler.report.cells import STATUS_STYLES, cell, plural
+def _check(result: PlanResult, after: Cluster, ties: Mapping[str, Sequence[str]]) -> Iterable[RenderableType]:
+    from rescheduler.report.cells import STATUS_STYLES, cell, hanging, plural
 
     items: list[MoveOutcome | PlacementOutcome] = [*result.moves, *result.placements]
     for item in items:
         outcome = cell(f"{item.outcome.value}  ", STATUS_STYLES.get(item.outcome.value, ""))
         where = f" on {item.landed_on}" if item.landed_on else ""
         message = f": {item.message}" if item.message else ""
-        yield outcome.append_text(cell(f"{item.pod.key}{where}{message}"))
+        yield hanging(outcome.append_text(cell(f"{item.pod.key}{where}{message}{_told_elsewhere(item, ties)}")))
     yield cell(
         f"{plural(len(after.pending_pods), 'pending pod')} left" + (f"; {result.message}" if result.message else "")
+    )
+
+
+def _told_elsewhere(item: MoveOutcome | PlacementOutcome, ties: Mapping[str, Sequence[str]]) -> str:
+    """Which node the plan foretold, and whether the scheduler found both alike."""
+    planned = getattr(item, "to_node", "") or getattr(item, "node", "")
+    if item.landed_on in (None, planned):
+        return ""
+    alike = ties.get(item.message.removeprefix("as "), ())
+    if planned not in alike:
+        return f"; the plan foretold {planned}"
+    others = f"{planned} and {item.landed_on}" + (f" and {len(alike) - 2} more" if len(alike) > 2 else "")
+    origin = getattr(item, "from_node", "")
+    harmless = f"; what counts is the room on {origin}, and that was made" if origin else ""
+    return (
+        f"; the plan foretold {planned}. The scheduler scored {others} alike, a tie, and draws one of them "
+        f"by lot{harmless}"
     )

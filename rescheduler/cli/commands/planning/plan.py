@@ -13,6 +13,7 @@ from rescheduler.cli.options import PlanFlags, with_options
 from rescheduler.cli.parameters import MomentInTime, moment, parsed
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
+    cluster_options_from,
     earlier_evictions,
     given_files,
     own_policy_from,
@@ -114,6 +115,14 @@ class WhatIfFlags(PlanFlags):
             show_default=False, rich_help_panel="What if",
         ),
     ] = None  # fmt: skip
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Plan anew whenever the cluster, the recording or the policy has changed, until Ctrl-C; "
+            "with -o json and yaml one document after another",
+            show_default=False, rich_help_panel="Output",
+        ),
+    ] = False  # fmt: skip
 
 
 @with_options
@@ -124,6 +133,18 @@ def plan(options: WhatIfFlags) -> int:
     is left alone. An answer that nothing can help is an answer too: exit 0.
     """
     _refuse_what_cannot_be(options)
+    if not options.watch:
+        return _plan_once(options)
+    from rescheduler.adapters.clock import SystemClock
+    from rescheduler.cli.repeating import repeated
+    from rescheduler.composition.changes import changes_of
+
+    files = [*(options.policy or ()), *([options.usage] if options.usage else ())]
+    with changes_of(cluster_options_from(options), files, SystemClock()) as changes:
+        return repeated(lambda: _plan_once(options), changes)
+
+
+def _plan_once(options: WhatIfFlags) -> int:
     files = given_files(options)
     if files.theirs:
         if options.remove_node or options.add_node:
@@ -171,6 +192,9 @@ def _time_in(cluster: Cluster, at: MomentInTime | None) -> float | None:
 def _refuse_what_cannot_be(options: WhatIfFlags) -> None:
     """Raise UsageError, before anything is read, for what cannot be asked, or not together."""
     removed, added = options.remove_node or (), options.add_node or ()
+    if options.watch and (options.exit_code or "-" in (options.filename or ())):
+        what = "--exit-code, for it has no end" if options.exit_code else "-f -, which is read once"
+        raise UsageError(f"--watch does not go with {what}; leave one out")
     if "" in removed:
         raise UsageError("--remove-node: an empty name; name a node")
     if removed and options.objective:

@@ -160,9 +160,9 @@ def _report(
     scores: Scores, weights: Mapping[str, int], details: ScoreDetails, output: OutputFormat
 ) -> Iterator[RenderableType]:
     """The best nodes first; wide with how each score comes about."""
-    from rescheduler.report.cells import cell
+    from rescheduler.report.cells import cell, plural
 
-    yield cell(f"{scores.pod.key} on {len(scores.nodes)} nodes", "bold")
+    yield cell(f"{scores.pod.key} on {plural(len(scores.nodes), 'node')}", "bold")
     if weights:
         yield cell(f"total = {' + '.join(f'{weight} x {name}' for name, weight in weights.items())}")
     sample = details.sample()

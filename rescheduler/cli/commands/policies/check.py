@@ -56,45 +56,46 @@ def check(
 def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:
     from rescheduler.daemon.plugins import policy_sentences
     from rescheduler.policy.telling.numbers_in_force import newly_binding, what_it_may_do
-    from rescheduler.report.cells import cell
+    from rescheduler.report.cells import cell, hanging
 
     files = found.policy_files
     yield cell(what_it_may_do(policy), "bold")
     checked = f"{files[0]} is valid" if len(files) == 1 else f"the {len(files)} policies are valid together"
     yield cell(f"{checked}. Policy {policy.metadata.name}:", "bold")
     for sentence in (*policy_sentences(policy), *found.openings):
-        yield cell(f"- {sentence}")
+        yield hanging(cell(f"- {sentence}"))
     for source in policy.schedulers:
         if source.config_map is not None:
-            yield cell(f"- reads schedulers from ConfigMap {source.config_map}, which is checked when it is read")
+            told = f"- reads schedulers from ConfigMap {source.config_map}, which is checked when it is read"
+            yield hanging(cell(told))
     yield cell("In force, and where it comes from:", "bold")
     for number in found.numbers:
-        yield cell(f"- {number}")
+        yield hanging(cell(f"- {number}"))
     binding = tuple(newly_binding(policy))
     if binding:
         yield cell("Binds run since version 0.2 where a policy says nothing (docs/upgrading.md):", "bold")
     for sentence in binding:
-        yield cell(f"- {sentence}")
+        yield hanging(cell(f"- {sentence}"))
 
 
 def _about_descheduler(file: str, policy: DeschedulerPolicy) -> Iterator[RenderableType]:
     from rescheduler.descheduler.telling import policy_sentences
-    from rescheduler.report.cells import cell
+    from rescheduler.report.cells import cell, hanging
 
     yield cell(f"{file} is valid. DeschedulerPolicy:", "bold")
     for sentence in policy_sentences(policy):
-        yield cell(f"- {sentence}")
+        yield hanging(cell(f"- {sentence}"))
 
 
 def _about_schedulers(configuration: NamedConfiguration) -> Iterator[RenderableType]:
-    from rescheduler.report.cells import cell
+    from rescheduler.report.cells import cell, hanging
     from rescheduler.scheduling.configuration import configuration_sentences
 
     for number, (heading, sentences) in enumerate(configuration_sentences(configuration.read)):
         yield cell(f"{configuration.where} is valid. {heading[:1].upper()}{heading[1:]}:" if not number
                    else f"{heading[:1].upper()}{heading[1:]}:", "bold")  # fmt: skip
         for sentence in sentences:
-            yield cell(f"- {sentence}")
+            yield hanging(cell(f"- {sentence}"))
 
 
 def _printable(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.streams import say, show, write
@@ -23,7 +24,12 @@ Output = Annotated[
         help="File to write, which must not exist; - is standard output [default: standard output]",
     ),
 ]  # fmt: skip
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A shipped policy, as list names it", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="A shipped policy, as list names it", show_default=False, autocompletion=policy_names
+    ),
+]
 
 
 @commands.command("list", cls=GroupedCommand, short_help="the policies that are shipped, and what each is for")
@@ -49,7 +55,9 @@ def show_policy(name: Name, output: Output = "-") -> int:
 
 @commands.command("init", cls=GroupedCommand, short_help="a policy of your own to begin with, each field explained")
 def init_policy(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The intent: a shipped policy")] = DEFAULT_INTENT,
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="The intent: a shipped policy", autocompletion=policy_names)
+    ] = DEFAULT_INTENT,
     output: Output = "-",
 ) -> int:
     """Write a policy to begin with, in mode DryRun: a shipped one, with what each of its fields means.

@@ -100,7 +100,7 @@ def _summary(helped: int, wanted: int, schedule: WaveSchedule) -> str:
     if helped == wanted and not evictions:
         return f"all {wanted} pending pods fit already" if wanted > 1 else "the pending pod fits already"
     by = f"by {evictions} eviction{'s' if evictions != 1 else ''}" if evictions else "without evictions"
-    pods, get = "pods" if wanted != 1 else "pod", "gets" if 1 in (helped, wanted) else "get"
+    pods, get = "pods" if wanted != 1 else "pod", "gets" if wanted == 1 else "get"
     return f"{helped} of {wanted} pending {pods} {get} a place {by}"
 
 

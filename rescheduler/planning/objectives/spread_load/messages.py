@@ -9,7 +9,6 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.model.usage.usage import FloatArray
@@ -18,9 +17,11 @@ from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.search.local_search import LocalSearchResult
 from rescheduler.planning.search.search_state import SAME, SearchState
 
-# Amounts and shares of use in words that people read.
+# Shares of use in words that people read.
 
-_GIB = 2.0**30
+
+UNIT = "nodes' worth of overload"
+"""Of value and bound, and of every amount that is told: each resource counted in average nodes."""
 
 
 class LoadMessages:
@@ -40,13 +41,11 @@ class LoadMessages:
             for row in rows
         )
 
-    def excess(self, over: FloatArray) -> str:
-        """Use above the targets, float64[K, N] in average nodes, as amounts: ``12.5 cores, 3.2 GiB of memory``."""
-        amounts = over.sum(axis=1) * self._load.unit
-        told = [
-            _amount(name, value) for name, value in zip(self._load.resources, amounts.tolist(), strict=True) if value
-        ]
-        return ", ".join(told) or "nothing"
+    def target(self) -> str:
+        """What nodes are to stay below: ``target cpu 70%, memory 80%``."""
+        shares = self._shares(self._load.allowed).max(axis=1, initial=0.0).tolist()
+        told = (f"{name} {_share(share)}" for name, share in zip(self._load.resources, shares, strict=True))
+        return f"target {', '.join(told)}"
 
     def hottest(self, use: FloatArray) -> str:
         """The node furthest above (or nearest below) its target, with its share: ``n1 at 93% of cpu``."""
@@ -70,18 +69,6 @@ class LoadMessages:
 
 def _share(value: float) -> str:
     return f"{value:.0%}" if np.isfinite(value) else "use without capacity"
-
-
-def _amount(resource: str, value: float) -> str:
-    if resource == CPU:
-        return f"{_rounded(value / 1000)} cores"
-    if resource in (MEMORY, EPHEMERAL_STORAGE):
-        return f"{_rounded(value / _GIB)} GiB of {resource}"
-    return f"{_rounded(value)} of {resource}"
-
-
-def _rounded(value: float) -> str:
-    return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
 
 
 # Nodes that stay above their target, and why nothing more is done about each.
@@ -209,21 +196,24 @@ def _summary(request: PlanRequest, before: Before, state: LoadState, plan: Local
         return "there are no nodes"
     telling = LoadMessages(request.prediction.columns.cluster, state.load)
     if not plan.cost_before:
-        return f"no node is above its target; the nearest is {telling.hottest(before.use)}"
-    start, end = telling.excess(before.over), telling.excess(state.over())
+        return f"no node is above its target; {telling.target()}; the nearest is {telling.hottest(before.use)}"
     if not plan.evictions:
-        return f"{start} above the target, and no allowed move helps; hottest {telling.hottest(before.use)}"
-    count = plan.evictions
-    return (
-        f"{start} above the target before, {end} after {count} eviction{'s' if count != 1 else ''};"
-        f" hottest {telling.hottest(before.use)} before, {telling.hottest(state.use())} after"
-    )
+        hottest = f"hottest {telling.hottest(before.use)}"
+        return f"{_left(plan.cost_after)}; no allowed move helps; {telling.target()}; {hottest}"
+    price = f"by {plan.evictions} eviction{'s' if plan.evictions != 1 else ''}"
+    hottest = f"hottest {telling.hottest(before.use)} before, {telling.hottest(state.use())} after"
+    start = f"{plan.cost_before:.4g} nodes' worth before"
+    return f"{_left(plan.cost_after)} {price}; {start}; {telling.target()}; {hottest}"
+
+
+def _left(value: float) -> str:
+    return f"{value:.4g} {UNIT} left" if value else "no load above the target is left"
 
 
 def _proof(value: float, bound: float) -> str:
     if value <= bound:
         return "proven: no plan leaves less"
-    return f"less is not ruled out: at least {bound:.3g} of {value:.3g} average nodes' worth stays"
+    return f"less is not ruled out: at least {bound:.4g} {UNIT} stays"
 
 
 def _nodes(number: int) -> str:

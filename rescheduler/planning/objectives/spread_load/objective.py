@@ -9,7 +9,13 @@ from rescheduler.model.plan.plan import Status
 from rescheduler.model.usage.demand import trimaran_demand
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.objectives.spread_load.bounds import least_overload
-from rescheduler.planning.objectives.spread_load.messages import NOTHING_TO_JUDGE, Before, describe, hot_nodes_that_stay
+from rescheduler.planning.objectives.spread_load.messages import (
+    NOTHING_TO_JUDGE,
+    UNIT,
+    Before,
+    describe,
+    hot_nodes_that_stay,
+)
 from rescheduler.planning.objectives.spread_load.state import LoadState
 from rescheduler.planning.objectives.spread_load.whole_model import WholePlan, solve_whole
 from rescheduler.planning.problem.deadline import Deadline
@@ -22,7 +28,6 @@ from rescheduler.planning.search.answering import as_answer
 from rescheduler.planning.search.local_search import improve, problem_of
 from rescheduler.policy.fields.objectives import SpreadLoadArgs
 
-UNIT = "nodes' worth of overload"
 NOTHING = 1e-5
 """Overload that does not count: far below a millicore on a usual node, and what solvers of programs leave open."""
 WHOLE_SHARE = 0.3

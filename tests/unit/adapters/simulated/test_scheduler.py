@@ -182,6 +182,17 @@ def test_ties_are_drawn_by_the_seed() -> None:
     assert chosen == [lands(seed) for seed in range(12)]
 
 
+def test_a_tie_is_remembered_with_all_its_nodes_and_a_clear_winner_is_none() -> None:
+    """The node that was drawn is among them."""
+    world = world_of(node("n1"), node("n2"), node("small", "1"), pod("a", "2", owner=None))
+    world.settle()
+    assert sorted(world.ties["default/a"]) == ["n1", "n2"]
+    assert node_of(world, "a") in world.ties["default/a"]
+    world.put(pod("b", "2", owner=None))
+    world.settle()
+    assert "default/b" not in world.ties
+
+
 def test_nodes_that_close_or_leave_get_nothing() -> None:
     """A cordon and a removal are seen by the next attempt."""
     world = world_of(node("n1"), node("n2"))

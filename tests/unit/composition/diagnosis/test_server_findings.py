@@ -61,6 +61,22 @@ def test_a_server_without_scheduling_gates_blocks_who_would_act(body: str, block
     assert "gates" not in found("mode: Execute\nguidance: Predict", minor="26")[0].message
 
 
+@pytest.mark.parametrize(
+    ("minor", "lacks"),
+    [
+        ("29", {"ValidatingAdmissionPolicy", "streaming lists", "MutatingAdmissionPolicy"}),
+        ("31", {"streaming lists", "MutatingAdmissionPolicy"}),
+        ("35", {"MutatingAdmissionPolicy"}),
+        ("37", set()),
+    ],
+)
+def test_what_an_older_server_lacks_is_said_with_what_follows(minor: str, lacks: set[str]) -> None:
+    """Each by its name, and nothing that it has."""
+    [finding] = found("guidance: Predict", minor=minor)
+    names = ("ValidatingAdmissionPolicy", "streaming lists", "MutatingAdmissionPolicy")
+    assert {name for name in names if name in finding.message} == lacks
+
+
 def test_what_is_no_kubernetes_is_said() -> None:
     """Its version tells nothing."""
     assert found(major="")[0].message == "the server does not tell a version of Kubernetes"

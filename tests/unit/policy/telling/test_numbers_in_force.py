@@ -38,6 +38,24 @@ def test_the_careful_values_are_told_with_their_origin(tmp_path: Path) -> None:
     assert told(tmp_path, "disruption: {rampUp: unlimited}")["disruption.rampUp"] == "unlimited (0.yaml:3)"
 
 
+def test_whatever_a_file_sets_is_named_wherever_it_stands(tmp_path: Path) -> None:
+    """A choice, a selector, a list, a switch: not only numbers, and not only arguments of plugins."""
+    found = told(
+        tmp_path,
+        """\
+scope:
+  namespaces: {exclude: [team-a]}
+  labelSelector: {matchLabels: {app: web}}
+disruption: {singleReplicas: Allow}
+health: {headRoom: 10%}
+""",
+    )
+    assert found["scope.namespaces.exclude[0]"] == "team-a (0.yaml:4)"
+    assert found["scope.labelSelector.matchLabels.app"] == "web (0.yaml:5)"
+    assert found["disruption.singleReplicas"] == "Allow (0.yaml:6)"
+    assert found["health.headRoom"] == "10% (0.yaml:7)"
+
+
 def test_of_several_policies_the_one_that_wins_is_named(tmp_path: Path) -> None:
     """Also where a later one takes a value back."""
     first = "limits: {maxEvictions: 5, deadline: 1m30s}\n"

@@ -10,8 +10,8 @@ from rescheduler.report.html.cost_by_owner import cost_by_owner, tiles
 from rescheduler.report.html.fullness import fullness
 from rescheduler.report.html.lists import moves, placements, refusals, warnings
 from rescheduler.report.html.objectives import objectives
-from rescheduler.report.html.untouched import MOST_NODES, untouched
-from rescheduler.report.plan.nodes import NodeUse, uses_of
+from rescheduler.report.html.untouched import MOST_WITH_BARS, untouched
+from rescheduler.report.plan.nodes import SHOWN_FIRST, NodeUse, uses_of
 from rescheduler.report.plan.price import price_of
 from tests.builders import cluster, node, pod
 from tests.unit.report.html.drawn import drawn
@@ -145,11 +145,15 @@ def test_refusals_are_grouped_by_rule() -> None:
     assert "and 20 more rules" in Page(drawn("refusals", refusals([Refusal(f"r{at}", "m") for at in range(120)]))).text
 
 
-def test_nodes_that_stay_as_they_are_are_counted_beyond_the_first_ones() -> None:
+def test_nodes_that_stay_as_they_are_are_all_named_and_the_first_ones_drawn() -> None:
     """And folded away where others change."""
     found, plan = emptying(1000, 10, 1)
     nothing = small_plan(moves=(), placements=())
-    assert f"and {1000 - MOST_NODES} more nodes" in Page(drawn("untouched", untouched(all_uses(nothing, found)))).text
+    page = Page(drawn("untouched", untouched(all_uses(nothing, found))))
+    assert all(node.name in page.text for node in found.nodes)
+    assert page.of_class("other") == 1000
+    assert page.of_class("t") == MOST_WITH_BARS * len(SHOWN_FIRST)
+    assert "more nodes" not in page.text
     assert "open" not in Page(drawn("untouched", untouched(all_uses(plan, found)))).attributes[0]
     assert untouched(all_uses(small_plan(), small_cluster())) is None
 

@@ -24,7 +24,7 @@ def test_nodes_moves_places_and_refusals_are_shown() -> None:
         "2 -> 4 of 4", "3 -> 4 of 4", "2Gi of 16Gi", "2 of 110",
         "default/web-1", "n1", "n2", "makes room for default/big-1",
         "default/big-1", "after wave 1",
-        "SingleReplica", "default/db-1 is the only replica",
+        "SingleReplica", "pod default/db-1  is the only replica",
         "from test, taken at 2027-01-15T08:00:00Z",
     ):  # fmt: skip
         assert piece in text

@@ -38,7 +38,7 @@ def test_the_pod_that_is_enough_leaves_the_hot_node() -> None:
         0,
         "nodes' worth of overload",
     )
-    assert "1.5 cores above the target before, nothing after 1 eviction" in answer.message
+    assert "by 1 eviction; 0.375 nodes' worth before; target cpu 50%;" in answer.message
     assert "hottest n1 at 88% of cpu before" in answer.message
 
 
@@ -170,7 +170,7 @@ def test_several_resources_are_added_up_in_average_nodes() -> None:
     question = question_of(cluster(node("n1"), node("n2"), pod("a", "3", "10Gi", node="n1")), fixed=("a",))
     answer = plan_spread_load(question, requested(question), {"cpu": 0.5, "memory": 0.5})
     assert answer.value == pytest.approx(0.375)
-    assert "1.0 cores, 2.0 GiB of memory above the target" in answer.message
+    assert "0.375 nodes' worth of overload left; no allowed move helps; target cpu 50%, memory 50%;" in answer.message
 
 
 def test_replicas_stay_spread_over_zones() -> None:
