@@ -126,6 +126,14 @@ class PlanFlags(SelectionFlags):
             help="Seed of every random choice: the same input and seed give the same answer",
         ),
     ] = 0  # fmt: skip
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="What nodes cost, as JSON, YAML or CSV, in place of prices.file [default: what the "
+            "policy's prices say]",
+            show_default=False, rich_help_panel="Policy",
+        ),
+    ] = None  # fmt: skip
     output: Annotated[
         OutputFormat,
         typer.Option(

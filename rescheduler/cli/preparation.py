@@ -29,7 +29,7 @@ def policy_from(options: SelectionFlags) -> Policy:
     theirs = descheduler_files(options)
     if theirs:
         raise UsageError(f"{theirs[0]}: a DeschedulerPolicy, which plan and check read; name a ReschedulerPolicy here")
-    policy = load_policy(options.policy or [])
+    policy = load_policy(options.policy or [], options.prices if isinstance(options, PlanFlags) else None)
     if not isinstance(options, PlanFlags):
         return policy
     try:

@@ -26,6 +26,7 @@ from rescheduler.policy.fields.daemon.safety import (
 from rescheduler.policy.fields.daemon.triggers import DEFAULT_TRIGGERS, TriggerEntry
 from rescheduler.policy.fields.kinds_of_pods import OwnerKind, PersistentVolumes
 from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.prices import PricesPolicy
 from rescheduler.policy.fields.schedulers import SchedulerSource
 from rescheduler.policy.fields.selectors import LabelKey, LabelSelectorRequirement, NodeSelector, PolicySelector
 from rescheduler.policy.fields.usage import UsagePolicy
@@ -275,6 +276,8 @@ class Policy(PolicyModel):
     """What ``run`` writes down beside the ledger."""
     autoscaler: CheckedAutoscalerPolicy = AutoscalerPolicy()
     """How ``run`` lives beside an autoscaler; docs/autoscaling.md."""
+    prices: PricesPolicy = PricesPolicy()
+    """What nodes cost; docs/prices.md."""
 
 
 def with_unrest(policy: Policy) -> Policy:
