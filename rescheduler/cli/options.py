@@ -93,24 +93,9 @@ class SelectionFlags(ClusterFlags):
 
 
 @dataclass(frozen=True)
-class PlanFlags(SelectionFlags):
-    """What one plan is made from, within which limits, and how it is shown."""
+class PlanningFlags(SelectionFlags):
+    """How long to plan, with which seed and prices, and how the answer is shown."""
 
-    objective: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="In place of the policy's objectives; repeatable, in order [default: MakeRoom]",
-            show_default=False, rich_help_panel="Policy",
-        ),
-    ] = None  # fmt: skip
-    max_evictions: Annotated[
-        int | None,
-        typer.Option(
-            parser=parsed(whole_number(0, LARGEST_EVICTIONS)), metavar="N",
-            help="Evictions in one plan, in place of limits.maxEvictions [default: 20]",
-            show_default=False, rich_help_panel="Limits",
-        ),
-    ] = None  # fmt: skip
     deadline: Annotated[
         float | None,
         typer.Option(
@@ -140,6 +125,27 @@ class PlanFlags(SelectionFlags):
             "-o", "--output", metavar="FORM", help="table, wide, json, yaml or html", rich_help_panel="Output"
         ),
     ] = OutputFormat.TABLE
+
+
+@dataclass(frozen=True)
+class PlanFlags(PlanningFlags):
+    """What one plan is made from, and within which limits."""
+
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="In place of the policy's objectives; repeatable, in order [default: MakeRoom]",
+            show_default=False, rich_help_panel="Policy",
+        ),
+    ] = None  # fmt: skip
+    max_evictions: Annotated[
+        int | None,
+        typer.Option(
+            parser=parsed(whole_number(0, LARGEST_EVICTIONS)), metavar="N",
+            help="Evictions in one plan, in place of limits.maxEvictions [default: 20]",
+            show_default=False, rich_help_panel="Limits",
+        ),
+    ] = None  # fmt: skip
     exit_code: Annotated[
         bool,
         typer.Option(

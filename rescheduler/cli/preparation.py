@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rescheduler.cli.failures import UsageError
-from rescheduler.cli.options import ClusterFlags, PlanFlags, SelectionFlags
+from rescheduler.cli.options import ClusterFlags, PlanFlags, PlanningFlags, SelectionFlags
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.streams import is_terminal, say, warn
 
@@ -29,15 +29,16 @@ def policy_from(options: SelectionFlags) -> Policy:
     theirs = descheduler_files(options)
     if theirs:
         raise UsageError(f"{theirs[0]}: a DeschedulerPolicy, which plan and check read; name a ReschedulerPolicy here")
-    policy = load_policy(options.policy or [], options.prices if isinstance(options, PlanFlags) else None)
-    if not isinstance(options, PlanFlags):
+    policy = load_policy(options.policy or [], options.prices if isinstance(options, PlanningFlags) else None)
+    if not isinstance(options, PlanningFlags):
         return policy
+    objectives, evictions = (options.objective, options.max_evictions) if isinstance(options, PlanFlags) else ((), None)
     try:
         return overridden(
             policy,
             PLUGINS.objectives,
-            objectives=options.objective or (),
-            max_evictions=options.max_evictions,
+            objectives=objectives or (),
+            max_evictions=evictions,
             deadline_seconds=options.deadline,
         )
     except ValueError as error:

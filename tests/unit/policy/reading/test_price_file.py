@@ -158,7 +158,7 @@ def test_a_policy_names_its_file_beside_itself_and_the_command_line_another(tmp_
     other = written(tmp_path, {"per": "month", "prices": [{"instanceType": "c-4x", "price": 7}]}, "other.json")
     absent = written(tmp_path, f"{HEAD}prices: {{file: absent.json}}\n", "absent.yaml")
     assert load_policy([absent], other).prices.a_month(labels(instanceType="c-4x")) == 7
-    with pytest.raises(PolicyError, match="absent.json: cannot be read"):
+    with pytest.raises(PolicyError, match=r"absent\.json: cannot be read"):
         load_policy([absent])
 
 
@@ -166,7 +166,7 @@ def test_two_currencies_are_refused(tmp_path: Path) -> None:
     """Nothing is converted, so one of them must go."""
     file = written(tmp_path, {"currency": "EUR", "prices": ROWS})
     policy = written(tmp_path, f"{HEAD}prices: {{currency: USD}}\n", "p.yaml")
-    with pytest.raises(PolicyError, match="found EUR, and the policy's prices.currency is USD"):
+    with pytest.raises(PolicyError, match=r"found EUR, and the policy's prices\.currency is USD"):
         load_policy([policy], file)
 
 

@@ -71,7 +71,7 @@ def machines(seed: int) -> tuple[builders.Cluster, dict[str, float]]:
 def test_where_nodes_differ_in_price_the_first_plans_are_near_the_best() -> None:
     """Of sets of nodes worth about as much, those with few pods are tried first: most others find no room in truth.
 
-    Before the whole model is solved, for which time may be short, one and a quarter percent are left on average at most.
+    Before the whole model is solved, for which time may be short, at most 1.25 % are left on average.
     """
     gaps = []
     for seed in range(6):
