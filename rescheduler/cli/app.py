@@ -46,7 +46,7 @@ _ROOMS = {
     "archives": ("record", "backtest", "fleet"),
     "acting": ("apply", "run", "clean", "history", "ledger"),
     "looking": ("doctor", "snapshot", "top", "watcher"),
-    "planning": ("demo", "diff", "explain", "plan", "schedule", "score", "simulate"),
+    "planning": ("costs", "demo", "diff", "explain", "plan", "schedule", "score", "simulate"),
     "policies": ("check", "policy"),
 }
 

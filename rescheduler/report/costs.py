@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rescheduler.model.costs import Costs, RuleCost
 from rescheduler.report.cells import cell, plural, table
-from rescheduler.report.price import cost_told
+from rescheduler.report.plan.price import cost_told
 
 MOST_SHOWN: Final = 10
 
