@@ -53,7 +53,7 @@ def world(**marks: Any) -> Cluster:
 
 
 def test_a_budget_that_keeps_nodes_costs_what_a_plan_without_it_saves() -> None:
-    """Of the budget's two nodes 155 a month, for the pods then fill a cheap one; proven, and confirmed by planning without it."""
+    """Of the two nodes 155 a month, for the pods then fill a cheap one: proven, and confirmed by planning again."""
     seen = replace(world(), budgets=(budget("cart", 0, expected_pods=2),))
     found = costs(seen, policy())
     assert found.rules == (RuleCost("PodDisruptionBudget", "default/cart", 2, 2, 155, 155),)
