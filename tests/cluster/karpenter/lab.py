@@ -107,10 +107,10 @@ class Karpenter:
         """Take away pods, pools and machines while Karpenter runs, which alone removes its finalizers."""
         for kind in ("deployments", "pods"):
             for item in self.api.list(kind, "default"):
-                self.api.delete(kind, item["metadata"]["name"], "default")
+                _delete(self.api, kind, item["metadata"]["name"], "default")
         for kind in (NODE_POOLS, NODE_CLAIMS):
             for item in self.api.list(kind):
-                self.api.delete(kind, item["metadata"]["name"])
+                _delete(self.api, kind, item["metadata"]["name"])
         wait_until(
             lambda: not self.node_claims() and not self.api.list("nodes"),
             lambda: f"no machine left; there are {sorted(self.node_claims())}",
@@ -155,6 +155,15 @@ def karpenter(plane: ControlPlane) -> Iterator[Karpenter]:
             plane.api.request("DELETE", f"{_CRDS}/{name}")
 
 
+def _delete(api: Api, kind: str, name: str, namespace: str | None = None) -> None:
+    """What is gone meanwhile is as good as deleted."""
+    try:
+        api.delete(kind, name, namespace)
+    except ApiError as error:
+        if error.code != 404:
+            raise
+
+
 def _without_finalizers(api: Api) -> None:
     """What is left when a test failed: nobody runs any more who would let it go."""
     for kind in ("nodes", NODE_CLAIMS, NODE_POOLS, NODE_CLASSES):
@@ -162,8 +171,7 @@ def _without_finalizers(api: Api) -> None:
             name = item["metadata"]["name"]
             if item["metadata"].get("finalizers"):
                 api.patch(kind, name, {"metadata": {"finalizers": None}})
-            if "deletionTimestamp" not in item["metadata"]:
-                api.delete(kind, name)
+            _delete(api, kind, name)
 
 
 def _serve_kinds(api: Api, sources: Path) -> list[str]:
