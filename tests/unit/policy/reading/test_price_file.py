@@ -140,6 +140,12 @@ def test_two_rows_with_the_same_keys_are_refused(tmp_path: Path) -> None:
     assert "prices[5]: the same keys as prices[1]; keep one" in refused(file)
 
 
+def test_a_large_yaml_is_refused_while_it_is_read(tmp_path: Path) -> None:
+    """YAML is read slowly, so that the other forms are for large tables."""
+    text = "prices: [" + "{zone: a, price: 1}, " * 200_001 + "]"
+    assert "write a table as large as this as JSON or CSV" in refused(written(tmp_path, text, "p.yaml"))
+
+
 def test_too_many_rows_are_refused_quickly(tmp_path: Path) -> None:
     """One more than is read is too many."""
     rows = "\n".join(f"t{number},1" for number in range(MOST_ROWS + 1))
