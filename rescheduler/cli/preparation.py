@@ -29,9 +29,9 @@ def policy_from(options: SelectionFlags) -> Policy:
     theirs = descheduler_files(options)
     if theirs:
         raise UsageError(f"{theirs[0]}: a DeschedulerPolicy, which plan and check read; name a ReschedulerPolicy here")
-    policy = load_policy(options.policy or [], options.prices if isinstance(options, PlanningFlags) else None)
     if not isinstance(options, PlanningFlags):
-        return policy
+        return load_policy(options.policy or [])
+    policy = load_policy(options.policy or [], options.prices)
     objectives, evictions = (options.objective, options.max_evictions) if isinstance(options, PlanFlags) else ((), None)
     try:
         return overridden(
