@@ -13,6 +13,8 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.checker.checker import check_plan, check_rest
 from rescheduler.checker.recounts.recounts import recounts_of
+from rescheduler.costs.node_prices import node_prices, price_warnings
+from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.disruption.absent_kinds import absent_kinds
 from rescheduler.disruption.cautions import cautions
 from rescheduler.disruption.eligibility import decide_eligibility
@@ -118,12 +120,15 @@ def _plan_within(
     )
     observed = _observed(policy, schedulers.load.windows(cluster), prediction.columns)
     policy = with_targets_as_numbers(policy, prediction.columns, observed)
-    so_far = plan_in_order(objectives_of(policy, ObjectiveSetting(prediction.columns, observed)), request)
+    prices = node_prices(policy, cluster)
+    so_far = plan_in_order(objectives_of(policy, ObjectiveSetting(prediction.columns, observed, prices)), request)
     plan = plan_document(prediction, eligibility, so_far)
     options.progress("proving the plan")
-    recounts = recounts_of(policy, cluster, observed)
+    recounts = recounts_of(policy, cluster, observed, prices)
     violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster), recounts)
-    return plan if not violations else withdrawn_plan(plan, [violation.message for violation in violations])
+    if violations:
+        plan = withdrawn_plan(plan, [violation.message for violation in violations])
+    return plan if prices is None else with_changes(plan, cost=plan_cost(plan, cluster, prices))
 
 
 def _left_for_planning(deadline: Deadline) -> float:
@@ -151,6 +156,7 @@ def _warnings(plan: Plan, cluster: Cluster, policy: Policy, options: CycleOption
     yield from (f"{name} waits: {reason}" for name, reason in options.waiting.items())
     yield from _uncounted(policy)
     yield from absent_kinds(cluster, policy)
+    yield from price_warnings(policy, cluster)
     yield from options.schedulers.warnings(cluster)
     yield from cautions(cluster, plan, policy, options.ledger, is_daemon=options.is_daemon)
 

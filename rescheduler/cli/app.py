@@ -21,6 +21,7 @@ COMMANDS = {
     "doctor": "say what on a live cluster would keep it from working, each with the fix",
     "simulate": "try a policy on the embedded cluster",
     "plan": "propose moves for a cluster or a recorded snapshot",
+    "costs": "say what the nodes cost, whom, and what each rule costs that keeps them in use",
     "diff": "show what differs between two plans",
     "score": "show what the scheduler thinks of every node for a pod",
     "schedule": "show where the scheduler would put each pending pod",
@@ -45,7 +46,7 @@ _ROOMS = {
     "archives": ("record", "backtest", "fleet"),
     "acting": ("apply", "run", "clean", "history", "ledger"),
     "looking": ("doctor", "snapshot", "top", "watcher"),
-    "planning": ("demo", "diff", "explain", "plan", "schedule", "score", "simulate"),
+    "planning": ("costs", "demo", "diff", "explain", "plan", "schedule", "score", "simulate"),
     "policies": ("check", "policy"),
 }
 

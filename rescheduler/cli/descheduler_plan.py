@@ -98,6 +98,8 @@ def _policies(options: PlanFlags, files: GivenFiles) -> tuple[DeschedulerPolicy,
     refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
     if options.objective:
         raise UsageError("--objective: a DeschedulerPolicy brings its own plugins; leave it out")
+    if options.prices:
+        raise UsageError("--prices: a DeschedulerPolicy knows no money; leave it out")
     written = foretelling.read_only_one(files)
     assert written is not None  # else nobody asks
     beside = replace(options, policy=[*files.own])

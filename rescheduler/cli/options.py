@@ -94,8 +94,43 @@ class SelectionFlags(ClusterFlags):
 
 
 @dataclass(frozen=True)
-class PlanFlags(SelectionFlags):
-    """What one plan is made from, within which limits, and how it is shown."""
+class PlanningFlags(SelectionFlags):
+    """How long to plan, with which seed and prices, and how the answer is shown."""
+
+    deadline: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DURATION", parser=parsed(positive_duration),
+            help="Planning time such as 5s or 1m30s, in place of limits.deadline [default: 10s]",
+            show_default=False, rich_help_panel="Limits",
+        ),
+    ] = None  # fmt: skip
+    seed: Annotated[
+        int,
+        typer.Option(
+            parser=parsed(whole_number(0, LARGEST_SEED)), metavar="N", rich_help_panel="Limits",
+            help="Seed of every random choice: the same input and seed give the same answer",
+        ),
+    ] = 0  # fmt: skip
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="What nodes cost, as JSON, YAML or CSV, in place of prices.file [default: what the "
+            "policy's prices say]",
+            show_default=False, rich_help_panel="Policy",
+        ),
+    ] = None  # fmt: skip
+    output: Annotated[
+        OutputFormat,
+        typer.Option(
+            "-o", "--output", metavar="FORM", help="table, wide, json, yaml or html", rich_help_panel="Output"
+        ),
+    ] = OutputFormat.TABLE
+
+
+@dataclass(frozen=True)
+class PlanFlags(PlanningFlags):
+    """What one plan is made from, and within which limits."""
 
     objective: Annotated[
         list[str] | None,
@@ -112,27 +147,6 @@ class PlanFlags(SelectionFlags):
             show_default=False, rich_help_panel="Limits",
         ),
     ] = None  # fmt: skip
-    deadline: Annotated[
-        float | None,
-        typer.Option(
-            metavar="DURATION", parser=parsed(positive_duration),
-            help="Planning time such as 5s or 1m30s, in place of limits.deadline [default: 10s]",
-            show_default=False, rich_help_panel="Limits",
-        ),
-    ] = None  # fmt: skip
-    seed: Annotated[
-        int,
-        typer.Option(
-            parser=parsed(whole_number(0, LARGEST_SEED)), metavar="N", rich_help_panel="Limits",
-            help="Seed of every random choice: the same input and seed give the same answer",
-        ),
-    ] = 0  # fmt: skip
-    output: Annotated[
-        OutputFormat,
-        typer.Option(
-            "-o", "--output", metavar="FORM", help="table, wide, json, yaml or html", rich_help_panel="Output"
-        ),
-    ] = OutputFormat.TABLE
     exit_code: Annotated[
         bool,
         typer.Option(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rescheduler.cli.failures import UsageError
-from rescheduler.cli.options import ClusterFlags, PlanFlags, SelectionFlags
+from rescheduler.cli.options import ClusterFlags, PlanFlags, PlanningFlags, SelectionFlags
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.streams import is_terminal, say, warn
 
@@ -36,7 +36,8 @@ def own_policy_from(options: SelectionFlags) -> Policy:
     """As ``policy_from``, where no file is descheduler's."""
     from rescheduler.daemon.plugins import load_policy
 
-    return overridden_by(options, load_policy(options.policy or []))
+    prices = options.prices if isinstance(options, PlanningFlags) else None
+    return overridden_by(options, load_policy(options.policy or [], prices))
 
 
 def overridden_by(options: SelectionFlags, policy: Policy) -> Policy:
@@ -44,14 +45,15 @@ def overridden_by(options: SelectionFlags, policy: Policy) -> Policy:
     from rescheduler.daemon.plugins import PLUGINS
     from rescheduler.policy.reading.overrides import overridden
 
-    if not isinstance(options, PlanFlags):
+    if not isinstance(options, PlanningFlags):
         return policy
+    objectives, evictions = (options.objective, options.max_evictions) if isinstance(options, PlanFlags) else ((), None)
     try:
         return overridden(
             policy,
             PLUGINS.objectives,
-            objectives=options.objective or (),
-            max_evictions=options.max_evictions,
+            objectives=objectives or (),
+            max_evictions=evictions,
             deadline_seconds=options.deadline,
         )
     except ValueError as error:

@@ -11,6 +11,7 @@ from rescheduler.checker.recounts.antagonists import pairs_left
 from rescheduler.checker.recounts.fault_domains import violations_left
 from rescheduler.checker.recounts.fitting_shapes import shapes_that_fit
 from rescheduler.checker.recounts.overload import overload_left
+from rescheduler.costs.node_prices import NodePrices, node_prices, worth_emptying
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.model.columns.columns import Columns, columns_of
 from rescheduler.model.columns.placement import Placement
@@ -72,6 +73,10 @@ class _Case:
         return self.schedulers.configured(without_leaving_taints(self.seen))
 
     @cached_property
+    def prices(self) -> NodePrices | None:
+        return node_prices(self.policy, self.cluster)
+
+    @cached_property
     def columns(self) -> Columns:
         return columns_of(self.cluster)
 
@@ -86,7 +91,7 @@ def _price_in_use(case: _Case, args: EmptyNodesArgs) -> float:
     selector = read_selector(args.node_selector)
     used = {pod.node_name for pod in case.cluster.pods if not pod.is_finished and not pod.belongs_to_its_node}
     return sum(
-        1.0 if args.price is None else args.price.of(node.labels)
+        worth_emptying(node, args, case.prices)
         for node in case.cluster.nodes
         if node.name in used and not node.is_virtual and node.problem is None and selects(selector, node.labels)
     )

@@ -11,6 +11,8 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.planning import plan
+from rescheduler.costs.node_prices import node_prices
+from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.explain import find_node
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, Progress, no_progress
@@ -75,6 +77,10 @@ def plan_what_if(
             alone = asking.plan(imagined.cluster, WITHOUT_MOVES_SHARE, max_evictions=0)
             question = with_changes(question, without_moves=asking.reached(alone, imagined.cluster))
     answer = with_changes(answer, what_if=question, warnings=(*answer.warnings, *_said(imagined.added)))
+    prices = node_prices(policy, imagined.cluster)
+    if prices is not None and imagined.added:
+        bought = [node.name for node in imagined.added]
+        answer = with_changes(answer, cost=plan_cost(answer, imagined.cluster, prices, bought))
     if change.removed:
         return asking.told_of_removal(answer, imagined.cluster), imagined.cluster
     return (_told_of_help(answer) if is_compared else answer), imagined.cluster

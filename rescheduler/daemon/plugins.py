@@ -16,9 +16,12 @@ from rescheduler.policy.reading.loader import loaded, parsed
 PLUGINS: Final = Plugins(TRIGGERS, PROVIDERS, OBJECTIVES)
 
 
-def load_policy(files: Sequence[str | Path]) -> Policy:
-    """Read policies of which a later one wins field by field; none given: the defaults. Raises PolicyError."""
-    return loaded(files, PLUGINS)
+def load_policy(files: Sequence[str | Path], prices: str | None = None) -> Policy:
+    """Read policies of which a later one wins field by field; none given: the defaults. Raises PolicyError.
+
+    ``prices``: a file in place of their ``prices.file``.
+    """
+    return loaded(files, PLUGINS, prices)
 
 
 def parse_policy(text: str, file: str = "policy") -> Policy:

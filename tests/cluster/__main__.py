@@ -12,6 +12,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.descheduler import locate_descheduler
 from tests.cluster.go_toolchain import BuildError
+from tests.cluster.karpenter.lab import locate_karpenter
 from tests.cluster.metrics_server import locate_metrics_server
 from tests.cluster.processes import ComponentError
 
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _build() -> int:
     """Build what is missing and say where everything is."""
-    for path in (*locate().paths.values(), locate_metrics_server(), locate_descheduler()):
+    for path in (*locate().paths.values(), locate_metrics_server(), locate_descheduler(), locate_karpenter()):
         print(path)
     return 0
 

@@ -68,6 +68,11 @@ DESCHEDULER = Module(
 )  # fmt: skip
 """A peer to compare with, likewise built only where it is needed."""
 
+KARPENTER = Module(
+    "karpenter", GO_FOLDER / "karpenter", "sigs.k8s.io/karpenter", {"karpenter-kwok": "sigs.k8s.io/karpenter/kwok"}
+)
+"""With its own test cloud; a real autoscaler to stand beside, likewise built only where it is needed."""
+
 
 def kubernetes(folder: Path = GO_FOLDER / "kubernetes") -> Module:
     """Return the module of the three Kubernetes servers; `folder` holds its go.mod and go.sum."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from rescheduler.costs.node_prices import NodePrices, worth_emptying
 from rescheduler.model.columns.selectors import read_selector, selects
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node, kept_mark
@@ -15,11 +16,12 @@ from rescheduler.policy.fields.objectives import EmptyNodesArgs
 EMPTY_NODES = "EmptyNodes"
 
 
-def price_emptied(cluster: Cluster, plan: Plan, args: EmptyNodesArgs) -> float:
+def price_emptied(cluster: Cluster, plan: Plan, args: EmptyNodesArgs, known: NodePrices | None = None) -> float:
     """Price of the nodes that have pods before the plan and none after it.
 
     Taken off is that of nodes which were empty and to which nothing but the objective itself sends pods. Without prices
-    a node counts 1. Pods that live and die with their node do not count.
+    a node counts 1; where they are ``known``, a node that would cost on when it is empty counts nothing. Pods that live
+    and die with their node do not count.
     """
     before = _standing(cluster, plan)
     after = before.copy()
@@ -34,7 +36,7 @@ def price_emptied(cluster: Cluster, plan: Plan, args: EmptyNodesArgs) -> float:
     total = 0.0
     for node in cluster.nodes:
         if _may_be_emptied(node) and selects(selector, node.labels):
-            worth = 1.0 if args.price is None else args.price.of(node.labels)
+            worth = worth_emptying(node, args, known) if known is None or node.name not in known.kept else 0.0
             is_spoiled = not before[node.name] and after[node.name] > 0 and node.name not in by_others
             total += worth * (bool(before[node.name] and not after[node.name]) - is_spoiled)
     return total

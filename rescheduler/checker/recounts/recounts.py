@@ -11,6 +11,7 @@ from rescheduler.checker.recounts.emptied_nodes import price_emptied, too_many_e
 from rescheduler.checker.recounts.fault_domains import violations_left
 from rescheduler.checker.recounts.fitting_shapes import shapes_that_fit
 from rescheduler.checker.recounts.overload import overload_left
+from rescheduler.costs.node_prices import NodePrices
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.observed_use import ObservedUse
@@ -29,13 +30,15 @@ class Recount(NamedTuple):
     broken: Callable[[Plan], Iterable[str]] = lambda _: ()
 
 
-def recounts_of(policy: Policy, cluster: Cluster, observed: ObservedUse | None) -> Mapping[str, Recount]:
-    """By the objective's name. ``observed``: for SpreadLoad."""
+def recounts_of(
+    policy: Policy, cluster: Cluster, observed: ObservedUse | None, prices: NodePrices | None = None
+) -> Mapping[str, Recount]:
+    """By the objective's name. ``observed``: for SpreadLoad; ``prices``: for EmptyNodes."""
     found: dict[str, Recount] = {}
     for objective in policy.objectives:
         args: Any = arguments_of(objective)
         if objective.name == "EmptyNodes":
-            reached = None if objective.move_cost else partial(price_emptied, cluster, args=args)
+            reached = None if objective.move_cost else partial(price_emptied, cluster, args=args, known=prices)
             found[objective.name] = Recount(True, reached, partial(too_many_emptied, cluster, args=args))
         elif objective.name == "SpreadLoad" and observed is not None:
             found[objective.name] = Recount(

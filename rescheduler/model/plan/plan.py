@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.what_if import WhatIf
 
 API_VERSION = "rescheduler/v1alpha1"
@@ -129,7 +130,8 @@ class Refusal(Struct, frozen=True, rename="camel"):
 class Plan(Struct, frozen=True, rename="camel"):
     """An ordered set of moves with its proof and its refusals. ``waves``: only those that are marked, if any are.
 
-    ``what_if``: the question of ``--remove-node`` and ``--add-node``, where it answers one.
+    ``what_if``: the question of ``--remove-node`` and ``--add-node``, where it answers one; ``cost``: only where
+    prices are known.
     """
 
     snapshot: SnapshotSummary
@@ -140,6 +142,7 @@ class Plan(Struct, frozen=True, rename="camel"):
     warnings: tuple[str, ...] = ()
     waves: tuple[WaveMark, ...] | UnsetType = UNSET
     what_if: WhatIf | UnsetType = UNSET
+    cost: Cost | UnsetType = UNSET
     api_version: str = API_VERSION
     kind: str = "Plan"
 

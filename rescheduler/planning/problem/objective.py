@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rescheduler.costs.node_prices import NodePrices
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
@@ -16,10 +17,12 @@ from rescheduler.policy.fields.policy_model import PolicyModel
 
 @dataclass(frozen=True)
 class ObjectiveSetting:
-    """What objectives are about: the cluster, and its load as SpreadLoad is to judge it (None: nobody asks)."""
+    """What objectives are about: the cluster, its load as SpreadLoad is to judge it (None: nobody asks), and what its
+    nodes cost (None: nobody knows)."""
 
     columns: Columns
     observed: ObservedUse | None = None
+    prices: NodePrices | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,16 +87,20 @@ class EmptiedShareProgram:
         self._load, self._loss = self._rows_of_room()
         self._few = self._rows_of_few_per_node() if shapes.are_pods else None
 
-    def solve(self, spare: float, deadline: Deadline, *, is_whole: bool = False) -> EmptiedShare | None:
+    def solve(
+        self, spare: float, deadline: Deadline, *, is_whole: bool = False, fee: float = 0.0
+    ) -> EmptiedShare | None:
         """Keep a share ``spare`` of the room free; None if nothing was found in time.
 
-        ``is_whole``: nodes are emptied whole or not at all, where that is not too much work.
+        ``is_whole``: nodes are emptied whole or not at all, where that is not too much work. ``fee``: taken off for
+        each pod of a node that is emptied, so that of like values those of few evictions are found; what is told as
+        the bound bounds nothing then.
         """
         relaxation = self._relaxation
         if deadline.is_over():
             return None
         cost = np.zeros(self._width)
-        cost[: self._nodes] = -relaxation.price
+        cost[: self._nodes] = fee * relaxation.pods_on - relaxation.price
         most = np.concatenate((np.ones(self._nodes), self._units[self._shape]))
         integrality = np.zeros(self._width)
         if is_whole and self._nodes <= _MOST_WHOLE_NODES:

@@ -27,6 +27,7 @@ from rescheduler.policy.fields.daemon.triggers import DEFAULT_TRIGGERS, TriggerE
 from rescheduler.policy.fields.descheduler import BesideDescheduler
 from rescheduler.policy.fields.kinds_of_pods import OwnerKind, PersistentVolumes
 from rescheduler.policy.fields.policy_model import PolicyModel
+from rescheduler.policy.fields.prices import PricesPolicy
 from rescheduler.policy.fields.schedulers import SchedulerSource
 from rescheduler.policy.fields.selectors import LabelKey, LabelSelectorRequirement, NodeSelector, PolicySelector
 from rescheduler.policy.fields.usage import UsagePolicy
@@ -278,6 +279,8 @@ class Policy(PolicyModel):
     """How ``run`` lives beside an autoscaler; docs/autoscaling.md."""
     descheduler: BesideDescheduler = BesideDescheduler()
     """What holds for a DeschedulerPolicy that stands beside this policy."""
+    prices: PricesPolicy = PricesPolicy()
+    """What nodes cost; docs/prices.md."""
 
 
 def with_unrest(policy: Policy) -> Policy:

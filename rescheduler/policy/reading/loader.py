@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path as FilePath
@@ -18,29 +16,35 @@ from rescheduler.policy.plugins import Plugins
 from rescheduler.policy.reading.arguments import advice_on_unknown, argument_errors
 from rescheduler.policy.reading.document import Document, Path, merged, written
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
+from rescheduler.policy.reading.file_bytes import file_bytes
 from rescheduler.policy.reading.known_fields import KnownFields
 from rescheduler.policy.reading.named_files import anchor_usage_files
 from rescheduler.policy.reading.objective_arguments import doubled_objectives
 from rescheduler.policy.reading.policy_text import MOST_BYTES, read_document
+from rescheduler.policy.reading.price_file import with_price_file
 from rescheduler.policy.reading.wording import text_for
 from rescheduler.policy.shipped import advice_on_missing, policy_file
 
 
-def loaded(files: Sequence[str | FilePath], plugins: Plugins) -> Policy:
+def loaded(files: Sequence[str | FilePath], plugins: Plugins, prices: str | None = None) -> Policy:
     """Read policies of which a later one wins field by field; none given: the defaults.
 
-    What is no file may be the name of a shipped policy. Raises PolicyError with all that is wrong in any of them.
+    What is no file may be the name of a shipped policy. ``prices``: a file in place of their ``prices.file``. Raises
+    PolicyError with all that is wrong in any of them.
     """
-    return loaded_with_places(files, plugins)[0]
+    return loaded_with_places(files, plugins, prices)[0]
 
 
-def loaded_with_places(files: Sequence[str | FilePath], plugins: Plugins) -> tuple[Policy, Document | None]:
+def loaded_with_places(
+    files: Sequence[str | FilePath], plugins: Plugins, prices: str | None = None
+) -> tuple[Policy, Document | None]:
     """As ``loaded``, and what the files say together, with the place of each value; None: there are no files."""
     found = [policy_file(str(file)) for file in files]
     documents = [read_document(file, _bytes(file)) for file in found]
     for document in documents:
         anchor_files(document)
-    return policy_of(documents, plugins), reduce(merged, documents) if documents else None
+    policy = with_price_file(policy_of(documents, plugins), prices)
+    return policy, reduce(merged, documents) if documents else None
 
 
 def parsed(text: str, file: str, plugins: Plugins) -> Policy:
@@ -65,26 +69,8 @@ def policy_of(documents: Sequence[Document], plugins: Plugins) -> Policy:
 
 
 def _bytes(file: str) -> bytes:
-    """The file's bytes, one more than is allowed at most."""
-    if not file:
-        raise _unusable(file, "an empty file name; name a policy file")
-    try:
-        if FilePath(file).is_fifo() and not file.startswith("/dev/"):  # opening it would wait for a writer for ever
-            raise _unusable(file, "a pipe; name a policy file")
-        with FilePath(file).open("rb") as stream:
-            if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode):
-                raise _unusable(file, "a device; name a policy file")
-            return stream.read(MOST_BYTES + 1)
-    except IsADirectoryError:
-        raise _unusable(file, "a folder; name a policy file in it") from None
-    except FileNotFoundError as error:
-        raise _unusable(file, f"cannot be read: {error.strerror}{advice_on_missing(file)}") from None
-    except (OSError, ValueError) as error:
-        raise _unusable(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _unusable(file: str, text: str) -> PolicyError:
-    return PolicyError([ReadingProblem(file, 0, 0, "", text)])
+    advice = advice_on_missing(file) if file else ""
+    return file_bytes(file, MOST_BYTES, "a policy file", advice)
 
 
 def _checked(document: Document, plugins: Plugins) -> tuple[Policy, list[ReadingProblem]]:

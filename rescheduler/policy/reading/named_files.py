@@ -1,4 +1,4 @@
-"""Files that ``usage``, ``stop``, ``audit`` and ``api`` of a policy name, made relative to the policy's own folder."""
+"""Files that a policy names in its fields, made relative to the policy's own folder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def policy_id(policy: Policy, contents: Mapping[str, bytes] = NO_FILES) -> str:
 
 def named_files(policy: Policy) -> tuple[str, ...]:
     """Files whose content is part of what the policy says; credentials and recordings change by nature, and are not."""
-    return tuple(dict.fromkeys(source.file for source in policy.schedulers if source.file is not None))
+    named = [*(source.file for source in policy.schedulers), policy.prices.file]
+    return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
 _FILE_FIELDS: Final = frozenset({"file", "caFile", "certFile", "keyFile"})
@@ -48,7 +49,7 @@ def anchor_usage_files(document: Document) -> None:
     """
     data = document.data if isinstance(document.data, dict) else {}
     usage, folder = data.get("usage"), FilePath(document.file).parent
-    below = [one for name in ("stop", "audit", "api") for one in _levels(data.get(name))]
+    below = [one for name in ("stop", "audit", "api", "prices") for one in _levels(data.get(name))]
     for level, field in [*_levels(usage), *_paths(usage), *below]:
         name = level.get(field)
         if isinstance(name, str) and name and not FilePath(name).is_absolute():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import Bar, Part
-from rescheduler.report.plan.price import Count, Price
+from rescheduler.report.plan.price import Count, Price, cost_told
 
 MOST_OWNERS = 8
 FEW_EVICTIONS = 2
@@ -18,7 +18,7 @@ MOST_EMPTIED_NAMED = 1000
 class Tiles(NamedTuple):
     """Large figures with their labels, sentences below them, and the names of emptied nodes."""
 
-    figures: Sequence[tuple[int, str]]
+    figures: Sequence[tuple[int | str, str]]
     sentences: Sequence[str]
     emptied: Sequence[str]
     unnamed: int
@@ -40,8 +40,8 @@ def tiles(plan: Plan | PlanResult, price: Price) -> Tiles:
     return Tiles(_figures(plan, price), _sentences(price), emptied, count - MOST_EMPTIED_NAMED, count <= MOST_OWNERS)
 
 
-def _figures(plan: Plan | PlanResult, price: Price) -> list[tuple[int, str]]:
-    figures = [(price.evictions, "eviction" if price.evictions == 1 else "evictions")]
+def _figures(plan: Plan | PlanResult, price: Price) -> list[tuple[int | str, str]]:
+    figures: list[tuple[int | str, str]] = [(price.evictions, "eviction" if price.evictions == 1 else "evictions")]
     if price.evictions:
         figures.append((price.waves, "wave" if price.waves == 1 else "waves"))
     if price.emptied:
@@ -52,11 +52,14 @@ def _figures(plan: Plan | PlanResult, price: Price) -> list[tuple[int, str]]:
         figures.append((given, f"of {plural(plan.snapshot.pending_pods, 'pending pod')} {verb} a place"))
     if price.guided:
         figures.append((price.guided, f"of the evicted pods need{'s' if price.guided == 1 else ''} guidance"))
+    if price.cost is not None:
+        money = f"{price.cost.currency} a month"
+        figures += [(f"{price.cost.before:.2f}", f"{money} before"), (f"{price.cost.after:.2f}", f"{money} after")]
     return figures
 
 
 def _sentences(price: Price) -> list[str]:
-    found = []
+    found = [] if price.cost is None else [f"Cost: {cost_told(price.cost)}."]
     if price.exchanges:
         found.append(f"The pods of {price.named_exchanges} leave before they arrive: they are down while they move.")
     for what, ended in (("moves", price.moves_ended), ("placements", price.placements_ended)):

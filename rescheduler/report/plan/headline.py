@@ -35,6 +35,8 @@ def _emptied(value: float, unit: str) -> str:
         return "no node is emptied"
     if unit in ("node", "nodes", ""):
         return f"{plural(value, 'node')} emptied"
+    if unit.endswith("/month"):
+        return f"emptied nodes worth {value:.2f} {unit.removesuffix('/month')} a month"
     return f"emptied nodes worth {number(value)} ({unit})"
 
 

@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from msgspec import UNSET
+
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult
 from rescheduler.report.cells import plural
 from rescheduler.report.plan.flows import emptied_nodes, is_evicted
@@ -19,7 +22,7 @@ class Price:
     """Counts of evictions; each list has the largest first, and sums up to ``evictions`` (``workloads``: where known).
 
     ``exchanges``: waves whose pods leave before they arrive. ``emptied`` names nodes. Of a result only that which
-    happened counts; ``moves_ended`` and ``placements_ended`` count how.
+    happened counts; ``moves_ended`` and ``placements_ended`` count how. ``cost``: of a plan, where prices are known.
     """
 
     evictions: int
@@ -32,6 +35,7 @@ class Price:
     exchanges: tuple[int, ...] = ()
     moves_ended: tuple[Count, ...] = ()
     placements_ended: tuple[Count, ...] = ()
+    cost: Cost | None = None
 
     @property
     def named_exchanges(self) -> str:
@@ -53,6 +57,7 @@ def price_of(plan: Plan | PlanResult, cluster: Cluster | None = None) -> Price:
         exchanges=tuple(sorted({move.wave for move in moves if move.evict_first})),
         moves_ended=_ends(plan.moves),
         placements_ended=_ends(plan.placements),
+        cost=plan.cost if isinstance(plan, Plan) and plan.cost is not UNSET else None,
     )
 
 
@@ -86,6 +91,8 @@ def price_lines(price: Price, *, wide: bool = False) -> Iterator[str]:
     """The lines, ``wide`` with every name."""
     most = None if wide else MOST_NAMED
     yield f"Price: {_evictions(price)}"
+    if price.cost is not None:
+        yield f"Cost: {cost_told(price.cost)}"
     if price.evictions > FEW_EVICTIONS or (wide and price.evictions):
         yield f"  by namespace: {_told(price.namespaces, most)}"
         if price.workloads:
@@ -96,6 +103,18 @@ def price_lines(price: Price, *, wide: bool = False) -> Iterator[str]:
         yield f"Outcome of moves: {_told(price.moves_ended, None)}"
     if price.placements_ended:
         yield f"Outcome of placements: {_told(price.placements_ended, None)}"
+
+
+def cost_told(cost: Cost) -> str:
+    """Money before and after, what it does not count, and what is in it that no plan was needed for."""
+    money = cost.currency
+    change = f"{cost.saving:.2f} saved" if cost.saving >= 0 else f"{-cost.saving:.2f} more"
+    told = f"{cost.before:.2f} {money} a month before, {cost.after:.2f} after: {change}"
+    if cost.empty:
+        told += f", {cost.empty:.2f} of it by nodes that are empty already"
+    if cost.unpriced:
+        told += f"; {plural(len(cost.unpriced), 'node')} without a price not counted"
+    return told
 
 
 def _evictions(price: Price) -> str:

@@ -19,6 +19,7 @@ COMMANDS = [
     "simulate",
     "plan",
     "explain",
+    "costs",
     "diff",
     "score",
     "schedule",

@@ -148,15 +148,21 @@ def _summary(situation: EmptyingSituation, solution: Solution) -> str:
             f"; {_nodes(used)} that {'was' if used == 1 else 'were'} empty are used instead, and taken off the value"
         )
     if not _counts_nodes(situation):
-        told += f"; worth {solution.value:g}"
+        told += f"; worth {_amount(situation, solution.value)}"
     return told
 
 
 def _proof(situation: EmptyingSituation, solution: Solution, bound: float) -> str:
     if not _is_below(solution.value, bound):
         return "proven: no plan reaches more" if solution.emptied else "proven: no plan empties any"
+    if situation.money:
+        return f"more is not ruled out: at most {_amount(situation, bound)}"
     unit = "nodes" if _counts_nodes(situation) else "in price"
     return f"more is not ruled out: at most {bound:g} {unit if bound != 1 else unit.removesuffix('s')}"
+
+
+def _amount(situation: EmptyingSituation, value: float) -> str:
+    return f"{value:.2f} {situation.money}" if situation.money else f"{value:g}"
 
 
 def _why_none(situation: EmptyingSituation) -> str:
@@ -172,7 +178,7 @@ def _all_that_could_be(situation: EmptyingSituation) -> float:
 
 
 def _counts_nodes(situation: EmptyingSituation) -> bool:
-    return bool((situation.price[situation.is_source] == 1).all())
+    return not situation.money and bool((situation.price[situation.is_source] == 1).all())
 
 
 def _nodes(number: int) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from rescheduler.costs.node_prices import NodePrices, worth_emptying
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.selectors import read_selector, selects
 from rescheduler.model.objects.cluster import Cluster
@@ -29,7 +30,7 @@ from rescheduler.planning.problem.prices import price_of_move, relative_price, t
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.waves.waves import GroupsOfPods
-from rescheduler.policy.fields.objectives import EmptyNodesArgs, NodePrice
+from rescheduler.policy.fields.objectives import EmptyNodesArgs
 
 # How much the empty nodes of a placement are worth, and what a single move changes about that.
 
@@ -98,16 +99,16 @@ class EmptyNodes(PlanningObjective):
         if request.move_cost:
             price = np.maximum(0.0, price - request.move_cost * _cost_of_emptying(request))
         answer = plan_emptying(
-            EmptyingSituation(request, price, self.is_selected, self.args.max_nodes),
+            EmptyingSituation(request, price, self.is_selected, self.args.max_nodes, self._money),
             request,
             deadline,
             closes_empty=request.is_guided_by_holds and int(is_empty.sum()) <= MOST_EMPTY_CLOSED,
         )
         return replace(
             answer,
-            unit=_unit(self.args, request.move_cost),
-            message=answer.message + _told_cost(request.move_cost),
-            refusals=(*answer.refusals, *_kept(self.setting.columns.cluster, self.args)),
+            unit=self._unit(request.move_cost),
+            message=answer.message + _told_cost(request.move_cost, self._money),
+            refusals=(*answer.refusals, *_kept(self.setting.columns.cluster, self.args, self.setting.prices)),
             closes=(*answer.closes, *_still_empty(is_empty, self.is_selected, answer)),
         )
 
@@ -118,12 +119,23 @@ class EmptyNodes(PlanningObjective):
     @cached_property
     def price(self) -> FloatArray:
         """What each node costs, float64[N]."""
-        return prices(self.setting.columns.cluster, self.args.price)
+        return prices(self.setting.columns.cluster, self.args, self.setting.prices)
 
     @cached_property
     def is_selected(self) -> BoolArray | None:
         """Nodes that may be emptied, bool[N]; None: all."""
-        return selected(self.setting.columns.cluster, self.args)
+        return selected(self.setting.columns.cluster, self.args, self.setting.prices)
+
+    @property
+    def _money(self) -> str:
+        """The unit of money that is saved; empty where nodes or prices of its own argument are counted."""
+        return "" if self.setting.prices is None or self.args.price is not None else self.setting.prices.unit
+
+    def _unit(self, move_cost: float) -> str:
+        if self._money:
+            return self._money
+        unit = "nodes" if self.args.price is None else "price"
+        return f"{unit}, less the cost of moves" if move_cost else unit
 
 
 def plan_emptying(
@@ -210,12 +222,15 @@ def _still_empty(is_empty: BoolArray, selection: BoolArray | None, answer: Objec
     return found
 
 
-def selected(cluster: Cluster, args: EmptyNodesArgs) -> BoolArray | None:
-    """Nodes that may be emptied, bool[N]; None: all."""
+def selected(cluster: Cluster, args: EmptyNodesArgs, known: NodePrices | None = None) -> BoolArray | None:
+    """Nodes that may be emptied, bool[N]; None: all. Where prices are ``known``, only those that cost nothing then."""
     selector = read_selector(args.node_selector)
-    if not selector.requirements and not any(kept_mark(node) for node in cluster.nodes):
+    kept = frozenset() if known is None else known.kept.keys()
+    if not selector.requirements and not kept and not any(kept_mark(node) for node in cluster.nodes):
         return None
-    return np.array([may_be_emptied(selector, node) for node in cluster.nodes], dtype=np.bool_)
+    return np.array(
+        [may_be_emptied(selector, node) and node.name not in kept for node in cluster.nodes], dtype=np.bool_
+    )
 
 
 def may_be_emptied(selector: LabelSelector, node: Node) -> bool:
@@ -223,21 +238,24 @@ def may_be_emptied(selector: LabelSelector, node: Node) -> bool:
     return selects(selector, node.labels) and (kept_mark(node) is None or TO_GO in node.labels)
 
 
-def _kept(cluster: Cluster, args: EmptyNodesArgs) -> Iterator[Refusal]:
-    """Nodes that would be selected but for their mark."""
+def _kept(cluster: Cluster, args: EmptyNodesArgs, known: NodePrices | None = None) -> Iterator[Refusal]:
+    """Nodes that would be selected but for their mark, or because nobody would take them away."""
     selector = read_selector(args.node_selector)
     for node in cluster.nodes:
+        if not selects(selector, node.labels) or TO_GO in node.labels:
+            continue
         mark = kept_mark(node)
-        if mark is not None and selects(selector, node.labels) and TO_GO not in node.labels:
+        if mark is not None:
             message = f'{node.name} is not emptied, since nobody may take it away ({mark}: "true")'
+            yield Refusal(KEPT_NODE, message, node=node.name)
+        elif known is not None and node.name in known.kept:
+            message = f"{node.name} is not emptied, since it would cost on ({known.kept[node.name]})"
             yield Refusal(KEPT_NODE, message, node=node.name)
 
 
-def prices(cluster: Cluster, price: NodePrice | None) -> FloatArray:
-    """What each node costs, float64[N]; 1 each where nodes are counted."""
-    if price is None:
-        return np.ones(len(cluster.nodes))
-    return np.array([price.of(node.labels) for node in cluster.nodes], dtype=np.float64)
+def prices(cluster: Cluster, args: EmptyNodesArgs, known: NodePrices | None = None) -> FloatArray:
+    """What each node is worth, float64[N]; 1 each where nodes are counted."""
+    return np.array([worth_emptying(node, args, known) for node in cluster.nodes], dtype=np.float64)
 
 
 def _cost_of_emptying(request: PlanRequest) -> FloatArray:
@@ -253,10 +271,8 @@ def _cost_of_emptying(request: PlanRequest) -> FloatArray:
     return cost
 
 
-def _unit(args: EmptyNodesArgs, move_cost: float) -> str:
-    unit = "nodes" if args.price is None else "price"
-    return f"{unit}, less the cost of moves" if move_cost else unit
-
-
-def _told_cost(move_cost: float) -> str:
-    return f"; an eviction of ordinary price costs {move_cost:g}, and nodes worth less stay" if move_cost else ""
+def _told_cost(move_cost: float, money: str) -> str:
+    if not move_cost:
+        return ""
+    amount = f"{move_cost:g} {money}, taken off" if money else f"{move_cost:g}"
+    return f"; an eviction of ordinary price costs {amount}, and nodes worth less stay"

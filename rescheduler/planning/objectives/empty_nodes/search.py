@@ -31,6 +31,7 @@ _RANDOM_ORDERS = 12
 _ENOUGH = 1e-6
 _SHARE_OF_BOUND, _SHARE_OF_WHOLE_BOUND = 0.4, 0.15
 _SHARE_OF_FEWEST = 0.1
+_FEE = 0.1  # of what nodes are worth a pod: too little to give up a node, enough to tell sets of nodes apart
 _SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its order
 _FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
 _FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
@@ -58,7 +59,7 @@ class EmptyingSearch:
         self.bound = float(situation.price[situation.could_be_emptied].sum())
         self._least = LeastEvictions(situation)
         self._program: EmptiedShareProgram | None = None
-        self._share: EmptiedShare | None = None
+        self._guides: list[EmptiedShare] = []
         self._draining = Draining(situation, groups, seed, progress)
         self._draft: dict[int, int] = {}
         self._draft_value = 0.0
@@ -78,6 +79,7 @@ class EmptyingSearch:
         self.prove()
         if self.bound <= 0 or self.deadline.is_over():
             return
+        self._guide()
         self.progress("emptying node by node")
         is_tight = self.situation.limits.in_all < _FEW_EVICTIONS * movable
         if not is_tight:
@@ -123,8 +125,20 @@ class EmptyingSearch:
         for is_whole, share in ((False, _SHARE_OF_BOUND), (True, _SHARE_OF_WHOLE_BOUND)):
             found = self._program.solve(0.0, self.deadline.part(share), is_whole=is_whole)
             if found is not None:
-                self._share = found if self._share is None else self._share
+                self._guides = self._guides or [found]
                 self.bound = min(self.bound, self._rounded(found.bound))
+
+    def _guide(self) -> None:
+        """Where nodes differ in price: of sets of nodes that are worth about as much, that of few pods shows the way.
+
+        What is worth most on paper is many sets, and most of them have pods that find no room in truth.
+        """
+        price = self.situation.price[self.situation.candidates]
+        if self._program is None or price.min() == price.max():
+            return
+        fee = _FEE * float(price.sum() / self.situation.pods_on[self.situation.candidates].sum())
+        found = self._program.solve(0.0, self.deadline.part(_SHARE_OF_WHOLE_BOUND), is_whole=True, fee=fee)
+        self._guides += [] if found is None else [found]
 
     def _rounded(self, bound: float) -> float:
         """With prices that are whole numbers (of some unit) so is the value of every plan."""
@@ -156,7 +170,7 @@ class EmptyingSearch:
                     return
         for number in range(_RANDOM_ORDERS):
             noise = random.lognormal(0.0, 0.1 + 0.02 * number, self.situation.node_count)
-            self._try(self._by_pods(noise), self._closings()[number % 2], deadline)
+            self._try(self._by_pods(noise), self._closings()[number % (1 + len(self._guides))], deadline)
             if self._is_done() or deadline.is_over():
                 return
 
@@ -182,20 +196,23 @@ class EmptyingSearch:
         self._keep(solution_of(self.situation, schedule or waves.schedule))
 
     def _closings(self) -> list[BoolArray]:
-        """Nodes to keep free of arrivals: none; those that the linear program empties."""
-        none = np.zeros(self.situation.node_count, dtype=np.bool_)
-        wanted = none.copy()
-        if self._share is not None and self._program is not None:
-            wanted[self._program.nodes[self._share.share > 0.5]] = True
-        return [wanted & self.situation.could_be_emptied, none]
+        """Nodes to keep free of arrivals: those that a linear program empties; none."""
+        found = []
+        for guide in self._guides:
+            assert self._program is not None
+            wanted = np.zeros(self.situation.node_count, dtype=np.bool_)
+            wanted[self._program.nodes[guide.share > 0.5]] = True
+            found.append(wanted & self.situation.could_be_emptied)
+        return [*reversed(found), np.zeros(self.situation.node_count, dtype=np.bool_)]
 
     def _orders(self) -> list[IntArray]:
         situation = self.situation
         orders = [self._by_pods(np.ones(situation.node_count))]
-        if self._share is not None and self._program is not None:
+        first = orders[0]
+        for guide in self._guides:
+            assert self._program is not None
             share = np.zeros(situation.node_count)
-            share[self._program.nodes] = self._share.share
-            first = orders[0]
+            share[self._program.nodes] = guide.share
             orders.insert(0, first[np.argsort(-share[first], kind="stable")])
         capacity = np.maximum(1, situation.columns.allocatable)
         used = ((situation.start.used / capacity)[:2]).max(axis=0)

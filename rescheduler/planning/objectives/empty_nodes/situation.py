@@ -38,13 +38,16 @@ class EmptyingSituation:
         price: FloatArray | None = None,
         is_selected: BoolArray | None = None,
         most_nodes: int | None = None,
+        money: str = "",
     ) -> None:
         """Gather the arrays; O(pods + nodes).
 
         ``price``: float64[N], what a node costs, not negative (None: 1 each, which counts nodes); ``is_selected``:
-        bool[N], nodes that may be emptied (None: all); ``most_nodes``: so many at most (None: all). Pods that are not
-        where the snapshot has them stay. Raises ValueError where prices are negative or not one for each node.
+        bool[N], nodes that may be emptied (None: all); ``most_nodes``: so many at most (None: all); ``money``: the
+        unit of prices that are money. Pods that are not where the snapshot has them stay. Raises ValueError where
+        prices are negative or not one for each node.
         """
+        self.money = money
         start = self.start = request.placement
         self.most_nodes = request.prediction.columns.node_count if most_nodes is None else most_nodes
         self.columns = request.prediction.columns

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
+import numpy as np
 import pytest
 
+from rescheduler.extension_points import no_progress
 from rescheduler.planning.objectives.empty_nodes import search
+from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.waves.waves import GroupsOfPods
 from tests import builders
 from tests.clocks import FakeClock
 from tests.unit.planning.asked import plan_empty_nodes
@@ -38,3 +44,45 @@ def test_what_is_cut_off_is_not_below_the_simple_rule(
     asked = question(builders.cluster(*nodes, *pods), deadline_seconds=100.0)
     answer = plan_empty_nodes(replace(asked, clock=RunningClock(seconds_per_reading)))
     assert len(answer.closes) == 30
+
+
+def machines(seed: int) -> tuple[builders.Cluster, dict[str, float]]:
+    """Twenty-seven nodes of many types, each with a price, that were filled with pods of which half are gone again."""
+    random = Random(seed)
+    nodes, free, price, pods = [], {}, {}, []
+    for number in range(27):
+        name, cpu, ratio = f"n{number:02}", random.choice([2, 4, 8, 16]), random.choice([2, 4, 8])
+        nodes.append(builders.node(name, f"{cpu * 1000 - 100}m", f"{cpu * ratio}Gi"))
+        free[name] = [cpu * 1000 - 100, cpu * ratio * 1024]
+        price[name] = round((cpu * 0.025 + cpu * ratio * 0.001) * random.choice([0.7, 1.0]) * 730, 2)
+    for app in range(27):
+        cpu, memory = random.choice([200, 350, 500, 750, 1000, 1500, 2000]), random.choice([256, 512, 1024, 2048, 3000])
+        for replica in range(random.randint(3, 9)):
+            fitting = [name for name in sorted(free) if free[name][0] >= cpu and free[name][1] >= memory]
+            if fitting:
+                where = random.choice(fitting)
+                free[where][0] -= cpu
+                free[where][1] -= memory
+                if random.random() < 0.55:
+                    pods.append(builders.pod(f"app{app}-{replica}", f"{cpu}m", f"{memory}Mi", node=where))
+    return builders.cluster(*nodes, *pods), price
+
+
+def test_where_nodes_differ_in_price_the_first_plans_are_near_the_best() -> None:
+    """Of sets of nodes worth about as much, those with few pods are tried first: most others find no room in truth.
+
+    Before the whole model is solved, for which time may be short, at most 1.25 % are left on average.
+    """
+    gaps = []
+    for seed in range(6):
+        seen, price = machines(seed)
+        asked = question(seen)
+        worth = np.array([price[node.name] for node in seen.nodes])
+        situation = EmptyingSituation(asked, worth)
+        deadline = Deadline(FakeClock(), builders.PLENTY)
+        found = search.EmptyingSearch(situation, GroupsOfPods(situation.problem), deadline, 0, no_progress)
+        found.prove()
+        found._guide()
+        found._construct(deadline)
+        gaps.append(1 - found.best.value / found.bound)
+    assert sum(gaps) / len(gaps) < 0.0125

@@ -1,0 +1,46 @@
+"""``costs``: what the cluster's nodes cost, by whom, and what each rule costs."""
+
+from __future__ import annotations
+
+from rescheduler.cli.failures import DONE, UsageError
+from rescheduler.cli.options import PlanningFlags, with_options
+from rescheduler.cli.parameters import OutputFormat
+from rescheduler.cli.plan_output import print_document
+from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, refuse_formats, selection_from
+from rescheduler.cli.progress import shown_progress
+from rescheduler.cli.streams import show, warn
+
+
+@with_options
+def costs(options: PlanningFlags) -> int:
+    """Say what the nodes of a live cluster or a recording cost a month: by pool, namespace and owner, and what is idle.
+
+    And for each rule that keeps nodes in use (a PodDisruptionBudget, an annotation, single replicas, a limit) what a
+    plan without it saves beyond one with it, and the proven most. Prices come from the policy or --prices. Nothing is
+    written.
+    """
+    refuse_formats(options.output, "costs", OutputFormat.HTML)
+    policy = policy_from(options)
+    if not policy.prices.is_asked_for:
+        raise UsageError("costs needs prices: give --prices FILE, or write prices into the policy")
+    with shown_progress() as progress:
+        from rescheduler.composition.costing.costing import costs_of
+
+        cluster, schedulers = read_world(options, policy, progress)
+        found = costs_of(
+            cluster,
+            policy,
+            selection=selection_from(options),
+            schedulers=schedulers,
+            seed=options.seed,
+            earlier=earlier_evictions(options, policy, cluster),
+            progress=progress,
+        )
+    warn(found.warnings)
+    if options.output in (OutputFormat.JSON, OutputFormat.YAML):
+        print_document(found, options.output)
+    else:
+        from rescheduler.report.costs import costs_report
+
+        show(costs_report(found, wide=options.output is OutputFormat.WIDE))
+    return DONE

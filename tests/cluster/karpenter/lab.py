@@ -1,0 +1,202 @@
+"""Karpenter with its own test cloud: built from its module, started beside the control plane, asked for its metrics."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import urllib3
+import yaml
+
+from tests.cluster.api import Api, ApiError, Manifest
+from tests.cluster.builds import build
+from tests.cluster.control_plane import ADMINISTRATORS, ControlPlane
+from tests.cluster.go_toolchain import BuildError, find_go, go_environment
+from tests.cluster.modules import KARPENTER
+from tests.cluster.ports import free_port
+from tests.cluster.processes import Component
+from tests.cluster.readiness import healthy
+from tests.cluster.waiting import wait_until
+
+USER = "karpenter"
+NODE_POOLS = "karpenter.sh/v1/nodepools"
+NODE_CLAIMS = "karpenter.sh/v1/nodeclaims"
+NODE_CLASSES = "karpenter.kwok.sh/v1alpha1/kwoknodeclasses"
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_COST = re.compile(r"^karpenter_nodepools_cost_total\{[^}]*\} (\S+)$", re.MULTILINE)
+
+
+def locate_karpenter() -> Path:
+    """The binary, built if the cache lacks it, which takes minutes."""
+    return build(KARPENTER, find_go()) / "karpenter-kwok"
+
+
+def _sources() -> Path:
+    """The module's own folder, where its CRDs and its price list lie."""
+    command = [str(find_go()), "list", "-mod=mod", "-m", "-f", "{{.Dir}}", KARPENTER.upstream]
+    done = subprocess.run(
+        command, cwd=KARPENTER.folder, env=go_environment(), capture_output=True, text=True, check=False
+    )
+    if done.returncode or not done.stdout.strip():
+        raise BuildError(f"{' '.join(command)} failed:\n{done.stderr.strip()}")
+    return Path(done.stdout.strip())
+
+
+@dataclass(frozen=True)
+class Karpenter:
+    """A running one. ``metrics``: where it tells what it knows."""
+
+    api: Api
+    metrics: str
+    sources: Path
+
+    def price_an_hour(self) -> float:
+        """What it says that all its nodes cost."""
+        answer = urllib3.request("GET", self.metrics, timeout=10.0, retries=False)
+        return sum(map(float, _COST.findall(answer.data.decode())))
+
+    def node_claims(self) -> dict[str, Manifest]:
+        """Machines by name."""
+        return {item["metadata"]["name"]: item for item in self.api.list(NODE_CLAIMS)}
+
+    def price_file(self, folder: Path) -> Path:
+        """Its own price list as a table of prices."""
+        types: list[dict[str, Any]] = json.loads((self.sources / "kwok/cloudprovider/instance_types.json").read_text())
+        path = folder / "prices.json"
+        path.write_text(json.dumps({"per": "hour", "prices": [row for one in types for row in _rows(one)]}))
+        return path
+
+    def add_pool(self, *, policy: str = "WhenEmpty", after: str = "Never", **requirements: list[str]) -> None:
+        """A pool that buys what kwok's cloud sells, on demand; waits until Karpenter has taken it up."""
+        asked = {
+            "kubernetes.io/arch": ["amd64"],
+            "kubernetes.io/os": ["linux"],
+            "karpenter.sh/capacity-type": ["on-demand"],
+            "karpenter.kwok.sh/instance-cpu": requirements.get("cpu", ["2", "4"]),
+            "karpenter.kwok.sh/instance-family": ["c", "s", "m"],
+        }
+        template = {
+            "requirements": [{"key": key, "operator": "In", "values": values} for key, values in asked.items()],
+            "nodeClassRef": {"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
+            "expireAfter": "Never",
+        }
+        disruption = {"consolidationPolicy": policy, "consolidateAfter": after, "budgets": [{"nodes": "100%"}]}
+        spec = {"template": {"spec": template}, "disruption": disruption}
+        self.api.create(
+            {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}, "spec": spec}
+        )
+
+        def is_ready() -> bool:
+            conditions = self.api.get(NODE_POOLS, "default").get("status", {}).get("conditions", [])
+            return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+        wait_until(is_ready, "the NodePool to be ready", timeout_seconds=60)
+
+    def consolidate(self, after: str) -> None:
+        """From now on it sells what is empty for so long."""
+        self.api.patch(NODE_POOLS, "default", {"spec": {"disruption": {"consolidateAfter": after}}})
+
+    def clear(self) -> None:
+        """Take away pods, pools and machines while Karpenter runs, which alone removes its finalizers."""
+        for kind in ("deployments", "pods"):
+            for item in self.api.list(kind, "default"):
+                _delete(self.api, kind, item["metadata"]["name"], "default")
+        for kind in (NODE_POOLS, NODE_CLAIMS):
+            for item in self.api.list(kind):
+                _delete(self.api, kind, item["metadata"]["name"])
+        wait_until(
+            lambda: not self.node_claims() and not self.api.list("nodes"),
+            lambda: f"no machine left; there are {sorted(self.node_claims())}",
+            timeout_seconds=120,
+        )
+
+
+@contextmanager
+def karpenter(plane: ControlPlane) -> Iterator[Karpenter]:
+    """Run it until the block ends; what it bought goes first, and then its kinds, which no other test expects."""
+    binary, sources = locate_karpenter(), _sources()
+    kinds = _serve_kinds(plane.api, sources)
+    metadata = {"name": "default"}
+    spec = {"nodeRegistrationDelay": "5s"}  # none would hide every race
+    kind = {"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass"}
+    plane.api.create({**kind, "metadata": metadata, "spec": spec})
+    metrics, health = free_port(), free_port()
+    settings = {
+        "KUBECONFIG": str(plane.user_kubeconfig(USER, (ADMINISTRATORS,))),
+        "DISABLE_LEADER_ELECTION": "true",
+        "METRICS_PORT": str(metrics),
+        "HEALTH_PROBE_PORT": str(health),
+        "LOG_LEVEL": "debug",
+        "SYSTEM_NAMESPACE": "kube-system",
+    }
+    command = [
+        shutil.which("env") or "/usr/bin/env",
+        *(f"{name}={value}" for name, value in settings.items()),
+        str(binary),
+    ]
+    log = plane.root / "logs" / "karpenter.log"
+    process = Component("karpenter", command, log, healthy(f"http://127.0.0.1:{health}/readyz"))
+    found = Karpenter(plane.api, f"http://127.0.0.1:{metrics}/metrics", sources)
+    try:
+        process.start()
+        yield found
+        found.clear()
+    finally:
+        process.stop()
+        _without_finalizers(plane.api)
+        for name in kinds:
+            plane.api.request("DELETE", f"{_CRDS}/{name}")
+
+
+def _delete(api: Api, kind: str, name: str, namespace: str | None = None) -> None:
+    """What is gone meanwhile is as good as deleted."""
+    try:
+        api.delete(kind, name, namespace)
+    except ApiError as error:
+        if error.code != 404:
+            raise
+
+
+def _without_finalizers(api: Api) -> None:
+    """What is left when a test failed: nobody runs any more who would let it go."""
+    for kind in ("nodes", NODE_CLAIMS, NODE_POOLS, NODE_CLASSES):
+        for item in api.list(kind):
+            name = item["metadata"]["name"]
+            if item["metadata"].get("finalizers"):
+                api.patch(kind, name, {"metadata": {"finalizers": None}})
+            _delete(api, kind, name)
+
+
+def _serve_kinds(api: Api, sources: Path) -> list[str]:
+    """Create the CRDs, wait until each kind's list is answered, and return their names."""
+    files = [*(sources / "kwok/charts/crds").glob("*.yaml"), *(sources / "kwok/apis/crds").glob("*.yaml")]
+    manifests = [yaml.safe_load(path.read_text()) for path in sorted(files)]
+    for manifest in manifests:
+        api.request("POST", _CRDS, manifest)
+
+    def are_served() -> bool:
+        try:
+            return all(api.list(kind) is not None for kind in (NODE_POOLS, NODE_CLAIMS, NODE_CLASSES))
+        except ApiError:
+            return False
+
+    wait_until(are_served, "Karpenter's kinds to be served", timeout_seconds=60)
+    return [manifest["metadata"]["name"] for manifest in manifests]
+
+
+def _rows(instance_type: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for offering in instance_type["offerings"]:
+        said = {one["key"]: one["values"][0] for one in offering["Requirements"]}
+        yield {
+            "instanceType": instance_type["name"],
+            "capacityType": said["karpenter.sh/capacity-type"],
+            "zone": said["topology.kubernetes.io/zone"],
+            "price": offering["Price"],
+        }

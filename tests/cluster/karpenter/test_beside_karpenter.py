@@ -1,0 +1,85 @@
+"""Beside a real Karpenter: what a plan empties is sold, nothing is bought for it, and the money is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.cluster import Cluster
+from tests.cluster.karpenter.lab import USER, Karpenter, karpenter
+from tests.cluster.shapes import deployment
+from tests.cluster.tool import Tool
+from tests.cluster.waiting import wait_until
+
+HOURS = 730
+POLICY = """
+objectives: [{name: EmptyNodes}]
+limits: {maxEvictions: 100, deadline: 10s}
+disruption: {workloads: {maxUnavailable: 50%}, singleReplicas: Allow}
+"""
+
+
+@pytest.fixture
+def lab(cluster: Cluster) -> Iterator[Karpenter]:
+    """Karpenter with a pool that sells nothing yet."""
+    with karpenter(cluster.control_plane) as found:
+        found.add_pool()
+        yield found
+
+
+def bought_and_scaled_down(cluster: Cluster) -> None:
+    """Karpenter buys nodes for three workloads, which then need about half."""
+    sizes = {"a": ("900m", "1Gi"), "b": ("600m", "2Gi"), "c": ("1500m", "1Gi")}
+    for name, (cpu, memory) in sizes.items():
+        cluster.create(deployment(name, replicas=6, cpu=cpu, memory=memory))
+    cluster.wait_pods_running(18, timeout_seconds=120)
+    for name in sizes:
+        cluster.api.patch("deployments", name, {"spec": {"replicas": 3}}, "default")
+    cluster.wait_pods_running(9)
+
+
+@pytest.mark.timeout(900, func_only=True)
+def test_a_plan_saves_the_money_it_says_and_nothing_is_bought_for_it(
+    cluster: Cluster, lab: Karpenter, tool: Tool, tmp_path: Path
+) -> None:
+    """``cost.before`` and, once Karpenter is quiet, ``cost.after`` are what its metric says, to a cent.
+
+    No machine is made while the plan is carried out, nor after it.
+    """
+    bought_and_scaled_down(cluster)
+    asked = ("--policy", tool.policy(POLICY), "--prices", str(lab.price_file(tmp_path)))
+    plan = tool.run("plan", "-o", "json", *asked).document
+    cost = plan["cost"]
+
+    def metric() -> float:
+        return round(lab.price_an_hour() * HOURS, 2)
+
+    wait_until(
+        lambda: metric() == cost["before"], lambda: f"{cost['before']} by the metric {metric()}", timeout_seconds=60
+    )
+    assert cost["complete"]
+    assert cost["saving"] > 0
+    (objective,) = plan["objectives"]
+    assert objective["unit"] == "USD/month"
+
+    machines, mark = set(lab.node_claims()), cluster.control_plane.audit.mark()
+    tool.run("apply", "--yes", "-o", "json", *asked, timeout=300)
+    after = tool.run("plan", "-o", "json", *asked).document["cost"]
+    lab.consolidate("5s")
+    wait_until(
+        lambda: metric() == after["after"],
+        lambda: f"{after['after']} a month; the metric says {metric()}",
+        timeout_seconds=180,
+    )
+    assert metric() <= cost["after"]
+    made = [
+        write.name
+        for write in cluster.control_plane.audit.writes_since(mark, user=USER)
+        if write.resource == "nodeclaims" and write.verb == "create"
+    ]
+    assert made == []
+    assert set(lab.node_claims()) < machines
+    cluster.wait_pods_running(9)
+    tool.assert_nothing_left()
