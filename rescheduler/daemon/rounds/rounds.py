@@ -12,6 +12,7 @@ from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
 from rescheduler.disruption.breaker import breaker_objection
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.disruption.health import lacking_head_room
+from rescheduler.disruption.owed_room import with_owed_room
 from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.disruption.ramp_up import let_go_at
 from rescheduler.disruption.replica_changes import Wanted
@@ -168,7 +169,7 @@ class RoundRunner:
         granted = frozenset(uid for uid, at in times.items() if at <= cluster.taken_at)
         try:
             with self._world.running(plan) as run_id, self._gate.granting(granted):
-                result = self._executor(run_id).carry_out(plan)
+                result = self._executor(run_id, ledger).carry_out(plan)
         except (ClusterError, StoreError) as error:
             return None, str(error)
         return result, result.message
@@ -218,7 +219,8 @@ class RoundRunner:
             return str(lacking)
         return breaker_objection(ledger.breaker, self._policy.disruption.breaker, cluster.taken_at)
 
-    def _executor(self, run_id: str | None) -> Executor:
+    def _executor(self, run_id: str | None, before: Ledger) -> Executor:
+        """``before``: earlier evictions, to whose replacements room is owed."""
         world, policy = self._world, self._policy
         return Executor(
             world.target,
@@ -228,7 +230,7 @@ class RoundRunner:
             guidance=policy.guidance.value,
             timeout_seconds=self._timeout_seconds,
             proof=lambda cluster, rest: prove_rest(cluster, rest, policy, self._selection, self._schedulers),
-            as_seen=self._schedulers.configured,
+            as_seen=lambda found: with_owed_room(self._schedulers.configured(found), before),
             progress=world.progress,
             ledger=world.ledger,
             audit=world.audit,
