@@ -19,19 +19,48 @@ import numpy  # noqa: F401
 import pydantic  # noqa: F401
 import pytest
 
+import rescheduler.policy.fields.policy
+import rescheduler.scheduling.schedulers  # noqa: F401
 import tests.builders  # noqa: F401
 from tests.mutation.mutants import Mutant, mutants
 from tests.paths import ROOT
 
+ROOM = "rescheduler/disruption"
 TESTS = "tests/unit/disruption"
 JUDGED = {
-    "gate": ("test_gate.py", "test_spent.py", "test_usage_trust.py"),
-    "breaker": ("test_breaker.py",),
-    "back_off": ("test_back_off.py",),
-    "ramp_up": ("test_ramp_up.py",),
-    "health": ("test_health.py", "test_head_room.py"),
+    "gate": ("test_gate", "test_spent", "test_usage_trust"),
+    "breaker": ("test_breaker",),
+    "back_off": ("test_back_off",),
+    "ramp_up": ("test_ramp_up", "test_ramp_up_steps"),
+    "health": ("test_health", "test_head_room"),
+    "absent_kinds": ("test_absent_kinds",),
+    "cautions": ("test_cautions",),
+    "eligibility": ("test_eligibility",),
+    "eligibility_context": ("test_eligibility", "rules/test_unsettled"),
+    "kill_switch": ("rules/test_orders",),
+    "open_evictions": ("test_open_evictions",),
+    "owed_room": ("test_owed_room",),
+    "pod_kinds": ("test_eligibility",),
+    "policy_gate": ("test_policy_gate",),
+    "replica_changes": ("test_replica_changes",),
+    "budgets/budget_status": ("budgets/test_policy_budgets", "budgets/test_windows", "budgets/test_gate_with_budgets"),
+    "budgets/coverage": ("budgets/test_policy_budgets", "budgets/test_workload_budgets"),
+    "budgets/open_evictions_counted": ("budgets/test_pod_disruption_budgets", "budgets/test_gate_with_budgets"),
+    "budgets/pod_disruption_budgets": ("budgets/test_pod_disruption_budgets",),
+    "budgets/policy_budgets": ("budgets/test_policy_budgets",),
+    "budgets/windows": ("budgets/test_windows",),
+    "budgets/workload_budgets": ("budgets/test_workload_budgets",),
+    "rules/budgets": ("budgets/test_pod_disruption_budgets", "budgets/test_policy_budgets"),
+    "rules/identity": ("rules/test_identity",),
+    "rules/marks": ("rules/test_marks",),
+    "rules/nodes": ("rules/test_nodes",),
+    "rules/orders": ("rules/test_orders",),
+    "rules/prediction": ("rules/test_prediction",),
+    "rules/scope": ("rules/test_scope",),
+    "rules/storage": ("rules/test_storage",),
+    "rules/unsettled": ("rules/test_unsettled",),
 }
-"""Modules of ``rescheduler/disruption`` and the test files that have to find their faults."""
+"""Modules of the room and the test files that are asked first; what these miss is given to all tests of the room."""
 LONGEST_SECONDS = 60.0
 
 
@@ -75,15 +104,15 @@ def is_found(module: str, mutant: Mutant, tests: Sequence[str]) -> bool:
 
 def judge(name: str, files: Sequence[str]) -> tuple[int, int]:
     """How many faults of a module there are, and how many were found; those that were not are printed."""
-    module = f"rescheduler.disruption.{name}"
-    text = (ROOT / "rescheduler" / "disruption" / f"{name}.py").read_text(encoding="utf-8")
-    tests = [f"{TESTS}/{file}" for file in files]
+    module = f"{ROOM}/{name}".replace("/", ".")
+    text = (ROOT / ROOM / f"{name}.py").read_text(encoding="utf-8")
+    tests = [f"{TESTS}/{file}.py" for file in files]
     if is_found(module, Mutant("none", text), tests):
         sys.exit(f"{name}: its tests fail without any fault")
     found = total = 0
     for mutant in mutants(text):
         total += 1
-        if is_found(module, mutant, tests):
+        if is_found(module, mutant, tests) or is_found(module, mutant, [TESTS]):
             found += 1
         else:
             print(f"  not found: {name}.py {mutant.what}", flush=True)

@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
-from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.disruption.owed_room import with_owed_room
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
-from rescheduler.policy.fields.policy import Policy
-from tests.builders import NOW, cluster, node, pod, taint, workload
-from tests.clocks import FakeClock
+from tests.builders import NOW, cluster, node, pod, taint
 from tests.unit.disruption.ledgers import entry, ledger
 
 GOING: dict[str, Any] = {"owner": "web", "kind": "StatefulSet", "deletion_at": NOW + 3000, "created_at": NOW - 5000}
@@ -112,19 +109,3 @@ def test_pods_hold_what_they_hold_before_room_is_given_away() -> None:
     other = pod("other", node="n2", cpu="100m", held=((CPU, 1000),))
     seen = with_owed_room(cluster(*nodes(), going(), other), one_debt())
     assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (2000, 1500)
-
-
-def test_no_plan_uses_the_room_of_a_replacement_that_is_still_to_be_made() -> None:
-    """A pod is not moved into the room that one of an earlier plan waits for, however long that takes to go."""
-    seen = cluster(
-        workload("a", 2),
-        *(node(f"n{number}", cpu="2") for number in (1, 2, 3)),
-        going(),
-        pod("a-0", node="n3", cpu="600m"),
-        pod("a-1", node="n1", cpu="500m"),
-        pod("big-0", cpu="1400m", unscheduled="Unschedulable"),
-    )
-    more = cluster(*seen.nodes, *seen.workloads, *seen.pods, pod("late-0", cpu="1400m", unscheduled="Unschedulable"))
-    options = CycleOptions(FakeClock(), ledger=one_debt())
-    assert [item.node for item in make_plan(more, Policy(), options).placements] == ["n3"]
-    assert [item.node for item in make_plan(more, Policy(), CycleOptions(FakeClock())).placements] == ["n2", "n3"]
