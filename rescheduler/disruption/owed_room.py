@@ -53,7 +53,11 @@ def _owed(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
         pod = standing.get(entry.pod.uid)
         if pod is None:
             continue
-        came = (other.uid for other in cluster.pods if other.uid not in claimed and _replaces(other, pod, entry))
+        came = (
+            other.uid
+            for other in cluster.pods
+            if other.uid not in claimed and _replaces(other, pod, entry) and cluster.owner_problem(other) is None
+        )
         replacement = next(came, None)
         if replacement is None:
             found.append(_Owed(Counter(dict((*pod.spec.requests, (PODS, 1)))), entry.to_node))

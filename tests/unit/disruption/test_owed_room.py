@@ -10,7 +10,7 @@ from rescheduler.disruption.owed_room import with_owed_room
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
-from tests.builders import NOW, cluster, node, pod, taint
+from tests.builders import NOW, cluster, node, pod, taint, workload
 from tests.unit.disruption.ledgers import entry, ledger
 
 GOING: dict[str, Any] = {"owner": "web", "kind": "StatefulSet", "deletion_at": NOW + 3000, "created_at": NOW - 5000}
@@ -68,6 +68,13 @@ def test_who_came_after_an_eviction_is_its_replacement() -> None:
     assert with_owed_room(seen, one_debt()) is seen
     earlier = pod("web-9", owner="web", kind="StatefulSet", created_at=NOW - 502)
     assert offered(with_owed_room(cluster(*nodes(), going(), earlier), one_debt()), "n2")[CPU] == 500
+
+
+def test_who_only_claims_to_be_a_replacement_is_none() -> None:
+    """A pod that its owner's selector does not match may name the owner all the same; the room is kept."""
+    forged = pod("x", owner="web", kind="StatefulSet", created_at=NOW - 100, labels={"app": "other"})
+    owner = workload("web", 3, kind="StatefulSet")
+    assert offered(with_owed_room(cluster(*nodes(), owner, going(), forged), one_debt()), "n2")[CPU] == 500
 
 
 @pytest.mark.parametrize("fields", [{"deletion_at": NOW}, {"phase": "Failed"}, {"owner": "db"}])
