@@ -116,3 +116,27 @@ def test_pods_hold_what_they_hold_before_room_is_given_away() -> None:
     other = pod("other", node="n2", cpu="100m", held=((CPU, 1000),))
     seen = with_owed_room(cluster(*nodes(), going(), other), one_debt())
     assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (2000, 1500)
+
+
+def test_room_that_just_suffices_is_room() -> None:
+    """To the last millicore, and to the last slot for a pod."""
+    assert offered(with_owed_room(cluster(*nodes(cpu="1500m"), going()), one_debt()), "n2").get(CPU, 0) == 0
+    full = [node("n1", cpu="2"), node("n2", cpu="2", pods=2), node("n3", cpu="3")]
+    one = with_owed_room(cluster(*full, going(), pod("x", node="n2", cpu="100m")), one_debt())
+    assert (offered(one, "n2")[CPU], offered(one, "n2")[PODS]) == (500, 1)
+    two = with_owed_room(cluster(*full, going(), *(pod(f"x-{n}", node="n2", cpu="100m") for n in range(2))), one_debt())
+    assert (offered(two, "n2")[CPU], offered(two, "n3")[CPU]) == (2000, 1500)
+
+
+def test_room_is_not_kept_twice() -> None:
+    """The second replacement finds less where the first has its room, and goes to the node with the most left."""
+    both = ledger(entry(1, ago=500, state=EntryState.OPEN), entry(2, ago=400, state=EntryState.OPEN))
+    seen = with_owed_room(cluster(*nodes(), going(), going("web-2")), both)
+    assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (500, 1500)
+
+
+def test_a_pod_of_unknown_age_is_no_replacement() -> None:
+    """It may have been there before."""
+    seen = cluster(*nodes(), going(), pod("web-9", owner="web", kind="StatefulSet", created_at=None))
+    early = ledger(entry(1, ago=NOW - 1.0, state=EntryState.OPEN))
+    assert offered(with_owed_room(seen, early), "n2")[CPU] == 500
