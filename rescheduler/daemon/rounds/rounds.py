@@ -7,6 +7,7 @@ from datetime import datetime
 
 from rescheduler.cycle import prove_rest
 from rescheduler.daemon.rounds.ledger_settling import settled_ledger
+from rescheduler.daemon.rounds.past_states import PastStates
 from rescheduler.daemon.rounds.vigilance import Vigilance
 from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
 from rescheduler.disruption.breaker import breaker_objection
@@ -83,6 +84,7 @@ class RoundRunner:
         self._selection = selection
         self._timeout_seconds = timeout_seconds
         self.ledger: Ledger = EMPTY_LEDGER if before is None else before.ledger
+        self._past: PastStates = PastStates() if before is None else before._past
         earlier = None if before is None else before._vigilance
         self._vigilance: Vigilance = Vigilance(policy.health, world.clock, world.signals, before=earlier)
         self._is_approved = False
@@ -192,6 +194,7 @@ class RoundRunner:
         cluster = read()
         if policy.mode is not Mode.DRY_RUN and policy.guidance is not Guidance.PREDICT:
             cluster = target.read() if tidy_up(target, cluster, policy.hold.deadline) else cluster
+        self._past.refuse_older(cluster)
         self._gate.look(cluster)
         return cluster
 
@@ -230,7 +233,7 @@ class RoundRunner:
             guidance=policy.guidance.value,
             timeout_seconds=self._timeout_seconds,
             proof=lambda cluster, rest: prove_rest(cluster, rest, policy, self._selection, self._schedulers),
-            as_seen=lambda found: with_owed_room(self._schedulers.configured(found), before),
+            as_seen=lambda found: with_owed_room(self._schedulers.configured(self._past.refuse_older(found)), before),
             progress=world.progress,
             ledger=world.ledger,
             audit=world.audit,
