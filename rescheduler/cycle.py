@@ -19,6 +19,7 @@ from rescheduler.disruption.absent_kinds import absent_kinds
 from rescheduler.disruption.cautions import cautions
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.kill_switch import stop_mark
+from rescheduler.disruption.owed_room import with_owed_room
 from rescheduler.disruption.ramp_up import let_go_at, marked, without_held_back
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import Clock, Progress, no_progress
@@ -81,7 +82,7 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
     deadline = Deadline(options.clock, policy.limits.deadline)
     options.progress("deciding what may move")
     schedulers = options.schedulers
-    cluster = schedulers.configured(without_leaving_taints(cluster))
+    cluster = with_owed_room(schedulers.configured(without_leaving_taints(cluster)), options.ledger)
     eligibility = decide_eligibility(
         cluster,
         policy,

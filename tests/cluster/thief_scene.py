@@ -79,7 +79,7 @@ class Loot:
         self.job = api.create(job("theirs", labels={"app": "theirs"}, suspend=True))
         self.placeholder = api.create(job("hold-p-0", activeDeadlineSeconds=600))
         api.create(config_map("theirs"))
-        stopped = {**config_map("rescheduler-ledger"), "data": {"format": "1"}}
+        stopped = {**config_map("rescheduler-ledger"), "data": ledger_data()}
         stopped["metadata"]["annotations"] = {"rescheduler.dev/stop": "maintenance"}
         stopped["metadata"]["labels"] = dict(OURS)
         api.create(stopped)
@@ -163,7 +163,9 @@ def springboards() -> Iterator[tuple[str, Attempt]]:
     yield "a placeholder", Attempt("nobody", "POST", path, job("mine"))
     yield "a placeholder that asks for a node", Attempt("nobody", "POST", path, asking)
     yield "a part of the ledger", Attempt("nobody", "POST", resource_path("configmaps", HOLDS), part)
-    yield "the ledger as it stands", _put(resource_path("configmaps", HOLDS, "rescheduler-ledger"), {}, "nobody")
+    ledger = resource_path("configmaps", HOLDS, "rescheduler-ledger")
+    yield "the ledger as it stands", _put(ledger, {}, "nobody")
+    yield "the ledger of a newer plan", _put(ledger, {}, "nobody", ledger_data(8, 10))
     yield "a PodTemplate", Attempt("nobody", "POST", resource_path("podtemplates", HOLDS), pod_template(capacity))
     events = "/apis/events.k8s.io/v1/namespaces/default/events"
     yield "an Event of ours", Attempt("nobody", "POST", events, event("rescheduler.dev/rescheduler"))
@@ -310,6 +312,12 @@ def _records(loot: Loot) -> Iterator[tuple[str, Attempt]]:
     yield "a part of the ledger that cannot be removed", Attempt(GUARD, "POST", maps, owned)
     for name, value in (("stop", None), ("stop", "x"), ("approved", "7"), ("breaker-closed", "2030-01-01T00:00:00Z")):
         yield f"{name}={value} on the ledger", _put(ledger, {f"rescheduler.dev/{name}": value})
+    for name, data in (
+        ("an older plan", ledger_data(plan=6)), ("an earlier eviction", ledger_data(next_entry=8)),
+        ("nothing", {"format": "2"}), ("an older form", {**ledger_data(), "format": "1"}),
+        ("something else", {**ledger_data(), "mine": "x"}),
+    ):  # fmt: skip
+        yield f"the ledger with {name}", _put(ledger, {}, data=data)
     sealed = config_map("rescheduler-ledger-1")
     sealed["metadata"]["labels"], sealed["immutable"] = dict(OURS), True
     yield "a sealed ledger", Attempt(GUARD, "POST", maps, sealed)
@@ -334,9 +342,14 @@ def _records(loot: Loot) -> Iterator[tuple[str, Attempt]]:
     yield "a PodTemplate with another image", Attempt(GUARD, "POST", templates, body)
 
 
-def _put(path: str, notes: Mapping[str, str | None], by: str = GUARD) -> Attempt:
-    """The ledger with other annotations: one that is None is left out."""
-    body = {**config_map("rescheduler-ledger"), "data": {"format": "1"}}
+def ledger_data(plan: int = 7, next_entry: int = 9) -> dict[str, str]:
+    """What the ledger's main object holds, with these numbers in its head."""
+    return {"format": "2", "ledger.json": f'{{"plan":{plan},"holder":"a\\"plan\\":1","nextEntry":{next_entry}}}'}
+
+
+def _put(path: str, notes: Mapping[str, str | None], by: str = GUARD, data: Mapping[str, str] | None = None) -> Attempt:
+    """The ledger with other annotations, of which one that is None is left out, or with other data."""
+    body = {**config_map("rescheduler-ledger"), "data": dict(ledger_data() if data is None else data)}
     kept = {"rescheduler.dev/stop": "maintenance", **notes}
     body["metadata"]["labels"] = dict(OURS)
     body["metadata"]["annotations"] = {key: value for key, value in kept.items() if value is not None}

@@ -6,33 +6,69 @@ import argparse
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import io
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
 
 import hypothesis
 import msgspec  # noqa: F401 - these are imported once, before forking
 import numpy  # noqa: F401
 import pydantic  # noqa: F401
 import pytest
+from _pytest import runner
 
+import rescheduler.policy.fields.policy
+import rescheduler.scheduling.schedulers  # noqa: F401
 import tests.builders  # noqa: F401
+from tests.mutation.equivalent import is_known
 from tests.mutation.mutants import Mutant, mutants
+from tests.mutation.swapping import NotSwappableError, swap
 from tests.paths import ROOT
 
+ROOM = "rescheduler/disruption"
 TESTS = "tests/unit/disruption"
 JUDGED = {
-    "gate": ("test_gate.py", "test_spent.py", "test_usage_trust.py"),
-    "breaker": ("test_breaker.py",),
-    "back_off": ("test_back_off.py",),
-    "ramp_up": ("test_ramp_up.py",),
-    "health": ("test_health.py", "test_head_room.py"),
+    "gate": ("test_gate", "test_spent", "test_usage_trust"),
+    "breaker": ("test_breaker",),
+    "back_off": ("test_back_off",),
+    "ramp_up": ("test_ramp_up", "test_ramp_up_steps"),
+    "health": ("test_health", "test_head_room"),
+    "absent_kinds": ("test_absent_kinds",),
+    "cautions": ("test_cautions",),
+    "eligibility": ("test_eligibility",),
+    "eligibility_context": ("test_eligibility", "rules/test_unsettled"),
+    "kill_switch": ("rules/test_orders",),
+    "open_evictions": ("test_open_evictions",),
+    "owed_room": ("test_owed_room",),
+    "pod_kinds": ("test_eligibility",),
+    "policy_gate": ("test_policy_gate",),
+    "replica_changes": ("test_replica_changes",),
+    "budgets/budget_status": ("budgets/test_policy_budgets", "budgets/test_windows", "budgets/test_gate_with_budgets"),
+    "budgets/coverage": ("budgets/test_policy_budgets", "budgets/test_workload_budgets"),
+    "budgets/open_evictions_counted": ("budgets/test_pod_disruption_budgets", "budgets/test_gate_with_budgets"),
+    "budgets/pod_disruption_budgets": ("budgets/test_pod_disruption_budgets",),
+    "budgets/policy_budgets": ("budgets/test_policy_budgets",),
+    "budgets/windows": ("budgets/test_windows",),
+    "budgets/workload_budgets": ("budgets/test_workload_budgets",),
+    "rules/budgets": ("budgets/test_pod_disruption_budgets", "budgets/test_policy_budgets"),
+    "rules/identity": ("rules/test_identity",),
+    "rules/marks": ("rules/test_marks",),
+    "rules/nodes": ("rules/test_nodes",),
+    "rules/orders": ("rules/test_orders",),
+    "rules/prediction": ("rules/test_prediction",),
+    "rules/scope": ("rules/test_scope",),
+    "rules/storage": ("rules/test_storage",),
+    "rules/unsettled": ("rules/test_unsettled",),
 }
-"""Modules of ``rescheduler/disruption`` and the test files that have to find their faults."""
+"""Modules of the room and the test files that are asked first; what these miss is given to all tests of the room."""
+QUIETLY = ("-x", "-q", "-n0", "--assert=plain", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:rerunfailures")
+TESTS_PACKAGE = "tests.unit.disruption"
 LONGEST_SECONDS = 60.0
+OTHERS_SECONDS = 0.3
+"""Other tests of the room are asked where they take no longer."""
 
 
 class Faulty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -51,44 +87,93 @@ class Faulty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self._text, self._module, "exec"), vars(module))
 
 
-def is_found(module: str, mutant: Mutant, tests: Sequence[str]) -> bool:
-    """Whether a test fails in a process of its own; one that never ends is found too."""
+def imported_anew(module: str, mutant: Mutant, tests: Sequence[str]) -> bool:
+    """Whether a test fails in a process that imports the faulty text."""
+
+    def run() -> bool:
+        sys.meta_path.insert(0, Faulty(module, mutant.text))
+        for name in [name for name in sys.modules if name.startswith(("rescheduler.disruption", TESTS_PACKAGE))]:
+            del sys.modules[name]
+        return pytest.main([*QUIETLY, *tests]) != pytest.ExitCode.OK
+
+    return in_a_fork(run)
+
+
+def in_a_fork(is_found: Callable[[], bool]) -> bool:
+    """The answer of a process of its own; one that never ends, or ends by itself, has found the fault too."""
     child = os.fork()
     if not child:
-        sys.meta_path.insert(0, Faulty(module, mutant.text))
-        hypothesis.settings.register_profile("mutation", derandomize=True, database=None)
-        hypothesis.settings.load_profile("mutation")
-        arguments = ["-x", "-q", "-n0", "--assert=plain", "-p", "no:randomly", "-p", "no:cacheprovider", *tests]
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            code = pytest.main(arguments)
-        os._exit(0 if code == pytest.ExitCode.OK else 1)
+        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+            try:
+                code = 1 if is_found() else 0
+            except BaseException:  # noqa: BLE001 - whatever ends a test run has found the fault
+                code = 1
+        os._exit(code)
     began = time.monotonic()
     while time.monotonic() - began < LONGEST_SECONDS:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status) != 0
-        time.sleep(0.01)
+        time.sleep(0.002)
     os.kill(child, 9)
     os.waitpid(child, 0)
     return True
 
 
-def judge(name: str, files: Sequence[str]) -> tuple[int, int]:
-    """How many faults of a module there are, and how many were found; those that were not are printed."""
-    module = f"rescheduler.disruption.{name}"
-    text = (ROOT / "rescheduler" / "disruption" / f"{name}.py").read_text(encoding="utf-8")
-    tests = [f"{TESTS}/{file}" for file in files]
-    if is_found(module, Mutant("none", text), tests):
-        sys.exit(f"{name}: its tests fail without any fault")
-    found = total = 0
-    for mutant in mutants(text):
-        total += 1
-        if is_found(module, mutant, tests):
-            found += 1
-        else:
-            print(f"  not found: {name}.py {mutant.what}", flush=True)
-    print(f"{name}: {found} of {total} faults found ({100 * found / max(1, total):.1f} %)", flush=True)
-    return total, found
+class Judge:
+    """Collects the tests once; each fault is then put into a fork of this process, and its tests are run there.
+
+    Quick tests come first, the module's own before the others of the room.
+    """
+
+    def __init__(self, name: str, files: Sequence[str]) -> None:
+        self.counts = (0, 0)
+        self._name = name
+        self._module = f"{ROOM}/{name}".replace("/", ".")
+        self._text = (ROOT / ROOM / f"{name}.py").read_text(encoding="utf-8")
+        self._own = [f"{TESTS}/{file}.py" for file in files]
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """In the place of running the tests: run them once for each fault."""
+        seconds = {item.nodeid: self._took(item) for item in session.items}
+        own = [item for item in session.items if item.nodeid.startswith(tuple(self._own))]
+        own = sorted(own, key=lambda item: seconds[item.nodeid])
+        others = [item for item in session.items if item not in own and seconds[item.nodeid] < OTHERS_SECONDS]
+        others = sorted(others, key=lambda item: seconds[item.nodeid])
+        found = total = 0
+        for mutant in mutants(self._text):
+            if is_known(self._name, mutant.what):
+                continue
+            total += 1
+            if self._is_found(mutant, own, others):
+                found += 1
+            else:
+                self._tell(f"  not found: {self._name}.py {mutant.what}")
+        self._tell(f"{self._name}: {found} of {total} faults found ({100 * found / max(1, total):.1f} %)")
+        self.counts = total, found
+        return True
+
+    def _took(self, item: pytest.Item) -> float:
+        """How long a test takes where nothing is wrong; a test that fails then ends it all."""
+        began = time.process_time()
+        reports = runner.runtestprotocol(item, nextitem=None, log=False)
+        if any(report.failed for report in reports):
+            sys.exit(f"{self._name}: {item.nodeid} fails without any fault")
+        return time.process_time() - began
+
+    def _is_found(self, mutant: Mutant, own: Sequence[pytest.Item], others: Sequence[pytest.Item]) -> bool:
+        quickly = in_a_fork(lambda: self._fails(mutant, (*own, *others)))
+        return quickly or imported_anew(self._module, mutant, self._own)
+
+    def _fails(self, mutant: Mutant, items: Sequence[pytest.Item]) -> bool:
+        try:
+            swap(self._module, mutant.text)
+        except NotSwappableError:
+            return False
+        return any(report.failed for item in items for report in runner.runtestprotocol(item, nextitem=None, log=False))
+
+    def _tell(self, text: str) -> None:
+        print(text, file=sys.__stdout__, flush=True)
 
 
 def main() -> None:
@@ -98,7 +183,14 @@ def main() -> None:
     parser.add_argument("--floor", type=float, default=95.0)
     options = parser.parse_args()
     os.chdir(ROOT)
-    counts = [judge(name, JUDGED[name]) for name in options.modules or JUDGED]
+    hypothesis.settings.register_profile("mutation", derandomize=True, database=None, deadline=None)
+    hypothesis.settings.load_profile("mutation")
+    counts = []
+    for name in options.modules or JUDGED:
+        judge = Judge(name, JUDGED[name])
+        if pytest.main([*QUIETLY, TESTS], plugins=[judge]) == pytest.ExitCode.INTERRUPTED:
+            sys.exit(1)
+        counts.append(judge.counts)
     total, found = (sum(column) for column in zip(*counts, strict=True))
     score = 100 * found / max(1, total)
     print(f"all: {found} of {total} faults found ({score:.1f} %, at least {options.floor:g} % wanted)")

@@ -89,7 +89,8 @@ def _nothing(value: ast.expr) -> ast.expr:
 
 
 def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+    """None, and False, for which None is as good."""
+    return isinstance(value, ast.Constant) and (value.value is None or value.value is False)
 
 
 def _ignored(tree: ast.Module) -> frozenset[int]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
-from tests.soak.campaign import Totals, campaign, run_seed
+from tests.soak.campaign import Totals, campaign, of_one, run_seed
 from tests.soak.faults import PAIRS
 from tests.soak.kill_points import run_points, some_of
 from tests.soak.matrix import run_pairs
+from tests.soak.record import Record
 from tests.soak.report import failure, kill_summary, summary, table
 
 
@@ -19,29 +21,47 @@ def main() -> int:
         return _replay(asked.replay, asked.hours_each, is_quiet=asked.quiet)
     if asked.kill_points is not None:
         return _kill_points(asked.kill_points, asked.processes, asked.most_failures)
-    each = asked.hours / asked.seeds
     totals = Totals()
+    failed = 0 if asked.no_matrix else _matrix(totals, asked.processes)
+    failed += _campaign(asked, totals)
+    print(summary(totals))
+    if asked.table:
+        print(table(totals))
+    return 1 if failed else 0
+
+
+def _matrix(totals: Totals, processes: int) -> int:
+    """Each call site with each fault; how many runs failed."""
     failed = 0
-    if not asked.no_matrix:
-        for pair, (outcome, seconds) in zip(PAIRS, run_pairs(PAIRS, asked.processes), strict=True):
-            totals.add(outcome, seconds)
-            if outcome.violations:
-                failed += 1
-                print(f"{pair[1]} at {pair[0]}: {failure(outcome)}", flush=True)
-    seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
-    for number, (outcome, seconds) in enumerate(campaign(seeds, each, asked.processes), 1):
+    for pair, (outcome, seconds) in zip(PAIRS, run_pairs(PAIRS, processes), strict=True):
         totals.add(outcome, seconds)
+        if outcome.violations:
+            failed += 1
+            print(f"{pair[1]} at {pair[0]}: {failure(outcome)}", flush=True)
+    return failed
+
+
+def _campaign(asked: argparse.Namespace, totals: Totals) -> int:
+    """All seeds, but those that are recorded without a violation; how many runs failed."""
+    each = asked.hours / asked.seeds
+    seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
+    record = Record(asked.record, each) if asked.record else None
+    known = {} if record is None else {seed: record.clean[seed] for seed in seeds if seed in record.clean}
+    for earlier in known.values():
+        totals.merge(earlier)
+    failed = 0
+    for outcome, seconds in campaign([seed for seed in seeds if seed not in known], each, asked.processes):
+        totals.add(outcome, seconds)
+        if record is not None:
+            record.append(outcome.settings.seed, of_one(outcome, seconds))
         if outcome.violations:
             failed += 1
             print(failure(outcome), flush=True)
             if failed >= asked.most_failures:
                 break
-        if number % 100 == 0:
-            print(f"... {number} seeds, {totals.hours:,.0f} h, {totals.accepted} accepted evictions", flush=True)
-    print(summary(totals))
-    if asked.table:
-        print(table(totals))
-    return 1 if failed else 0
+        if totals.runs % 100 == 0:
+            print(f"... {totals.runs} runs, {totals.hours:,.0f} h, {totals.accepted} accepted evictions", flush=True)
+    return failed
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -50,6 +70,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=60)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--record", type=Path, metavar="FILE", help="append each run; clean ones are not run again")
     parser.add_argument("--most-failures", type=int, default=5, help="stop after so many failed runs")
     parser.add_argument("--no-matrix", action="store_true", help="leave out the runs of each call site x fault")
     parser.add_argument("--table", action="store_true", help="print call sites by faults")

@@ -6,7 +6,7 @@ import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 
 from tests.soak.faults import PAIRS
@@ -57,10 +57,22 @@ class Totals:
         self.violations.update(violation.invariant for violation in outcome.violations)
         self.crashes.update(outcome.crashes)
 
+    def merge(self, other: Totals) -> None:
+        """More runs, summed already."""
+        for item in fields(self):
+            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
+
     @property
     def missing_pairs(self) -> list[tuple[str, str]]:
         """Pairs of call site and fault that never met."""
         return [pair for pair in PAIRS if not self.struck[pair]]
+
+
+def of_one(outcome: Outcome, seconds: float) -> Totals:
+    """One run alone."""
+    totals = Totals()
+    totals.add(outcome, seconds)
+    return totals
 
 
 def run_seed(seed: int, hours: float, echo: Callable[[str], None] | None = None) -> tuple[Outcome, float]:

@@ -36,6 +36,7 @@ APPLIES: Final[Mapping[str, tuple[str, ...]]] = {
     "unreachable": SERVER,  # F9, F10
     "mixed": ("read",),  # F12: lost and duplicated events
     "expired list": ("read",),  # F14
+    "one after the other": ("read",),  # a slow reading: each kind as it was when its own list was asked for
     "stale": ("read", "get pod"),  # F13, F15
     "kill before": SITES,  # F16
     "kill in": SITES,
@@ -53,6 +54,7 @@ EPISODES: Final[Mapping[str, tuple[str, tuple[str, ...], float, float]]] = {
     "API down": ("unreachable", SERVER, 1, 7200),  # F10
     "overload": ("429 of overload", SERVER, 20, 90),  # F2
     "slow API": ("slow", SERVER, 30, 300),
+    "slow pages": ("one after the other", ("read",), 60, 900),
     "stale replica": ("stale", ("read",), 60, 600),
     "writes forbidden": ("refused", WRITES, 60, 3600),  # F38
     "webhook broken": ("webhook", ("evict", "dry run", "hold"), 60, 1800),

@@ -22,14 +22,36 @@ SYSTEM: Final = ("kube-system", "kube-public", "kube-node-lease", "rescheduler-s
 class OddPods(Choosing):
     """As WorkloadEvents."""
 
-    def _create(self, template: Pod, count: int, low: float, high: float, **fields: object) -> None:
-        """Pods of one template, which are gone again after a while."""
+    def _create(
+        self, template: Pod, count: int, low: float, high: float, *, is_replaced: bool = False, **fields: object
+    ) -> None:
+        """Pods of one template, which are gone again after a while; until then others take their places, or none."""
         for number in range(count):
             name = f"{template.name}-y{number}"
+            if is_replaced:
+                self._replaced(template, name, fields)
             now = self._world.clock.now()
             pod = structs.replace(template, name=name, uid=f"{template.namespace}/{name}", created_at=now, **fields)
             self._world.store.put_pod(pod)
             self._later(low, high, lambda pod=pod: self._remove(pod))  # type: ignore[misc]
+
+    def _replaced(self, template: Pod, name: str, fields: Mapping[str, object]) -> None:
+        """Whenever the pod of this name is gone, a controller of whom the cluster knows nothing makes it anew."""
+        ends_at = self._world.clock.monotonic() + 7200.0
+
+        def look(old: Pod | None, new: Pod | None) -> None:
+            is_gone = old is not None and new is None and (old.namespace, old.name) == (template.namespace, name)
+            if is_gone and not self._is_over and self._world.clock.monotonic() < ends_at:
+                self._world.clock.after(1.0, again, is_background=True)
+
+        def again() -> None:
+            if f"{template.namespace}/{name}" not in self._world.store.pods:
+                self._number += 1
+                uid = f"{template.namespace}/{name}-{self._number}"
+                now = self._world.clock.now()
+                self._world.store.put_pod(structs.replace(template, name=name, uid=uid, created_at=now, **fields))
+
+        self._world.store.on_pod_change(look)
 
     def _remove(self, pod: Pod) -> None:
         now = self._world.store.same(pod)
@@ -37,7 +59,7 @@ class OddPods(Choosing):
             self._world.delete_pod(now.namespace, now.name)
 
     def _custom_owner_arrives(self) -> tuple[str, str]:
-        """Its pods are made by somebody of whom the cluster does not know anything, and are not made again."""
+        """Its pods are made by somebody of whom the cluster does not know anything; some are made again, some not."""
         self._number += 1
         group, kind = self._random.choice(CUSTOM)
         shape = Shape(
@@ -47,8 +69,10 @@ class OddPods(Choosing):
         template = template_of(shape, owner, self._random)
         restart = self._random.choice(("Always", "Always", "OnFailure"))
         spec = structs.replace(template.spec, restart_policy=restart)
-        self._create(structs.replace(template, spec=spec), self._random.choice((2, 3, 5)), 1800, 14_400)
-        return shape.key, f"{kind} of {group}, restartPolicy {restart}"
+        is_replaced = self._random.random() < 0.5
+        given = structs.replace(template, spec=spec)
+        self._create(given, self._random.choice((2, 3, 5)), 1800, 14_400, is_replaced=is_replaced)
+        return shape.key, f"{kind} of {group}, restartPolicy {restart}" + (", replaced" if is_replaced else "")
 
     def _forged_pods_arrive(self) -> tuple[str, str] | None:
         """Somebody who may create pods writes another's ReplicaSet into their references."""

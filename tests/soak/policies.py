@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.policy.fields.policy import Policy
 from tests.paths import ROOT
+from tests.soak.odd_pods import CUSTOM
 
 HEAD: Final = {"apiVersion": "rescheduler/v1alpha1", "kind": "ReschedulerPolicy", "mode": "Execute"}
 CHART: Final = ROOT / "deploy/chart/rescheduler/values.yaml"
@@ -25,12 +26,13 @@ HEALTH = (
 
 
 def policy_text(random: Random, guidance: str | None = None) -> str:
-    """Two in three are careful by what they write; the others leave it to the defaults, or to nothing at all."""
+    """Most are careful by what they write; the others leave it to the defaults, or to nothing, or allow much."""
     careful = _careful(random, guidance)
-    kind = random.choices(tuple(OTHERS), (6, 1, 1, 1))[0]
+    kind = random.choices(tuple(OTHERS), (6, 1, 1, 1, 2))[0]
     given = yaml.safe_load(careful)
     kept = {name: given[name] for name in ("objectives", "guidance", "hold", "health")}
-    return careful if OTHERS[kind] is None else yaml.safe_dump({**HEAD, **kept, **OTHERS[kind]()}, sort_keys=False)
+    other = OTHERS[kind]
+    return careful if other is None else yaml.safe_dump({**HEAD, **kept, **other(random)}, sort_keys=False)
 
 
 def _careful(random: Random, guidance: str | None) -> str:
@@ -82,13 +84,13 @@ def _ramp_up(random: Random) -> str:
     return random.choice((*["  rampUp: unlimited"] * 4, slow))
 
 
-def _of_the_chart() -> Mapping[str, object]:
+def _of_the_chart(_: Random) -> Mapping[str, object]:
     """As its values have it, carried out."""
     found: dict[str, object] = yaml.safe_load(CHART.read_text(encoding="utf-8"))["policy"]
     return {**found, "metadata": {"name": "chart"}}
 
 
-CARELESS: Final = {
+CARELESS: Final[Mapping[str, Any]] = {
     "metadata": {"name": "careless"},
     "scope": {"minimumAge": "0s"},
     "limits": {"maxEvictions": 50},
@@ -102,11 +104,32 @@ CARELESS: Final = {
         "backOff": {"first": "1s", "longest": "1s", "rest": "0s", "perDay": 0},
     },
 }
-OTHERS: Final[Mapping[str, Callable[[], Mapping[str, object]] | None]] = {
+WIDE_SCOPE: Final = {"systemNamespaces": "Allow"}
+WIDE: Final[Mapping[str, object]] = {
+    "ownerKinds": [{"group": group, "kind": kind} for group, kind in (*CUSTOM, ("batch.example.com", "Workflow"))],
+    "notReady": "Allow",
+    "persistentVolumes": "Allow",
+    "localStorage": "Allow",
+    "ownerless": "Allow",
+    "withoutBudget": "Deny",
+}
+"""What makes pods eligible that no policy should reach without a reason; of ``withoutBudget`` Allow is the default."""
+
+
+def _wide(random: Random) -> Mapping[str, object]:
+    """Careless in who may be moved: any of these, under limits that are the defaults, or that are none."""
+    disruption = {name: value for name, value in WIDE.items() if random.random() < (0.15 if value == "Deny" else 0.6)}
+    scope = {"minimumAge": "1m", **(WIDE_SCOPE if random.random() < 0.6 else {})}
+    limits = CARELESS["disruption"] if random.random() < 0.5 else {"rampUp": "unlimited"}
+    return {"metadata": {"name": "wide"}, "scope": scope, "disruption": {**limits, **disruption}}
+
+
+OTHERS: Final[Mapping[str, Callable[[Random], Mapping[str, object]] | None]] = {
     "careful": None,
-    "defaults": lambda: {"metadata": {"name": "defaults"}},
+    "defaults": lambda _: {"metadata": {"name": "defaults"}},
     "chart": _of_the_chart,
-    "careless": lambda: CARELESS,
+    "careless": lambda _: CARELESS,
+    "wide": _wide,
 }
 
 

@@ -71,6 +71,8 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
                 when, shown = views[kind](seconds)
                 holder.append(when)
                 return shown  # type: ignore[no-any-return]
+            if kind == "one after the other":
+                return self._one_after_the_other()  # type: ignore[return-value]
             if kind == "expired list":
                 raise ClusterError("the list expired between two pages (410 Gone)")
             return truth()
@@ -89,6 +91,18 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
             {"stale": lambda ago: past.stale(ago, now()),
              "mixed": lambda ago: past.mixed(ago, now(), self._wire.random)},
         )  # fmt: skip
+
+    def _one_after_the_other(self) -> Cluster:
+        """A snapshot whose lists were read in turn, while the world went on; it says when the last one came."""
+        wire = self._wire
+        kinds = ["nodes", "pods", "workloads", "budgets"]
+        wire.random.shuffle(kinds)
+        shown = {}
+        for kind in kinds:
+            shown[kind] = getattr(wire.world.store.snapshot(), kind)
+            wire.clock.sleep(wire.random.uniform(0.1, 4.0))
+            wire.check()
+        return replace(wire.world.store.snapshot(), **shown, taken_at=wire.clock.now())
 
     def read_pod(self, namespace: str, name: str) -> Pod | None:
         """One pod."""

@@ -8,11 +8,13 @@ from datetime import datetime
 
 from rescheduler.cycle import prove_rest
 from rescheduler.daemon.rounds.ledger_settling import settled_ledger
+from rescheduler.daemon.rounds.past_states import PastStates
 from rescheduler.daemon.rounds.vigilance import Vigilance
 from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
 from rescheduler.disruption.breaker import breaker_objection
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.disruption.health import lacking_head_room
+from rescheduler.disruption.owed_room import with_owed_room
 from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.disruption.ramp_up import let_go_at
 from rescheduler.disruption.replica_changes import Wanted
@@ -99,6 +101,7 @@ class RoundRunner:
         self._selection = selection
         self._timeout_seconds = timeout_seconds
         self.ledger: Ledger = EMPTY_LEDGER if before is None else before.ledger
+        self._past: PastStates = PastStates() if before is None else before._past
         earlier = None if before is None else before._vigilance
         self._vigilance: Vigilance = Vigilance(policy.health, world.clock, world.signals, before=earlier)
         self._is_approved = False
@@ -186,7 +189,7 @@ class RoundRunner:
         granted = frozenset(uid for uid, at in times.items() if at <= cluster.taken_at)
         try:
             with self._world.running(plan) as run_id, self._gate.granting(granted):
-                result = self._executor(run_id).carry_out(plan)
+                result = self._executor(run_id, ledger).carry_out(plan)
         except (ClusterError, StoreError) as error:
             return None, str(error)
         return result, result.message
@@ -209,6 +212,7 @@ class RoundRunner:
         cluster = read()
         if policy.mode is not Mode.DRY_RUN and policy.guidance is not Guidance.PREDICT:
             cluster = target.read() if tidy_up(target, cluster, policy.hold.deadline) else cluster
+        self._past.refuse_older(cluster)
         self._gate.look(cluster)
         return cluster
 
@@ -236,8 +240,10 @@ class RoundRunner:
             return str(lacking)
         return breaker_objection(ledger.breaker, self._policy.disruption.breaker, cluster.taken_at)
 
-    def _executor(self, run_id: str | None) -> Executor:
+    def _executor(self, run_id: str | None, before: Ledger) -> Executor:
+        """``before``: earlier evictions, to whose replacements room is owed."""
         world, policy, ways = self._world, self._policy, self._ways
+        as_seen = ways.as_seen or self._schedulers.configured
 
         def own_proof(cluster: Cluster, rest: Plan) -> Sequence[str]:
             return prove_rest(cluster, rest, policy, self._selection, self._schedulers)
@@ -250,7 +256,7 @@ class RoundRunner:
             guidance=policy.guidance.value,
             timeout_seconds=self._timeout_seconds,
             proof=ways.proof or own_proof,
-            as_seen=ways.as_seen or self._schedulers.configured,
+            as_seen=lambda found: with_owed_room(as_seen(self._past.refuse_older(found)), before),
             progress=world.progress,
             ledger=world.ledger,
             audit=world.audit,

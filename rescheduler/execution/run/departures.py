@@ -72,12 +72,19 @@ def selector_of(pod: Pod, cluster: Cluster) -> LabelSelector | None:
 
 
 def siblings(pod: Pod, pods: Iterable[Pod]) -> list[Pod]:
-    """Those of the pods that have the same owner."""
+    """Those of the pods of its namespace that name the same owner.
+
+    Whoever may create pods may name any owner: ``pods`` are those alone that the owner's selector matches, where it
+    has one.
+    """
     owner = pod.controller
     return [
         other
         for other in pods
-        if owner is not None and other.controller is not None and other.controller.uid == owner.uid
+        if owner is not None
+        and other.namespace == pod.namespace
+        and other.controller is not None
+        and other.controller.uid == owner.uid
     ]
 
 

@@ -102,7 +102,7 @@ def has_room(move: Move, departures: Iterable[EvictedPod], cluster: Cluster) -> 
     arrived = Counter(
         other.controller.uid
         for other in cluster.pods_by_node.get(move.to_node, ())
-        if other.controller is not None and other.uid not in known
+        if other.controller is not None and other.uid not in known and cluster.owner_problem(other) is None
     )
     for item in expected:
         owner = item.pod.controller

@@ -13,6 +13,9 @@ from rescheduler.policy.reading.document import Document, Path, written
 
 # What a policy may do in its mode, in one sentence.
 
+CAREFUL_SINCE: Final = "0.1.0"
+"""The version since which these bind; builds before it had none of them (docs/upgrading.md)."""
+
 
 def what_it_may_do(policy: Policy) -> str:
     """Begins with the mode; in Execute and Approve with all that bounds evictions in time."""

@@ -30,7 +30,8 @@ class Eligibility(Checker):
         "their end, those that are not Ready or on a node that is not; pods that neither a ReplicaSet, StatefulSet or "
         "ReplicationController replaces nor a kind of controller that the policy names, or that only claim to have "
         "such an owner; priority >= system-cluster-critical; system or excluded namespaces; ourselves; single "
-        "replicas, local storage and claims unless allowed; unknown schedulers, predicates that are not modelled; pods "
+        "replicas, local storage and claims unless allowed; pods that no PodDisruptionBudget covers where that is "
+        "denied; unknown schedulers, predicates that are not modelled; pods "
         "with any known mark. Marks and the policy's scope can only narrow."
     )
     interests = (Effect,)
@@ -47,6 +48,7 @@ class Eligibility(Checker):
         pod = event.pod
         reasons = [*_kind(pod), *_owners(pod, policy, truth), *_marks(pod, truth), *_permissions(pod, policy)]
         reasons += [*_scope(pod, policy, truth), *self._single(send, policy), *self._node(send, pod, policy, truth)]
+        reasons += self._uncovered(send, pod, policy, truth)
         return [found for why in reasons for found in self.violated(event.t, f"{send.key} was evicted though it {why}")]
 
     def _single(self, send: Send, policy: Policy) -> Iterator[str]:
@@ -57,6 +59,14 @@ class Eligibility(Checker):
             and policy.disruption.single_replicas is Permission.DENY
         ):
             yield "is a single replica"
+
+    def _uncovered(self, send: Send, pod: Pod, policy: Policy, truth: Truth) -> Iterator[str]:
+        """A budget that the snapshot still showed is no reason."""
+        if policy.disruption.without_budget is Permission.ALLOW or send.in_gap or truth.budgets_of(pod):
+            return
+        snapshot = self.history.snapshots.get(send.request.process)
+        if snapshot is None or not any(item.namespace == pod.namespace for item in snapshot.shown.budgets):
+            yield "is covered by no PodDisruptionBudget"
 
     def _node(self, send: Send, pod: Pod, policy: Policy, truth: Truth) -> Iterator[str]:
         """A node of which the snapshot could not show yet that it is not Ready is no reason, nor is one seen late."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rescheduler.daemon.rounds import rounds, vigilance
+from rescheduler.daemon.rounds.past_states import PastStates
 from rescheduler.disruption import breaker, health
 from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.execution.run import plan_run
@@ -126,6 +127,11 @@ BUGS: Final = (
     SeededBug(
         "no proof", "the rest of a plan is not proved before it goes on", ("I6",),
         changed(rounds, "prove_rest", always(())), settings={"has_proof": True, "malice": 1.0},
+    ),
+    SeededBug(
+        "the past is believed", "an older state than one that was shown before is acted on", ("I7",),
+        changed(PastStates, "refuse_older", lambda _: lambda _past, cluster: cluster),
+        settings={"forced": (("read", "stale"),) * 200, "malice": 0.1},
     ),
     SeededBug(
         "never cleans up", "placeholders outlive the process by hours, and nobody removes them", ("I22",),

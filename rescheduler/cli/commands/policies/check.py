@@ -55,7 +55,7 @@ def check(
 
 def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:
     from rescheduler.daemon.plugins import policy_sentences
-    from rescheduler.policy.telling.numbers_in_force import newly_binding, what_it_may_do
+    from rescheduler.policy.telling.numbers_in_force import CAREFUL_SINCE, newly_binding, what_it_may_do
     from rescheduler.report.cells import cell, hanging
 
     files = found.policy_files
@@ -73,7 +73,7 @@ def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:
         yield hanging(cell(f"- {number}"))
     binding = tuple(newly_binding(policy))
     if binding:
-        yield cell("Binds run since version 0.2 where a policy says nothing (docs/upgrading.md):", "bold")
+        yield cell(f"Binds run since version {CAREFUL_SINCE} where a policy says nothing (docs/upgrading.md):", "bold")
     for sentence in binding:
         yield hanging(cell(f"- {sentence}"))
 

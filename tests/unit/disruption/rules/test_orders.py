@@ -115,3 +115,11 @@ def test_the_kill_switch_may_be_a_mark_on_the_namespace() -> None:
     empty = Namespace("rescheduler-holds", {}, {"rescheduler.dev/stop": ""})
     assert (stop_mark(cluster(namespaces=(empty,)), Policy()) or "").startswith("no reason given")
     assert stop_mark(cluster(), Policy()) is None
+
+
+def test_a_pending_pod_that_is_left_to_an_autoscaler_is_not_helped() -> None:
+    """With the reason; others are."""
+    seen = cluster(node("n1"), pod("a-0"), pod("b-0"))
+    found = decide_eligibility(seen, Policy(), left={seen.pods[0].uid: "waits for a new node"})
+    assert found.helpable == (1,)
+    assert "waits for a new node" in found.not_helpable[0].message

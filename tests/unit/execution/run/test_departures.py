@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of, siblings
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, PodReference
@@ -85,6 +87,13 @@ def test_pods_without_one_controller_have_no_siblings() -> None:
     """Nothing says who would replace them."""
     lone = pod("lone", node="n0", owner=None)
     assert siblings(lone, [lone, pod("web-0", node="n0")]) == []
+
+
+def test_a_pod_of_another_namespace_is_no_sibling_whatever_it_says() -> None:
+    """Who may create pods there may write any owner into them."""
+    forged = pod("web-x", node="n1", owner="web", namespace="tenant")
+    forged = structs.replace(forged, owners=pod("web-a", owner="web").owners)
+    assert siblings(pod("web-a", owner="web"), [forged, pod("web-b", owner="web")]) == [pod("web-b", owner="web")]
 
 
 def test_an_owners_selector_narrows_what_is_listed() -> None:

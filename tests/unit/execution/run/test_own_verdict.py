@@ -181,3 +181,15 @@ def test_a_replacement_that_has_arrived_takes_its_room_once() -> None:
     assert has_room(later, [departure], half_full)
     assert not has_room(later, [departure, departure], half_full)
     assert not has_room(later, [departure], cluster(node("n0", "1"), *start.nodes[1:], *start.pods[1:]))
+
+
+def test_a_pod_that_only_claims_to_have_arrived_leaves_the_room_owed() -> None:
+    """It names the owner, whose selector does not match it: the replacement is still to come."""
+    start = ten_replicas()
+    move, later = plan_of(start, [("web-2", "n0", 1), ("web-3", "n0", 1)]).moves
+    departure = EvictedPod(move, start.pod_by_key["default/web-2"], None, frozenset(item.uid for item in start.pods))
+    forged = pod("x", "0", node="n0", owner="web", labels={"app": "other"})
+    others = (item for item in start.pods if item.name != "web-0")
+    seen = cluster(node("n0", "1"), *start.nodes[1:], *start.workloads, forged, *others)
+    assert has_room(later, [], seen)
+    assert not has_room(later, [departure], seen)

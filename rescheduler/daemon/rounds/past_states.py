@@ -1,0 +1,68 @@
+"""Notices when the API server shows an older state of the cluster than it has shown before."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.annotations import MANAGED_BY, OURS
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+
+RESTORED_SECONDS: Final = 900.0
+"""What has been shown for so long is no replica that lags, but a backup that was restored."""
+MOST_GONE: Final = 20_000
+"""So many pods that are gone are remembered, the last ones."""
+
+
+class PastStates:
+    """Remembers at which version each pod was seen last, and which are gone.
+
+    A pod's version only rises, and a uid never comes back. Placeholders are left out: who carries plans out takes them
+    out of what it reads.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+        self._gone: dict[str, None] = {}
+        self._older_since: float | None = None
+
+    def refuse_older(self, cluster: Cluster) -> Cluster:
+        """The very same, if it is not older than what was given before. Raises ClusterError."""
+        pods = [pod for pod in cluster.pods if pod.labels.get(MANAGED_BY) != OURS]
+        older = next(filter(None, map(self._objection, pods)), None)
+        if older is not None and not self._is_restored(cluster.taken_at):
+            raise ClusterError(
+                f"the API server shows an older state than before: {older}. Nothing is decided on it; if the cluster "
+                f"was restored from a backup, it is believed after {RESTORED_SECONDS / 60:.0f} minutes"
+            )
+        if older is not None:
+            self._gone = {}
+        self._older_since = None
+        now = {pod.uid: _number(pod) for pod in pods}
+        self._gone.update(dict.fromkeys(uid for uid in self._seen if uid not in now))
+        for uid in list(self._gone)[: max(0, len(self._gone) - MOST_GONE)]:
+            del self._gone[uid]
+        self._seen = now
+        return cluster
+
+    def _is_restored(self, now: float) -> bool:
+        """Whether nothing but the past was shown for long."""
+        if self._older_since is None:
+            self._older_since = now
+        return now - self._older_since >= RESTORED_SECONDS
+
+    def _objection(self, pod: Pod) -> str | None:
+        """What of a pod is of the past."""
+        if pod.uid in self._gone:
+            return f"pod {pod.key} ({pod.uid}), which was gone"
+        before, now = self._seen.get(pod.uid, 0), _number(pod)
+        if 0 < now < before:
+            return f"pod {pod.key} at version {now}, which was at {before}"
+        return None
+
+
+def _number(pod: Pod) -> int:
+    """Its version, 0 where that is none that can be compared."""
+    text = pod.resource_version
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0

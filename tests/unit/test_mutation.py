@@ -1,0 +1,63 @@
+"""Tests of the tool that puts faults into modules: none of them is lost, and those that are none are real."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.mutation.equivalent import EQUIVALENT
+from tests.mutation.mutants import mutants
+from tests.mutation.swapping import NotSwappableError, swap
+from tests.paths import ROOT
+
+TEXT = """
+LIMIT = 3
+
+class Door:
+    @property
+    def is_open(self):
+        return self.way > 0
+
+def doubled(number, by=2):
+    return number * by
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module that is imported already, and of which others hold functions."""
+    path = tmp_path / "faulty.py"
+    path.write_text(TEXT)
+    made = ModuleType("faulty")
+    made.__file__ = str(path)
+    monkeypatch.setitem(sys.modules, "faulty", made)
+    exec(compile(TEXT, "faulty", "exec"), vars(made))
+    return made
+
+
+def test_whoever_holds_a_function_already_has_the_faulty_one(module: ModuleType) -> None:
+    """Methods and properties too."""
+    doubled, door = module.doubled, module.Door()
+    door.way = 0
+    swap("faulty", TEXT.replace("number * by", "number / by").replace("> 0", ">= 0"))
+    assert doubled(4) == 2
+    assert door.is_open
+
+
+@pytest.mark.parametrize("change", [("LIMIT = 3", "LIMIT = 4"), ("by=2", "by=3"), ("class Door", "class Gate")])
+def test_what_only_a_new_import_brings_into_force_is_refused(module: ModuleType, change: tuple[str, str]) -> None:
+    """So that it is imported anew, and no fault counts as missed that never was there."""
+    with pytest.raises(NotSwappableError):
+        swap("faulty", TEXT.replace(*change))
+    assert module.doubled(4) == 8
+
+
+@pytest.mark.parametrize("known", EQUIVALENT)
+def test_faults_that_are_none_are_still_made(known: str) -> None:
+    """A reason for what is not there any more has to go."""
+    module, _, what = known.partition(": ")
+    text = (ROOT / f"rescheduler/disruption/{module}.py").read_text(encoding="utf-8")
+    assert what in {mutant.what.partition(": ")[2] for mutant in mutants(text)}
