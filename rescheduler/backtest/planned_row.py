@@ -13,7 +13,7 @@ from rescheduler.adapters.files.archive.snapshot_names import ArchivedName, writ
 from rescheduler.adapters.files.load_recording import read_load_recording
 from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.backtest.counted_clock import CountedClock
-from rescheduler.backtest.task import Planned, Row, Task
+from rescheduler.backtest.task import BacktestRow, Planned, Task
 from rescheduler.checker.recounts.overload import overload_left
 from rescheduler.composition.load.recorded_load import PolicyLoad, RecordedLoad
 from rescheduler.composition.scheduler_sources import predictions_by
@@ -58,7 +58,7 @@ def planned_of(
     """A plan as a row."""
     nodes = final_nodes(cluster, plan)
     pending = plan.snapshot.pending_pods
-    row = Row(
+    row = BacktestRow(
         time=written_time(time),
         policy="",
         setting={},

@@ -23,7 +23,7 @@ from rescheduler.model.plan.plan import API_VERSION
 
 
 @dataclass(frozen=True)
-class Span:
+class BacktestSpan:
     """Which snapshots are used, in seconds: ``every``: the first of each stretch, counted from the first one used."""
 
     first: float | None = None
@@ -50,7 +50,7 @@ class BacktestRequest:
     """What is asked. ``like``: what every task shares; its archive is one's place as it was given."""
 
     like: Task
-    span: Span
+    span: BacktestSpan
     resume: str | None = None
 
 
@@ -178,8 +178,8 @@ def _nothing(request: BacktestRequest, listing: ArchiveListing) -> str:
     return f"{request.like.archive}: holds no snapshot that can be read" + (f": {why}" if why else "")
 
 
-def _unusable(listing: ArchiveListing, span: Span) -> list[dict[str, Any]]:
-    inside = Span(span.first, span.last)
+def _unusable(listing: ArchiveListing, span: BacktestSpan) -> list[dict[str, Any]]:
+    inside = BacktestSpan(span.first, span.last)
     return [
         _failure(problem.time, None, {}, problem.reason)
         for problem in listing.problems

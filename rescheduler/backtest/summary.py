@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from rescheduler.backtest.resampling import DIGITS, interval
-from rescheduler.backtest.task import Planned, Row
+from rescheduler.backtest.task import BacktestRow, Planned
 
 MOST_WORKLOADS: Final = 10
 
@@ -35,11 +35,11 @@ def summary_of(planned: Sequence[Planned], first: Sequence[Planned] | None, seed
     }
 
 
-def _objectives(rows: Sequence[Row], seed: int) -> list[dict[str, Any]]:
+def _objectives(rows: Sequence[BacktestRow], seed: int) -> list[dict[str, Any]]:
     return [{"name": name, **interval(found, seed)._asdict()} for name, found in _values(rows).items()]
 
 
-def _values(rows: Sequence[Row]) -> Mapping[str, list[float]]:
+def _values(rows: Sequence[BacktestRow]) -> Mapping[str, list[float]]:
     found: dict[str, list[float]] = {}
     for row in rows:
         for one in row.objectives:
@@ -53,7 +53,7 @@ def _total(values: Sequence[float | None]) -> float | None:
     return round(sum(known), DIGITS) if known else None
 
 
-_COMPARED: Final[Mapping[str, Callable[[Row], float | None]]] = {
+_COMPARED: Final[Mapping[str, Callable[[BacktestRow], float | None]]] = {
     "evictions": lambda row: row.evictions,
     "nodesEmptied": lambda row: row.nodes_emptied,
     "nodesInUse": lambda row: row.nodes_in_use,
@@ -64,7 +64,7 @@ _COMPARED: Final[Mapping[str, Callable[[Row], float | None]]] = {
 }
 
 
-def _difference(rows: Sequence[Row], first: Sequence[Row], seed: int) -> dict[str, Any]:
+def _difference(rows: Sequence[BacktestRow], first: Sequence[BacktestRow], seed: int) -> dict[str, Any]:
     """These less those of the first, at the times that both have."""
     theirs = {row.time: row for row in first}
     pairs = [(row, theirs[row.time]) for row in rows if row.time in theirs]
@@ -80,7 +80,7 @@ def _difference(rows: Sequence[Row], first: Sequence[Row], seed: int) -> dict[st
     return found
 
 
-def _by_name(row: Row) -> dict[str, float]:
+def _by_name(row: BacktestRow) -> dict[str, float]:
     return {one["name"]: one["value"] for one in row.objectives if one["value"] is not None}
 
 

@@ -40,7 +40,7 @@ class Task(msgspec.Struct, frozen=True, rename="camel"):
         return Selection(namespaces=self.namespaces, selector=selector)
 
 
-class Row(msgspec.Struct, frozen=True, rename="camel"):
+class BacktestRow(msgspec.Struct, frozen=True, rename="camel"):
     """One time of one policy; see docs/back-testing.md. ``time``: RFC 3339."""
 
     time: str
@@ -64,6 +64,6 @@ class Planned(msgspec.Struct, frozen=True):
     """What a task answers for one time: its row, and how many pods of which workload were moved; or why neither."""
 
     time: int
-    row: Row | None = None
+    row: BacktestRow | None = None
     workloads: dict[str, int] = {}
     failure: str = ""

@@ -11,10 +11,10 @@ from rescheduler.extension_points import ReschedulerError
 from rescheduler.policy.reading.errors import PolicyError
 
 if TYPE_CHECKING:
-    from rescheduler.composition.changes import Changes
+    from rescheduler.composition.changes import ClusterChanges
 
 
-def repeated(once: Callable[[], object], changes: Changes) -> NoReturn:
+def repeated(once: Callable[[], object], changes: ClusterChanges) -> NoReturn:
     """Never returns. What is wrong at first ends the command; later it is told, and waited for until it is mended."""
     is_first = True
     while True:

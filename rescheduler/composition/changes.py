@@ -18,7 +18,7 @@ LONGEST_SECONDS: Final = 15.0
 SYNC_SECONDS: Final = 120.0
 
 
-class Changes:
+class ClusterChanges:
     """``mark`` is equal as long as nothing has changed."""
 
     def __init__(self, mark: Callable[[], object], clock: Clock) -> None:
@@ -41,10 +41,10 @@ class Changes:
 
 
 @contextmanager
-def changes_of(options: ClusterOptions, files: Sequence[str], clock: Clock) -> Iterator[Changes]:
+def changes_of(options: ClusterOptions, files: Sequence[str], clock: Clock) -> Iterator[ClusterChanges]:
     """Changes of the recordings or of the live cluster, and of further ``files``. Raises ClusterError."""
     if options.filenames:
-        yield Changes(lambda: _stamps((*options.filenames, *files)), clock)
+        yield ClusterChanges(lambda: _stamps((*options.filenames, *files)), clock)
         return
     from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 
@@ -54,7 +54,7 @@ def changes_of(options: ClusterOptions, files: Sequence[str], clock: Clock) -> I
         if not mirror.wait_synced(SYNC_SECONDS):
             told = "; ".join(f"{kind}: {why}" for kind, why in mirror.kinds_out_of_sync().items())
             raise ClusterError(f"the cluster cannot be watched: {told}")
-        yield Changes(lambda: (mirror.generation, _stamps(files)), clock)
+        yield ClusterChanges(lambda: (mirror.generation, _stamps(files)), clock)
     finally:
         mirror.stop()
 

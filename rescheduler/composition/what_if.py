@@ -37,7 +37,7 @@ OWN_SHARE, WITHOUT_ADDED_SHARE, WITHOUT_MOVES_SHARE = 0.6, 0.3, 0.1
 
 
 @dataclass(frozen=True)
-class Change:
+class NodeChange:
     """What is not so. ``removed``: names of nodes; ``keeps_objectives``: the policy's own are asked for."""
 
     removed: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Change:
 def plan_what_if(
     cluster: Cluster,
     policy: Policy,
-    change: Change,
+    change: NodeChange,
     *,
     selection: Selection,
     schedulers: Schedulers = DEFAULTS,
@@ -91,7 +91,7 @@ class _Asking:
     """One question, asked of several clusters."""
 
     policy: Policy
-    change: Change
+    change: NodeChange
     selection: Selection
     schedulers: Schedulers
     seed: int

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from rescheduler.composition.live.descheduling import Chosen, round_plan
+from rescheduler.composition.live.descheduling import ChosenVictims, round_plan
 from rescheduler.composition.load.daemon_load import DaemonLoad
 from rescheduler.composition.objective_values import objective_values
 from rescheduler.composition.scheduler_sources import predictions_by
@@ -142,7 +142,7 @@ def make_runtime(
     planner, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
     written = descheduler_policy_in(parts.contents())
     if written is not None:
-        chosen = Chosen(written, policy, parts.selection, schedulers)
+        chosen = ChosenVictims(written, policy, parts.selection, schedulers)
         planner, ways = _foreteller(parts, chosen), ways_of(chosen)
         world = world_of_victims(world, ground, policy, written)
     rounds = RoundRunner(
@@ -192,7 +192,7 @@ def _hand_over(parts: RuntimeParts, policy: Policy, before: HandsOver | None) ->
     )
 
 
-def _foreteller(parts: RuntimeParts, chosen: Chosen) -> MakePlan:
+def _foreteller(parts: RuntimeParts, chosen: ChosenVictims) -> MakePlan:
     def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
         return round_plan(cluster, chosen, ledger, wanted, parts.ground.stopped())
 

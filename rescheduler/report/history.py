@@ -30,7 +30,7 @@ class HistoryEntry(Struct, frozen=True, rename="camel"):
     message: str
 
 
-class History(Struct, frozen=True, rename="camel"):
+class HistoryDocument(Struct, frozen=True, rename="camel"):
     """Evictions, the oldest first."""
 
     entries: tuple[HistoryEntry, ...] = ()
@@ -38,10 +38,10 @@ class History(Struct, frozen=True, rename="camel"):
     kind: str = "History"
 
 
-def history_of(entries: Iterable[LedgerEntry]) -> History:
+def history_of(entries: Iterable[LedgerEntry]) -> HistoryDocument:
     """The history that a ledger's entries tell."""
     ordered = sorted(entries, key=lambda entry: (entry.at, entry.plan, entry.number))
-    return History(tuple(_entry(entry) for entry in ordered))
+    return HistoryDocument(tuple(_entry(entry) for entry in ordered))
 
 
 def outcome_of(entry: LedgerEntry) -> OutcomeKind:
@@ -82,7 +82,7 @@ def _written(time: float) -> str:
 # What was moved, why and where it landed, as a table.
 
 
-def history_report(history: History, *, wide: bool = False) -> Iterator[RenderableType]:
+def history_report(history: HistoryDocument, *, wide: bool = False) -> Iterator[RenderableType]:
     """A line for each eviction, the oldest first; ``wide``: with plan, state, workload, objective and message."""
     if not history.entries:
         yield cell("no pod was moved, as far as is known here")

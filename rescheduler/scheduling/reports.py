@@ -130,7 +130,7 @@ class ScheduledPod(Struct, frozen=True, rename="camel"):
     warnings: tuple[str, ...]
 
 
-class Schedule(Struct, frozen=True, rename="camel"):
+class ScheduleReport(Struct, frozen=True, rename="camel"):
     """All pending pods in queue order."""
 
     pods: tuple[ScheduledPod, ...]
@@ -163,11 +163,11 @@ def scores_of(model: SchedulerModel, pod_key: str) -> Scores:
     return Scores(pod=_reference(columns.cluster.pods[pod]), nodes=nodes)
 
 
-def schedule_of(cluster: Cluster, model: SchedulerModel | None = None) -> Schedule:
+def schedule_of(cluster: Cluster, model: SchedulerModel | None = None) -> ScheduleReport:
     """Where each pending pod would go, each counting for those after it."""
     model = model or SchedulerModel(columns_of(cluster), counts_nominated=True)
     found = schedule_pending(model, Placement(model.columns))
-    return Schedule(pods=tuple(_scheduled_pod(cluster, scheduled) for scheduled in found))
+    return ScheduleReport(pods=tuple(_scheduled_pod(cluster, scheduled) for scheduled in found))
 
 
 def _scheduled_pod(cluster: Cluster, scheduled: Scheduled) -> ScheduledPod:

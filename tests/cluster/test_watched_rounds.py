@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness, StaleMirrorError
-from rescheduler.adapters.kubernetes.watch.kind_store import Scope
+from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, STRAYS, DaemonProcess, daemon
 from tests.cluster.scenes import fragmented
@@ -37,9 +37,9 @@ def test_a_quiet_part_of_the_cluster_is_proven_and_a_lost_watch_is_found_out(clu
     cluster.create(deployment("web", replicas=2), disruption_budget("web", minAvailable=1))
     cluster.wait_pods_running(2)
     parts = [
-        Scope("Node", name=node), Scope("Pod", node=node), Scope("Pod", namespace="default"),
-        Scope("PodDisruptionBudget", namespace="default"), Scope("ReplicaSet", namespace="default"),
-        Scope("Namespace", name="default"), Scope("StatefulSet", namespace="default"),
+        WatchedScope("Node", name=node), WatchedScope("Pod", node=node), WatchedScope("Pod", namespace="default"),
+        WatchedScope("PodDisruptionBudget", namespace="default"), WatchedScope("ReplicaSet", namespace="default"),
+        WatchedScope("Namespace", name="default"), WatchedScope("StatefulSet", namespace="default"),
     ]  # fmt: skip
     with mirrored(cluster) as (mirror, connection):
         freshness = Freshness(connection, mirror, SystemClock())
@@ -50,8 +50,8 @@ def test_a_quiet_part_of_the_cluster_is_proven_and_a_lost_watch_is_found_out(clu
         cluster.create(deployment("more", replicas=1))
         cluster.wait_pods_running(3)
         with pytest.raises(StaleMirrorError, match="watch of Pod lags behind: default/more-"):
-            freshness.prove([Scope("Pod", node=node)], within=0.0)
-        freshness.prove([Scope("Node", name=node), Scope("ReplicaSet", namespace="default")], within=0.0)
+            freshness.prove([WatchedScope("Pod", node=node)], within=0.0)
+        freshness.prove([WatchedScope("Node", name=node), WatchedScope("ReplicaSet", namespace="default")], within=0.0)
 
 
 def test_neither_a_change_nor_a_round_makes_the_daemon_list_the_cluster(cluster: Cluster, tool: Tool) -> None:

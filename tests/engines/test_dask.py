@@ -12,7 +12,7 @@ import pytest
 
 from rescheduler import __version__
 from rescheduler.backtest.policy_variants import PolicyVariants, parse_set, read_variants
-from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
+from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
 from rescheduler.backtest.task import Task
 from rescheduler.engine.dask_cluster import DaskCluster
 from rescheduler.engine.tasks import Done, EngineError
@@ -60,7 +60,7 @@ def test_a_back_test_says_the_same_bytes_on_dask(dask: DaskProcesses, tmp_path: 
     """Plans and histories alike."""
     kept = archive(tmp_path, [sparse()] * 4)
     variants = shipped_twice()
-    request = BacktestRequest(Task(kept, (), "", replay=replay), Span())
+    request = BacktestRequest(Task(kept, (), "", replay=replay), BacktestSpan())
     here, there = (run_backtest(request, variants, engine) for engine in (Here(), DaskCluster(dask.address)))
     assert to_json(there.document) == to_json(here.document)
     assert here.failures == ()

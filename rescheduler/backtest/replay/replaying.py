@@ -24,7 +24,7 @@ from rescheduler.backtest.planned_row import (
 from rescheduler.backtest.replay.carried_load import carried
 from rescheduler.backtest.replay.history import History, Stay, owners_recounted, placed, standing, waiting
 from rescheduler.backtest.replay.round import Outcome, Rounds
-from rescheduler.backtest.task import Planned, Row, Task
+from rescheduler.backtest.task import BacktestRow, Planned, Task
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.placement import Placement
@@ -85,13 +85,13 @@ class _Replay:
         payers = Counter(workload_key(cluster, by_uid[uid].key) for uid in outcome.evicted if uid in by_uid)
         return Planned(time, row, dict(payers))
 
-    def _row(self, time: int, before: Cluster, after: Cluster, outcome: Outcome, again: int) -> Row:
+    def _row(self, time: int, before: Cluster, after: Cluster, outcome: Outcome, again: int) -> BacktestRow:
         plan = outcome.plan or _NO_PLAN
         by_uid = {pod.uid: pod for pod in before.pods}
         order = {move.pod.uid: number for number, move in enumerate(plan.moves)}
         gone = sorted((uid for uid in outcome.evicted if uid in by_uid), key=lambda uid: order.get(uid, len(order)))
         used = in_use(after, standing_nodes(after))
-        return Row(
+        return BacktestRow(
             time=written_time(time),
             policy="",
             setting={},

@@ -37,7 +37,7 @@ from rescheduler.scheduling.schedulers import Schedulers
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenVictims:
     """Who chooses, under which of our own rules, and who may be chosen."""
 
     written: DeschedulerPolicy
@@ -69,7 +69,7 @@ class Chosen:
 
 
 def round_plan(
-    cluster: Cluster, chosen: Chosen, ledger: Ledger, wanted: Mapping[str, Wanted], stop: str | None
+    cluster: Cluster, chosen: ChosenVictims, ledger: Ledger, wanted: Mapping[str, Wanted], stop: str | None
 ) -> Plan:
     """What a daemon's round does: one cycle under the careful defaults of ``run``.
 
@@ -102,7 +102,7 @@ def apply(
     """Walk one cycle and carry out what our own gate lets go; None if ``confirm`` said no. Raises ClusterError."""
     said: list[str] = []
     cluster = read_cluster(replace(options, with_details=True), progress)
-    chosen = Chosen(written, policy, selection, schedulers(cluster))
+    chosen = ChosenVictims(written, policy, selection, schedulers(cluster))
     earlier = earlier_evictions(options, policy, cluster, said.append)
     foretold = plan(cluster, written, policy, selection=selection, schedulers=chosen.schedulers, earlier=earlier)
     if not confirm(foretold, cluster):
@@ -121,7 +121,7 @@ def apply(
 def executor_for(
     target: ExecutionTarget,
     clock: Clock,
-    chosen: Chosen,
+    chosen: ChosenVictims,
     timeout_seconds: float,
     progress: Progress,
     ledgers: Ledgers,

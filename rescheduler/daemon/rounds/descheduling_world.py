@@ -7,7 +7,7 @@ from functools import partial
 
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.composition.live.descheduling import Chosen
+from rescheduler.composition.live.descheduling import ChosenVictims
 from rescheduler.daemon.rounds.live_world import Ground
 from rescheduler.daemon.rounds.rounds import Ways
 from rescheduler.daemon.rounds.world import RoundContext
@@ -16,7 +16,7 @@ from rescheduler.descheduler.policy_file import DeschedulerPolicy
 from rescheduler.policy.fields.policy import Mode, Policy
 
 
-def ways_of(chosen: Chosen) -> Ways:
+def ways_of(chosen: ChosenVictims) -> Ways:
     """Victims go as they do under ``apply``."""
     executor = partial(
         DeschedulingExecutor,

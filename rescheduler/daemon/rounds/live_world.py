@@ -12,7 +12,7 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness
-from rescheduler.adapters.kubernetes.watch.kind_store import Scope
+from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldAuditLog, ToldLedgerStore
@@ -130,7 +130,7 @@ class _Runs:
         self._policy = policy
         self._connection = connection
         self._guard: Guard | None = None
-        self._scopes: tuple[Scope, ...] = ()
+        self._scopes: tuple[WatchedScope, ...] = ()
 
     @contextmanager
     def running(self, plan: Plan) -> Iterator[str]:
@@ -143,7 +143,7 @@ class _Runs:
             finally:
                 self._guard, self._scopes = None, ()
 
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[WatchedScope, ...]:
         """What the plan rests on that is being carried out; nothing where none is."""
         return self._scopes
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from rescheduler.descheduler.arguments import DeschedulerArguments, NamespaceChoice
-from rescheduler.descheduler.converting.draft import Draft
+from rescheduler.descheduler.converting.draft import PolicyDraft
 from rescheduler.descheduler.converting.evictor import convert_evictor, rules_of
 from rescheduler.descheduler.converting.plugins import convert_plugin
 from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
@@ -27,7 +27,7 @@ LIMITS: Final = (
 
 def converted(policy: DeschedulerPolicy, file: str) -> str:
     """The ReschedulerPolicy that comes nearest, as text, in mode DryRun."""
-    draft = Draft()
+    draft = PolicyDraft()
     for path, profile in _paths(policy):
         convert_evictor(draft, f"{path} DefaultEvictor", profile.evictor)
     ran: list[tuple[str, str, DeschedulerArguments]] = [*_plugins(policy)]
@@ -69,7 +69,7 @@ def _name(policy: DeschedulerPolicy) -> str:
     return (names[0][:240] if names else "descheduler") + "-converted"
 
 
-def _convert_top(draft: Draft, policy: DeschedulerPolicy) -> None:
+def _convert_top(draft: PolicyDraft, policy: DeschedulerPolicy) -> None:
     fields = policy.fields
     for own, theirs, ours in LIMITS:
         most = getattr(fields, own)
@@ -93,7 +93,7 @@ def _convert_top(draft: Draft, policy: DeschedulerPolicy) -> None:
         draft.nothing("evictionFailureEventNotification", "always told: in the result, the log and the history")
 
 
-def _convert_places(draft: Draft, ran: Sequence[tuple[str, DeschedulerArguments]]) -> None:
+def _convert_places(draft: PolicyDraft, ran: Sequence[tuple[str, DeschedulerArguments]]) -> None:
     """Namespaces and labels of all plugins: the scope is one for all objectives, so the narrowest counts."""
     choices = [(path, found) for path, one in ran if (found := _namespaces(one)) is not None]
     exclude = sorted({name for _, found in choices for name in found.exclude})
@@ -143,7 +143,7 @@ def _named(found: NamespaceChoice | None) -> bool:
     return found is not None and bool(found.include or found.exclude)
 
 
-def _valid(draft: Draft, names: Sequence[str], where: str) -> list[str]:
+def _valid(draft: PolicyDraft, names: Sequence[str], where: str) -> list[str]:
     """Those that a namespace can be called."""
     valid = []
     for name in names:
@@ -154,7 +154,7 @@ def _valid(draft: Draft, names: Sequence[str], where: str) -> list[str]:
     return valid
 
 
-def _convert_providers(draft: Draft, policy: DeschedulerPolicy) -> None:
+def _convert_providers(draft: PolicyDraft, policy: DeschedulerPolicy) -> None:
     wanted = {
         arguments.metrics_utilization.provider
         for _, _, arguments in _plugins(policy)

@@ -12,7 +12,7 @@ SECTIONS: Final = ("usage", "objectives", "scope", "limits", "disruption")
 _WIDTH: Final = 120
 
 
-class Draft:
+class PolicyDraft:
     """Filled setting by setting; ``text`` writes it down."""
 
     def __init__(self) -> None:

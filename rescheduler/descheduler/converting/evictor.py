@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any, Final
 
 from rescheduler.descheduler.arguments import Selector
-from rescheduler.descheduler.converting.draft import Draft
+from rescheduler.descheduler.converting.draft import PolicyDraft
 from rescheduler.descheduler.evictor import ON_BY_DEFAULT, DefaultEvictorArguments, PriorityThreshold
 from rescheduler.model.objects.workload import SYSTEM_CLASSES
 from rescheduler.policy.fields.values import format_duration
@@ -20,7 +20,7 @@ DISABLED: Final = {
 """Protections that cannot be switched off."""
 
 
-def convert_evictor(draft: Draft, path: str, evictor: DefaultEvictorArguments) -> None:
+def convert_evictor(draft: PolicyDraft, path: str, evictor: DefaultEvictorArguments) -> None:
     """Every argument that is set, and the defaults that differ from ours."""
     _convert_scope(draft, path, evictor)
     _convert_protections(draft, path, evictor)
@@ -42,7 +42,7 @@ def convert_evictor(draft: Draft, path: str, evictor: DefaultEvictorArguments) -
         draft.nothing(f"{path}.noEvictionPolicy: {evictor.no_eviction_policy}", text)
 
 
-def _convert_scope(draft: Draft, path: str, evictor: DefaultEvictorArguments) -> None:
+def _convert_scope(draft: PolicyDraft, path: str, evictor: DefaultEvictorArguments) -> None:
     if evictor.label_selector is not None:
         draft.put_selector(rules_of(evictor.label_selector), f"{path}.labelSelector")
     if evictor.namespace_label_selector is not None:
@@ -55,7 +55,7 @@ def _convert_scope(draft: Draft, path: str, evictor: DefaultEvictorArguments) ->
         _convert_threshold(draft, f"{path}.priorityThreshold", evictor)
 
 
-def _convert_threshold(draft: Draft, path: str, evictor: DefaultEvictorArguments) -> None:
+def _convert_threshold(draft: PolicyDraft, path: str, evictor: DefaultEvictorArguments) -> None:
     threshold = evictor.priority_threshold or PriorityThreshold()
     if "SystemCriticalPods" not in evictor.protections:
         draft.nothing(path, "has no effect while the protection SystemCriticalPods is off")
@@ -72,7 +72,7 @@ def _convert_threshold(draft: Draft, path: str, evictor: DefaultEvictorArguments
         draft.put_least("scope", "priorityBelow", threshold.value, f"{path}.value")
 
 
-def _convert_protections(draft: Draft, path: str, evictor: DefaultEvictorArguments) -> None:
+def _convert_protections(draft: PolicyDraft, path: str, evictor: DefaultEvictorArguments) -> None:
     inside = f"{path}.podProtections" if evictor.pod_protections.model_fields_set else path
     on = evictor.protections
     for name in ON_BY_DEFAULT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rescheduler.descheduler.arguments import DeschedulerArguments
-from rescheduler.descheduler.converting.draft import Draft
+from rescheduler.descheduler.converting.draft import PolicyDraft
 from rescheduler.descheduler.plugins.node_rules import NodeAffinityArguments, NodeTaintsArguments
 from rescheduler.descheduler.plugins.node_utilization import HighNodeUtilizationArguments, LowNodeUtilizationArguments
 from rescheduler.descheduler.plugins.topology_spread import TopologySpreadArguments
@@ -27,7 +27,7 @@ REPAIRED: Final = {
 """What of each plugin FaultDomains repairs."""
 
 
-def convert_plugin(draft: Draft, path: str, name: str, arguments: DeschedulerArguments) -> None:
+def convert_plugin(draft: PolicyDraft, path: str, name: str, arguments: DeschedulerArguments) -> None:
     """One plugin that runs. ``path``: the profile and the plugin."""
     if isinstance(arguments, LowNodeUtilizationArguments):
         _convert_low(draft, path, arguments)
@@ -46,7 +46,7 @@ def convert_plugin(draft: Draft, path: str, name: str, arguments: DeschedulerArg
         draft.nothing(path, NOT_PLACEMENT)
 
 
-def _convert_low(draft: Draft, path: str, arguments: LowNodeUtilizationArguments) -> None:
+def _convert_low(draft: PolicyDraft, path: str, arguments: LowNodeUtilizationArguments) -> None:
     over_mean = arguments.use_deviation_thresholds
     target: dict[str, Any] = {
         resource: _target(percent, is_over_mean=over_mean) for resource, percent in arguments.target_thresholds.items()
@@ -81,7 +81,7 @@ def _target(percent: float, *, is_over_mean: bool) -> Any:
     return f"{max(percent, 1.0):g}%"
 
 
-def _convert_high(draft: Draft, path: str, arguments: HighNodeUtilizationArguments) -> None:
+def _convert_high(draft: PolicyDraft, path: str, arguments: HighNodeUtilizationArguments) -> None:
     draft.objective("EmptyNodes", {}, f"{path}: nodes are emptied whole, or left alone")
     text = (
         "not only nodes below them: every node is emptied whose pods fit elsewhere, the most nodes by the fewest moves"
@@ -95,7 +95,7 @@ def _convert_high(draft: Draft, path: str, arguments: HighNodeUtilizationArgumen
 
 
 def _convert_both(
-    draft: Draft, path: str, arguments: LowNodeUtilizationArguments | HighNodeUtilizationArguments
+    draft: PolicyDraft, path: str, arguments: LowNodeUtilizationArguments | HighNodeUtilizationArguments
 ) -> None:
     limits = getattr(arguments, "eviction_limits", None)
     if limits is not None and limits.node is not None:
@@ -104,7 +104,7 @@ def _convert_both(
         )
 
 
-def _rest_of_repaired(draft: Draft, path: str, arguments: DeschedulerArguments) -> None:
+def _rest_of_repaired(draft: PolicyDraft, path: str, arguments: DeschedulerArguments) -> None:
     if isinstance(arguments, NodeAffinityArguments):
         if any(kind.startswith("preferred") for kind in arguments.node_affinity_type):
             text = "preferred affinity is the objective SchedulerScore: pods move where their scheduler scores higher"

@@ -74,7 +74,7 @@ class MemberConflict:
 
 
 @dataclass
-class Costs:
+class AssignmentCosts:
     """What places cost: ``constant`` whatever happens, ``of_place`` by (member, node), and the rest."""
 
     constant: int = 0
@@ -110,7 +110,7 @@ class AssignmentProblem:
     namespaces: tuple[str, ...]
     limits: RemainingLimits
     conflicts: tuple[MemberConflict, ...]
-    costs: Costs
+    costs: AssignmentCosts
 
     @property
     def size(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
-from rescheduler.planning.assignment.assignment_problem import AssignmentProblem, Costs, MemberConflict
+from rescheduler.planning.assignment.assignment_problem import AssignmentCosts, AssignmentProblem, MemberConflict
 from rescheduler.planning.problem.amounts import fits, scale_for
 from rescheduler.planning.problem.pod_relations import Conflict as Repelled
 from rescheduler.planning.problem.problem import Problem
@@ -93,7 +93,7 @@ def affordable_members(problem: Problem, rows: IntArray) -> tuple[Members, Place
 
 
 def assignment_of(
-    members: Members, nodes: Sequence[tuple[int, ...]], limits: RemainingLimits, costs: Costs
+    members: Members, nodes: Sequence[tuple[int, ...]], limits: RemainingLimits, costs: AssignmentCosts
 ) -> AssignmentProblem | None:
     """The problem with amounts in units of the solver, rounded so that no plan is lost; None where it is too large."""
     problem, rows = members.problem, members.rows

@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, IndexArray, IntArray
-from rescheduler.planning.assignment.assignment_problem import Costs, CrowdCost, StrifeCost
+from rescheduler.planning.assignment.assignment_problem import AssignmentCosts, CrowdCost, StrifeCost
 from rescheduler.planning.assignment.members import Members
 from rescheduler.planning.objectives.separate_antagonists.conflicts import ConflictClasses, ConflictCounts
 
 
 def add_pairs(
-    costs: Costs, members: Members, nodes: list[tuple[int, ...]], conflicts: ConflictClasses, codes: IndexArray
+    costs: AssignmentCosts,
+    members: Members,
+    nodes: list[tuple[int, ...]],
+    conflicts: ConflictClasses,
+    codes: IndexArray,
 ) -> None:
     """Add 1 for each pair of conflicts within a domain of ``codes``, pods left out of the problem not counted."""
     node_of = members.problem.start.node_of.copy()
@@ -55,7 +59,11 @@ def _crowds(conflicts: ConflictClasses, numbers: list[int]) -> dict[int, tuple[i
 
 
 def _charge(
-    costs: Costs, nodes: list[tuple[int, ...]], members: tuple[int, ...], codes: IndexArray, standing: list[IntArray]
+    costs: AssignmentCosts,
+    nodes: list[tuple[int, ...]],
+    members: tuple[int, ...],
+    codes: IndexArray,
+    standing: list[IntArray],
 ) -> None:
     """Each of these members meets the pods in conflict that stand in a domain."""
     if not standing:

@@ -28,7 +28,7 @@ class Tick(NamedTuple):
     text: str
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """One policy over time, as the points of a polyline."""
 
     points: str
@@ -122,7 +122,9 @@ def _over_time(
     times = [time for _, points in series for time, _ in points]
     across = Axis(min(times), max(times) if max(times) > min(times) else min(times) + 1.0, _LEFT, WIDTH - _RIGHT)
     up = axis([value for _, points in series for _, value in points], HEIGHT - _BOTTOM, _TOP)
-    lines = [Line(" ".join(f"{across.at(time)},{up.at(value)}" for time, value in points), at) for at, points in series]
+    lines = [
+        ChartLine(" ".join(f"{across.at(time)},{up.at(value)}" for time, value in points), at) for at, points in series
+    ]
     ends = [Tick(across.start, document["archive"]["from"]), Tick(across.end, document["archive"]["to"])]
     return {"title": title, "lines": lines, "ticks": up.ticks(), "ends": ends}
 

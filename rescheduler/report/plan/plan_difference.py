@@ -17,19 +17,19 @@ UNTOLD: Final = frozenset({"seconds"})
 Item = dict[str, Any]
 
 
-class Change(Struct, frozen=True):
+class FieldChange(Struct, frozen=True):
     """One thing that stands in both plans, but otherwise."""
 
     before: Item
     after: Item
 
 
-class Changes(Struct, frozen=True):
+class PlanChanges(Struct, frozen=True):
     """What stands in one plan only, and what stands in both, but otherwise."""
 
     added: tuple[Item, ...] = ()
     removed: tuple[Item, ...] = ()
-    changed: tuple[Change, ...] = ()
+    changed: tuple[FieldChange, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
@@ -41,11 +41,11 @@ class PlanDifference(Struct, frozen=True, rename="camel"):
     equal: bool
     before: Item
     after: Item
-    objectives: Changes
-    moves: Changes
-    placements: Changes
-    refusals: Changes
-    warnings: Changes
+    objectives: PlanChanges
+    moves: PlanChanges
+    placements: PlanChanges
+    refusals: PlanChanges
+    warnings: PlanChanges
     api_version: str = API_VERSION
     kind: str = "PlanDifference"
 
@@ -76,13 +76,15 @@ _PARTS: Final[Mapping[str, Callable[[Item], Any]]] = {
 """By what a thing of one plan is found in the other."""
 
 
-def _changes(before: Iterable[Item], after: Iterable[Item], key: Callable[[Item], Any]) -> Changes:
+def _changes(before: Iterable[Item], after: Iterable[Item], key: Callable[[Item], Any]) -> PlanChanges:
     one, other = ({key(item): item for item in items} for items in (before, after))
-    return Changes(
+    return PlanChanges(
         added=tuple(item for name, item in other.items() if name not in one),
         removed=tuple(item for name, item in one.items() if name not in other),
         changed=tuple(
-            Change(one[name], item) for name, item in other.items() if name in one and _told(one[name]) != _told(item)
+            FieldChange(one[name], item)
+            for name, item in other.items()
+            if name in one and _told(one[name]) != _told(item)
         ),
     )
 
@@ -109,7 +111,7 @@ def difference_report(found: PlanDifference) -> Iterator[Any]:
             yield from _lines(changes, tell)
 
 
-def _lines(changes: Changes, tell: Callable[[Item], str]) -> Iterator[Any]:
+def _lines(changes: PlanChanges, tell: Callable[[Item], str]) -> Iterator[Any]:
     for item in changes.removed:
         yield cell(f"- {tell(item)}", "red")
     for item in changes.added:
@@ -119,7 +121,7 @@ def _lines(changes: Changes, tell: Callable[[Item], str]) -> Iterator[Any]:
         yield cell(f"~ {one} => {other}" if one != other else f"~ {one}: {_fields(change)}", "yellow")
 
 
-def _fields(change: Change) -> str:
+def _fields(change: FieldChange) -> str:
     """The fields that a line does not show."""
     names = [name for name in {**change.before, **change.after} if name not in UNTOLD]
     found = [name for name in names if change.before.get(name) != change.after.get(name)]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rescheduler.cli.repeating import repeated
-from rescheduler.composition.changes import LONGEST_SECONDS, QUIET_SECONDS, Changes, changes_of
+from rescheduler.composition.changes import LONGEST_SECONDS, QUIET_SECONDS, ClusterChanges, changes_of
 from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.extension_points import Clock, ReschedulerError
 from tests.paths import EXAMPLES
@@ -53,7 +53,7 @@ def test_a_change_is_waited_for_and_then_a_moment_of_quiet() -> None:
     """Changes that follow one another are one."""
     state = [0]
     clock = StepClock({time: lambda: state.append(len(state)) for time in (10.0, 11.0, 12.0)})
-    changes = Changes(lambda: len(state), clock)
+    changes = ClusterChanges(lambda: len(state), clock)
     changes.look()
     changes.wait()
     assert len(state) == 4
@@ -66,7 +66,7 @@ def test_a_change_is_waited_for_and_then_a_moment_of_quiet() -> None:
 def test_what_is_never_quiet_is_planned_for_all_the_same() -> None:
     """After a while."""
     clock = StepClock({})
-    Changes(lambda: int(clock.time * 2), clock).wait()
+    ClusterChanges(lambda: int(clock.time * 2), clock).wait()
     assert clock.time == pytest.approx(LONGEST_SECONDS, abs=1.5)
 
 
@@ -100,10 +100,10 @@ def test_an_error_ends_the_command_at_first_and_is_waited_out_later(capsys: pyte
 
     ticks = iter(range(100))
     with pytest.raises(Ended):
-        repeated(once, Changes(lambda: next(ticks) // 2, StepClock({}, end=1000)))
+        repeated(once, ClusterChanges(lambda: next(ticks) // 2, StepClock({}, end=1000)))
     assert "error: half written" in capsys.readouterr().err
     with pytest.raises(ReschedulerError):
-        repeated(lambda: (_ for _ in ()).throw(ReschedulerError("no file")), Changes(lambda: 0, StepClock({})))
+        repeated(lambda: (_ for _ in ()).throw(ReschedulerError("no file")), ClusterChanges(lambda: 0, StepClock({})))
 
 
 @pytest.mark.parametrize("more", [("--exit-code",), ("-f", "-")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from rescheduler.composition.what_if import Change, plan_what_if
+from rescheduler.composition.what_if import NodeChange, plan_what_if
 from rescheduler.costs.node_prices import node_prices, price_warnings
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster
@@ -122,7 +122,7 @@ def test_the_objective_s_own_price_still_wins() -> None:
 def test_an_added_node_costs_only_afterwards() -> None:
     """Before it is not there; after it is, with its price."""
     seen = world(priced("a", "10"), priced("b", "10"), on="ab", size="3")
-    change = Change(("a",), (NodeShape(like="b"),))
+    change = NodeChange(("a",), (NodeShape(like="b"),))
     plan, _ = plan_what_if(seen, policy(), change, selection=Selection())
     assert plan.cost is not UNSET
     assert (plan.cost.before, plan.cost.after) == (20, 20)  # type: ignore[union-attr]

@@ -8,7 +8,7 @@ import pytest
 
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.report.documents import to_json
-from rescheduler.report.history import History, history_of, history_report
+from rescheduler.report.history import HistoryDocument, history_of, history_report
 from tests.builders import NOW
 from tests.unit.execution.entries import entry
 from tests.unit.report.rendering import rendered
@@ -82,7 +82,7 @@ def test_the_table_tells_where_pods_went_and_why() -> None:
 
 def test_an_empty_history_is_a_sentence() -> None:
     """It is an answer, too."""
-    assert rendered(history_report(History())) == "no pod was moved, as far as is known here\n"
+    assert rendered(history_report(HistoryDocument())) == "no pod was moved, as far as is known here\n"
 
 
 def test_names_cannot_play_with_a_terminal() -> None:

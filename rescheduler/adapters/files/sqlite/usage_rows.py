@@ -18,7 +18,7 @@ from rescheduler.model.usage.usage import FloatArray
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """What the numbers of a tick stand for: M metrics of N nodes, in this order."""
 
     metrics: tuple[str, ...]
@@ -49,7 +49,7 @@ class TickRow(NamedTuple):
     checksum: int
 
 
-def read_layout(text: str) -> Layout:
+def read_layout(text: str) -> RowLayout:
     """A layout from its text. Raises ValueError if it is none."""
     found: Any = json.loads(text)
     try:
@@ -58,15 +58,15 @@ def read_layout(text: str) -> Layout:
         raise ValueError("no layout of a tick") from error
     if uids and len(uids) != len(nodes):
         raise ValueError(f"found {len(uids)} uids for {len(nodes)} nodes")
-    return Layout(metrics, nodes, uids)
+    return RowLayout(metrics, nodes, uids)
 
 
-def layout_of(samples: NodeSamples) -> Layout:
+def layout_of(samples: NodeSamples) -> RowLayout:
     """The layout that samples have as they are."""
-    return Layout(NODE_METRICS, samples.nodes, samples.uids)
+    return RowLayout(NODE_METRICS, samples.nodes, samples.uids)
 
 
-def rows_of(samples: NodeSamples, layout: Layout) -> Iterator[TickRow]:
+def rows_of(samples: NodeSamples, layout: RowLayout) -> Iterator[TickRow]:
     """Each tick as a row; values that float32 cannot hold become infinite, which is no sample."""
     nothing = np.full(samples.measured_at.shape, np.nan)
     with np.errstate(over="ignore"):
@@ -76,18 +76,18 @@ def rows_of(samples: NodeSamples, layout: Layout) -> Iterator[TickRow]:
         yield TickRow(time, blob, _checksum(layout, time, blob))
 
 
-def is_intact(row: TickRow, layout: Layout) -> bool:
+def is_intact(row: TickRow, layout: RowLayout) -> bool:
     """Whether a row is as it was written."""
     is_row = isinstance(row.time, float) and isinstance(row.blob, bytes)
     return is_row and len(row.blob) == layout.blob_size and row.checksum == _checksum(layout, row.time, row.blob)
 
 
-def samples_of(rows: Sequence[tuple[Layout, TickRow]]) -> list[NodeSamples]:
+def samples_of(rows: Sequence[tuple[RowLayout, TickRow]]) -> list[NodeSamples]:
     """Rows in order of time, joined as long as the layout stays the same."""
     return [_joined(layout, [row for _, row in group]) for layout, group in groupby(rows, key=lambda row: row[0])]
 
 
-def _joined(layout: Layout, rows: Sequence[TickRow]) -> NodeSamples:
+def _joined(layout: RowLayout, rows: Sequence[TickRow]) -> NodeSamples:
     width, metrics = len(layout.nodes), len(layout.metrics)
     values = np.empty((metrics, len(rows), width))
     measured_at: FloatArray = np.empty((len(rows), width))
@@ -98,5 +98,5 @@ def _joined(layout: Layout, rows: Sequence[TickRow]) -> NodeSamples:
     return NodeSamples(layout.nodes, times, dict(zip(layout.metrics, values, strict=True)), measured_at, layout.uids)
 
 
-def _checksum(layout: Layout, time: float, blob: bytes) -> int:
+def _checksum(layout: RowLayout, time: float, blob: bytes) -> int:
     return zlib.crc32(blob, zlib.crc32(struct.pack("<d", time), layout.checksum))

@@ -12,7 +12,7 @@ from typing import Final
 
 from rescheduler.adapters.files.sqlite.sqlite_guard import FAILURES, Connect, SqliteForm, SqliteGuard, identity
 from rescheduler.adapters.files.sqlite.usage_rows import (
-    Layout,
+    RowLayout,
     TickRow,
     is_intact,
     layout_of,
@@ -80,7 +80,7 @@ class SqliteUsageStore(UsageStore):
         self._path = path
         self._kept_ticks = ceil(keep_seconds / interval_seconds) + 1
         self._tell = tell
-        self._layout: tuple[Layout, int] | None = None
+        self._layout: tuple[RowLayout, int] | None = None
         self._lock = WriterLock(path)
         try:
             self._connection = GUARD.open_for_writing(path, now, tell, partial(connect, check_same_thread=False))
@@ -121,7 +121,7 @@ class SqliteUsageStore(UsageStore):
             self._connection.close()
         self._lock.release()
 
-    def _epoch(self, layout: Layout) -> int:
+    def _epoch(self, layout: RowLayout) -> int:
         """The number of this layout, kept or new."""
         if self._layout is not None and self._layout[0] == layout:
             return self._layout[1]
@@ -160,7 +160,7 @@ def read_usage_store(path: Path, since: float, tell: Callable[[str], None]) -> S
 def _read(
     connection: sqlite3.Connection, path: Path, since: float, tell: Callable[[str], None]
 ) -> Sequence[NodeSamples]:
-    kept: list[tuple[Layout, TickRow]] = []
+    kept: list[tuple[RowLayout, TickRow]] = []
     damaged = 0
     try:
         connection.execute("BEGIN")
@@ -181,7 +181,7 @@ def _read(
     return samples_of(kept)
 
 
-def _layouts(connection: sqlite3.Connection) -> dict[int, Layout]:
+def _layouts(connection: sqlite3.Connection) -> dict[int, RowLayout]:
     found = {}
     for epoch, text in connection.execute("SELECT epoch, CAST(layout AS BLOB) FROM columns"):
         # Ticks of a layout that cannot be read are told of as damaged.

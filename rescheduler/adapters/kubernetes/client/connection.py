@@ -12,7 +12,12 @@ import msgspec
 from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.client.answers import LineStream, continue_token
 from rescheduler.adapters.kubernetes.client.credentials import Endpoint, load_endpoint
-from rescheduler.adapters.kubernetes.client.failures import BusyError, OutcomeUnknownError, WriteRefusedError, refusal
+from rescheduler.adapters.kubernetes.client.failures import (
+    OutcomeUnknownError,
+    ServerBusyError,
+    WriteRefusedError,
+    refusal,
+)
 from rescheduler.adapters.kubernetes.client.requests import begin_request, server_date, wait_seconds
 from rescheduler.adapters.kubernetes.client.traffic import Traffic
 from rescheduler.adapters.kubernetes.client.transport_failures import transport_failures
@@ -152,7 +157,7 @@ class Connection:
             answer, failure = self._begin_stream(path, params, read_timeout)
         if answer.status in _BUSY:
             error = refusal(self.server, self._endpoint.name, "watch", path, answer.status, failure)
-            raise BusyError(str(error), wait_seconds(answer.headers, otherwise=0.0))
+            raise ServerBusyError(str(error), wait_seconds(answer.headers, otherwise=0.0))
         if answer.status != 200:
             raise refusal(self.server, self._endpoint.name, "watch", path, answer.status, failure)
         return LineStream(answer, self.server, path)

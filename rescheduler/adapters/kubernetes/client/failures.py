@@ -26,7 +26,7 @@ class InvalidRequestError(ClusterError):
     """The server does not take a request of this form (400, 422)."""
 
 
-class BusyError(ClusterError):
+class ServerBusyError(ClusterError):
     """The server has too much to do (429, 5xx). ``retry_after_seconds``: what it asks us to wait, 0 if it does not."""
 
     def __init__(self, message: str, retry_after_seconds: float = 0.0) -> None:

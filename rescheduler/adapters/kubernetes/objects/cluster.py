@@ -25,7 +25,7 @@ from rescheduler.adapters.kubernetes.objects.pages import Unreadable
 from rescheduler.adapters.kubernetes.objects.pod_autoscaler import pod_autoscaler
 from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
 from rescheduler.adapters.kubernetes.objects.quota import resource_quota
-from rescheduler.adapters.kubernetes.objects.setting_aside import Kept, glimpse_of, kept, stand_in
+from rescheduler.adapters.kubernetes.objects.setting_aside import KeptObjects, glimpse_of, kept, stand_in
 from rescheduler.adapters.kubernetes.objects.workload import disruption_budget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -49,14 +49,14 @@ class ObjectConversion:
         """
         self._converters = _all_converters(warn, shared or SharedMetadata(), details)
 
-    def convert(self, kind: str, found: Any) -> Kept:
+    def convert(self, kind: str, found: Any) -> KeptObjects:
         """The model's object; uses up what was decoded. Raises ObjectError with the object's name."""
         try:
             return kept(kind, self._converters[kind](found))
         except ObjectError as error:
             raise ObjectError(error.path, error.problem, _label(kind, found)) from error
 
-    def convert_or_stand_in(self, kind: str, found: Any) -> Kept:
+    def convert_or_stand_in(self, kind: str, found: Any) -> KeptObjects:
         """The same, or what stands for an object that cannot be read."""
         glimpse = glimpse_of(kind, found)
         try:
@@ -132,7 +132,7 @@ class ClusterBuilder:
         is_lacking = lacks_priority(kind, found)
         self._keep(kind, self._conversion.convert_or_stand_in(kind, found), is_lacking=is_lacking)
 
-    def _keep(self, kind: str, found: Kept, *, is_lacking: bool = False) -> None:
+    def _keep(self, kind: str, found: KeptObjects, *, is_lacking: bool = False) -> None:
         if found.aside is not None:
             self._aside[kind].append(found.aside)
         if found.made is not None:

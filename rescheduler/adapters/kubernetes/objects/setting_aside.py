@@ -74,25 +74,25 @@ def _text(part: Mapping[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-class Kept(NamedTuple):
+class KeptObjects(NamedTuple):
     """What is kept of an object: itself, or what stands for it (None: nothing), and that it was set aside."""
 
     made: Any
     aside: SetAside | None = None
 
 
-def kept(kind: str, made: Any) -> Kept:
+def kept(kind: str, made: Any) -> KeptObjects:
     """A converted object, of which something may be left that cannot be counted."""
     if isinstance(made, Pod):
         problem = None if made.spec.problem is None or made.is_finished else made.spec.problem
     else:
         problem = made.problem if isinstance(made, PersistentVolumeClaim) else None
     if problem is None:
-        return Kept(made)
-    return Kept(made, _aside(kind, Glimpse(made.namespace, made.name, made.uid), problem, made))
+        return KeptObjects(made)
+    return KeptObjects(made, _aside(kind, Glimpse(made.namespace, made.name, made.uid), problem, made))
 
 
-def stand_in(kind: str, glimpse: Glimpse, error: ObjectError) -> Kept:
+def stand_in(kind: str, glimpse: Glimpse, error: ObjectError) -> KeptObjects:
     """What stands for an object that cannot be read."""
     problem = str(ObjectError(error.path, error.problem)) or _UNREADABLE
     namespace, name = shown_name(glimpse.namespace or "default"), shown_name(glimpse.name)
@@ -110,7 +110,7 @@ def stand_in(kind: str, glimpse: Glimpse, error: ObjectError) -> Kept:
         made = DisruptionBudget(namespace, name, glimpse.uid, problem=problem)
     elif kind in WORKLOAD_KINDS:
         made = Workload(kind, namespace, name, glimpse.uid, is_paused=True, failure=_UNREADABLE)
-    return Kept(made, _aside(kind, glimpse, problem, made))
+    return KeptObjects(made, _aside(kind, glimpse, problem, made))
 
 
 def _aside(kind: str, glimpse: Glimpse, problem: str, made: Any) -> SetAside:

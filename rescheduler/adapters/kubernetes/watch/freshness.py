@@ -18,7 +18,7 @@ from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
-from rescheduler.adapters.kubernetes.watch.kind_store import Key, Scope
+from rescheduler.adapters.kubernetes.watch.kind_store import Key, WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.versions import is_older, number_of
 from rescheduler.adapters.kubernetes.watch.watch_lines import (
@@ -59,9 +59,9 @@ class Freshness:
     def __init__(self, connection: Connection, mirror: Mirror, clock: Clock) -> None:
         self._connection, self._mirror, self._clock = connection, mirror, clock
         self._lock = Lock()
-        self._proven_at: dict[Scope, float] = {}
+        self._proven_at: dict[WatchedScope, float] = {}
 
-    def prove(self, scopes: Sequence[Scope], within: float = FRESH_SECONDS) -> float:
+    def prove(self, scopes: Sequence[WatchedScope], within: float = FRESH_SECONDS) -> float:
         """How old, in seconds, what the mirror shows of these scopes may be: no more than ``within`` when it was asked.
 
         Raises StaleMirrorError where it shows something else, ClusterError where the server does not answer.
@@ -75,7 +75,7 @@ class Freshness:
         oldest = min((at for scope, at in known.items() if scope not in open_scopes), default=now)
         return self._clock.monotonic() - min(oldest, now)
 
-    def _prove(self, scope: Scope) -> None:
+    def _prove(self, scope: WatchedScope) -> None:
         began = self._clock.monotonic()
         shown = self._shown(scope)
         asked_at = self._clock.monotonic()
@@ -90,7 +90,7 @@ class Freshness:
                 self._proven_at.clear()
             self._proven_at[scope] = began
 
-    def _shown(self, scope: Scope) -> _Shown:
+    def _shown(self, scope: WatchedScope) -> _Shown:
         """What the server shows. Raises ClusterError."""
         path = object_path(KIND_BY_NAME[scope.kind].path, scope.namespace)
         params = {
@@ -121,7 +121,7 @@ class Freshness:
             raise ClusterError(f"{self._connection.server}: the stream of {path} cannot be read: {error}") from error
         raise ClusterError(f"{self._connection.server}: the stream of {path} ended before it was whole")
 
-    def _difference(self, scope: Scope, shown: _Shown) -> str | None:
+    def _difference(self, scope: WatchedScope, shown: _Shown) -> str | None:
         """What the mirror shows otherwise; None: nothing, or it is newer."""
         version = self._mirror.reflectors[scope.kind].version
         told, wanted = number_of(version or ""), number_of(shown.version)

@@ -84,7 +84,7 @@ class OrderedObjects:
 _NO_META: Final = ObjectMeta()
 
 
-class Scope(NamedTuple):
+class WatchedScope(NamedTuple):
     """A part of the objects of one kind: of a namespace, of one name, or pods of one node; "" does not narrow it."""
 
     kind: str
@@ -227,7 +227,7 @@ class KindStore:
         with self._lock:
             return self._kept.versions.get(key)
 
-    def versions_in(self, scope: Scope) -> dict[Key, str]:
+    def versions_in(self, scope: WatchedScope) -> dict[Key, str]:
         """The versions of all objects of a part, those that are set aside too."""
         with self._lock:
             kept = self._kept

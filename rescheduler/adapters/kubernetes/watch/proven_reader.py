@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness
-from rescheduler.adapters.kubernetes.watch.kind_store import Scope
+from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader
 from rescheduler.model.objects.cluster import Cluster
@@ -21,7 +21,7 @@ LOOK_SECONDS: Final = 0.01
 _IN_NAMESPACE: Final = ("Pod", "PodDisruptionBudget", "ReplicaSet", "StatefulSet", "ReplicationController")
 
 
-def scopes_of(plan: Plan, own_namespace: str) -> tuple[Scope, ...]:
+def scopes_of(plan: Plan, own_namespace: str) -> tuple[WatchedScope, ...]:
     """What the gate and the checker go by where they judge a plan.
 
     Nodes that pods leave or come to with the pods there, and of each namespace its pods, budgets and owners.
@@ -31,10 +31,10 @@ def scopes_of(plan: Plan, own_namespace: str) -> tuple[Scope, ...]:
     nodes |= {item.node for item in plan.placements}
     namespaces = {move.pod.namespace for move in plan.moves} | {item.pod.namespace for item in plan.placements}
     return (
-        Scope("Namespace", name=own_namespace),
-        *(Scope("Node", name=name) for name in sorted(nodes)),
-        *(Scope("Pod", node=name) for name in sorted(nodes)),
-        *(Scope(kind, namespace=name) for name in sorted(namespaces) for kind in _IN_NAMESPACE),
+        WatchedScope("Namespace", name=own_namespace),
+        *(WatchedScope("Node", name=name) for name in sorted(nodes)),
+        *(WatchedScope("Pod", node=name) for name in sorted(nodes)),
+        *(WatchedScope(kind, namespace=name) for name in sorted(namespaces) for kind in _IN_NAMESPACE),
     )
 
 
@@ -46,7 +46,7 @@ class ProvenReader(ClusterReader):
         mirror: Mirror,
         freshness: Freshness,
         live: ClusterReader,
-        scopes: Callable[[], Sequence[Scope]],
+        scopes: Callable[[], Sequence[WatchedScope]],
         clock: Clock,
     ) -> None:
         """``scopes``: of the plan that is being carried out; none: no plan is."""

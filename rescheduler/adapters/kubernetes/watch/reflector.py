@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import (
-    BusyError,
     ForbiddenError,
     NotServedError,
     OutcomeUnknownError,
     PagesExpiredError,
+    ServerBusyError,
 )
 from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
@@ -74,7 +74,7 @@ class Recovery:
             if has_synced and self._refusals < _REFUSALS:
                 return Remedy(self._backoff.seconds())
             return Remedy(self._slow.seconds(), reads_anew=True, is_refused=True)
-        if isinstance(error, BusyError):
+        if isinstance(error, ServerBusyError):
             return Remedy(max(error.retry_after_seconds, self._backoff.seconds()))
         is_silence = isinstance(error, OutcomeUnknownError) and error.is_timeout
         if is_silence or isinstance(error, WatchBrokenError):

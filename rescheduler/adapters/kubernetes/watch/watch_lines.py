@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Raw, Struct, field
 
-from rescheduler.adapters.kubernetes.client.failures import BusyError
+from rescheduler.adapters.kubernetes.client.failures import ServerBusyError
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta
 from rescheduler.extension_points import ClusterError
@@ -88,5 +88,5 @@ def error_of(raw: Raw, what: str) -> ClusterError:
     text = f"{what}: the watch ended with {found.code or 'an error'}: {said}"
     details = found.details or _Details()
     if found.code == 429 or details.retry_after_seconds:
-        return BusyError(text, details.retry_after_seconds or 0.0)
+        return ServerBusyError(text, details.retry_after_seconds or 0.0)
     return WatchBrokenError(text)

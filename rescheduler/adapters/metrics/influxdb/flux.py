@@ -11,7 +11,7 @@ import msgspec
 
 from rescheduler.adapters.metrics.http.http_session import HttpSession
 from rescheduler.adapters.metrics.influxdb.influxql import slashed
-from rescheduler.adapters.metrics.influxdb.series import Answer, Selection, Series, Span
+from rescheduler.adapters.metrics.influxdb.series import Answer, InfluxSeries, SeriesSelection, Span
 from rescheduler.model.printable import printable
 
 FIELD = "_field"
@@ -25,16 +25,16 @@ class Flux:
         self._org = org
         self._bucket = bucket
 
-    def newest(self, wanted: Selection, span: Span) -> Answer:
+    def newest(self, wanted: SeriesSelection, span: Span) -> Answer:
         """The newest point of each series. Raises MetricsError."""
         return self._ask([*_source(self._bucket, wanted, span), "last()"], wanted)
 
-    def regular(self, wanted: Selection, span: Span, step_ms: int) -> Answer:
+    def regular(self, wanted: SeriesSelection, span: Span, step_ms: int) -> Answer:
         """One point for each step, at the step's end. Raises MetricsError."""
         step = f"aggregateWindow(every: {step_ms}ms, offset: {span.start_ms % step_ms}ms, fn: mean, createEmpty: false)"
         return self._ask([*_source(self._bucket, wanted, span), step], wanted)
 
-    def _ask(self, steps: list[str], wanted: Selection) -> Answer:
+    def _ask(self, steps: list[str], wanted: SeriesSelection) -> Answer:
         columns = ["_time", "_value", FIELD, *wanted.group]
         kept = f"keep(columns: [{', '.join(map(_text, columns))}])"
         query = "\n  |> ".join([*steps, kept])
@@ -53,7 +53,7 @@ class Flux:
             raise self._session.error(f"answered something that is no result of Flux: {said}") from None
 
 
-def _source(bucket: str, wanted: Selection, span: Span) -> list[str]:
+def _source(bucket: str, wanted: SeriesSelection, span: Span) -> list[str]:
     """The pipeline up to the points, or to the rates of counters."""
     fields = " or ".join(f"r[{_text(FIELD)}] == {_text(field)}" for field in wanted.fields)
     tests = [f'r["_measurement"] == {_text(wanted.measurement)}', f"({fields})"]
@@ -69,7 +69,7 @@ def _source(bucket: str, wanted: Selection, span: Span) -> list[str]:
     return [*steps, "derivative(unit: 1s, nonNegative: true)"] if wanted.is_counter else steps
 
 
-def _series(text: str, group: tuple[str, ...]) -> Iterator[Series]:
+def _series(text: str, group: tuple[str, ...]) -> Iterator[InfluxSeries]:
     """One series of one point for each line of the tables. Raises ValueError."""
     header: list[str] = []
     for line in csv.reader(io.StringIO(text, newline=""), strict=True):
@@ -85,14 +85,14 @@ def _series(text: str, group: tuple[str, ...]) -> Iterator[Series]:
             yield _point(dict(zip(header, line, strict=True)), group)
 
 
-def _point(row: dict[str, str], group: tuple[str, ...]) -> Series:
+def _point(row: dict[str, str], group: tuple[str, ...]) -> InfluxSeries:
     if "error" in row:
         raise ValueError(f"it says {row['error']}")
     at = datetime.fromisoformat(row["_time"])
     if at.tzinfo is None:
         raise ValueError(f"found the time {row['_time']} without a zone")
     tags = {tag: row.get(tag, "") for tag in (*group, FIELD)}
-    return Series(tags, [(at.timestamp(), _value(row["_value"]))] if row["_value"] else [])
+    return InfluxSeries(tags, [(at.timestamp(), _value(row["_value"]))] if row["_value"] else [])
 
 
 def _value(text: str) -> object:

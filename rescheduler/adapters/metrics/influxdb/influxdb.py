@@ -21,7 +21,7 @@ from rescheduler.adapters.metrics.influxdb.reading import (
     read_pods,
     share_selection,
 )
-from rescheduler.adapters.metrics.influxdb.series import CUT_SHORT, Answer, InfluxLanguage, Said, Selection, Span
+from rescheduler.adapters.metrics.influxdb.series import CUT_SHORT, Answer, InfluxLanguage, Said, SeriesSelection, Span
 from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.hosts import Hosts
 from rescheduler.adapters.metrics.samples.node_readings import NodeReadings, history_times
@@ -35,7 +35,7 @@ from rescheduler.model.usage.usage import FloatArray
 AHEAD_SECONDS: Final = 3600.0
 """Points so far in our future are still read, so that a wrong clock is seen; later ones are nobody's newest sample."""
 _POINTS_PER_ANSWER: Final = 50_000
-_Ask = Callable[[Selection], Answer]
+_Ask = Callable[[SeriesSelection], Answer]
 
 
 def influxdb_headers(arguments: InfluxDBArguments) -> dict[str, SecretHeader]:
@@ -115,17 +115,17 @@ class InfluxDBProvider(MetricsProvider):
         host = self._arguments.host_tag
         add_rates(readings, metric, host, ask(counter_selection(counters, host)).series, step)
 
-    def _newest(self, now: float, lookback: float, wanted: Selection) -> Answer:
+    def _newest(self, now: float, lookback: float, wanted: SeriesSelection) -> Answer:
         span = Span(round((now - lookback) * 1000), round((now + AHEAD_SECONDS) * 1000))
         return self._language.newest(wanted, span)
 
-    def _regular(self, times: FloatArray, step: float, wanted: Selection) -> Answer:
+    def _regular(self, times: FloatArray, step: float, wanted: SeriesSelection) -> Answer:
         """Points at ``times``; a rate looks one step further back, for the counter before the first."""
         first = times[0] - step * (2 if wanted.is_counter else 1)
         span = Span(round(first * 1000), round(times[-1] * 1000))
         return self._language.regular(wanted, span, round(step * 1000))
 
-    def _whole(self, ask: _Ask, wanted: Selection) -> Answer:
+    def _whole(self, ask: _Ask, wanted: SeriesSelection) -> Answer:
         """An answer of which nothing may be missing."""
         answer = ask(wanted)
         if answer.is_partial:

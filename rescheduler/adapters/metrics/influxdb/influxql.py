@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from rescheduler.adapters.metrics.http.http_session import HttpSession
-from rescheduler.adapters.metrics.influxdb.series import Answer, Selection, Series, Span
+from rescheduler.adapters.metrics.influxdb.series import Answer, InfluxSeries, SeriesSelection, Span
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.printable import printable
 
@@ -43,11 +43,11 @@ class InfluxQL:
         self._session = session
         self._form = {"db": database, "epoch": "ms", **({"rp": retention_policy} if retention_policy else {})}
 
-    def newest(self, wanted: Selection, span: Span) -> Answer:
+    def newest(self, wanted: SeriesSelection, span: Span) -> Answer:
         """The newest point of each series. Raises MetricsError."""
         return self._ask(newest_statement(wanted, span), 0)
 
-    def regular(self, wanted: Selection, span: Span, step_ms: int) -> Answer:
+    def regular(self, wanted: SeriesSelection, span: Span, step_ms: int) -> Answer:
         """One point for each step, at the step's end. Raises MetricsError."""
         return self._ask(regular_statement(wanted, span, step_ms), step_ms)
 
@@ -55,7 +55,7 @@ class InfluxQL:
         return _answer(self._session, self._session.post_form("/query", {**self._form, "q": statement}), later_ms)
 
 
-def newest_statement(wanted: Selection, span: Span) -> str:
+def newest_statement(wanted: SeriesSelection, span: Span) -> str:
     """The text that asks for the newest point of each series."""
     source = f"FROM {_name(wanted.measurement)} WHERE {_conditions(wanted, span)}"
     tags = _tags(wanted)
@@ -66,7 +66,7 @@ def newest_statement(wanted: Selection, span: Span) -> str:
     return f'SELECT last("rate") AS "value" FROM ({rates}) GROUP BY {tags}'  # noqa: S608 - every name is quoted
 
 
-def regular_statement(wanted: Selection, span: Span, step_ms: int) -> str:
+def regular_statement(wanted: SeriesSelection, span: Span, step_ms: int) -> str:
     """The text that asks for one point a step."""
     if wanted.is_counter:
         value = " + ".join(f"non_negative_derivative(last({_name(field)}), 1s)" for field in wanted.fields)
@@ -77,7 +77,7 @@ def regular_statement(wanted: Selection, span: Span, step_ms: int) -> str:
     return f'SELECT {value} AS "value" {source} GROUP BY {steps}, {_tags(wanted)} fill(none)'
 
 
-def _conditions(wanted: Selection, span: Span) -> str:
+def _conditions(wanted: SeriesSelection, span: Span) -> str:
     found = [f"time >= {span.start_ms}ms", f"time < {span.end_ms}ms"]
     found += [f"{_name(tag)} = {_text(value)}" for tag, value in wanted.tags.items()]
     tag, pattern = wanted.excluded
@@ -86,7 +86,7 @@ def _conditions(wanted: Selection, span: Span) -> str:
     return " AND ".join(found)
 
 
-def _tags(wanted: Selection) -> str:
+def _tags(wanted: SeriesSelection) -> str:
     return ", ".join(map(_name, wanted.group))
 
 
@@ -122,7 +122,7 @@ def _answer(session: HttpSession, found: Any, later_ms: int) -> Answer:
     )
 
 
-def _series(session: HttpSession, row: _Row, later_ms: int) -> Series:
+def _series(session: HttpSession, row: _Row, later_ms: int) -> InfluxSeries:
     if "time" not in row.columns or "value" not in row.columns:
         raise _misshapen(session, f"the columns {', '.join(row.columns)}, wanted time and value")
     time, value = row.columns.index("time"), row.columns.index("value")
@@ -135,7 +135,7 @@ def _series(session: HttpSession, row: _Row, later_ms: int) -> Series:
             raise _misshapen(session, f"the time {printable(str(at), 40)}, wanted milliseconds since the epoch")
         if values[value] is not None:
             points.append(((at + later_ms) / 1000, values[value]))
-    return Series({tag: text or "" for tag, text in (row.tags or {}).items()}, points)
+    return InfluxSeries({tag: text or "" for tag, text in (row.tags or {}).items()}, points)
 
 
 def _misshapen(session: HttpSession, found: str) -> MetricsError:

@@ -10,7 +10,7 @@ CUT_SHORT: Final = "the answer was cut short by the server's limit of rows; rais
 
 
 @dataclass(frozen=True)
-class Selection:
+class SeriesSelection:
     """Fields of one measurement, by the tags of ``group``; several counters are added.
 
     ``tags``: values that series must have. ``excluded``: a tag, and the pattern of values that are left out.
@@ -25,7 +25,7 @@ class Selection:
     is_counter: bool = False
 
 
-class Series(NamedTuple):
+class InfluxSeries(NamedTuple):
     """Points as (seconds since the epoch, value as JSON gives it), by tags."""
 
     tags: Mapping[str, str]
@@ -35,7 +35,7 @@ class Series(NamedTuple):
 class Answer(NamedTuple):
     """Series, and what the server says about them."""
 
-    series: list[Series]
+    series: list[InfluxSeries]
     warnings: tuple[str, ...] = ()
     is_partial: bool = False
 
@@ -50,10 +50,10 @@ class Span(NamedTuple):
 class InfluxLanguage(Protocol):
     """InfluxQL or Flux over one session."""
 
-    def newest(self, wanted: Selection, span: Span) -> Answer:
+    def newest(self, wanted: SeriesSelection, span: Span) -> Answer:
         """The newest point of each series. Raises MetricsError."""
 
-    def regular(self, wanted: Selection, span: Span, step_ms: int) -> Answer:
+    def regular(self, wanted: SeriesSelection, span: Span, step_ms: int) -> Answer:
         """One point for each step, at the step's end; steps begin with the span. Raises MetricsError."""
 
 

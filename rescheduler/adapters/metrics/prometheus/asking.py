@@ -54,7 +54,7 @@ _REFUSED = (400, 422)
 _SMALLER = 8
 
 
-class Round:
+class QueryRound:
     """Queries for one sample (``times`` None: now) or one history. ``refusals``: what the server would not answer."""
 
     def __init__(

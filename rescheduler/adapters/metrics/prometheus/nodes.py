@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from rescheduler.adapters.metrics.prometheus.asking import Round
+from rescheduler.adapters.metrics.prometheus.asking import QueryRound
 from rescheduler.adapters.metrics.prometheus.probing import Choice
 from rescheduler.adapters.metrics.prometheus.queries import Query
 from rescheduler.adapters.metrics.samples.hosts import Hosts
@@ -40,7 +40,7 @@ class NodeReading(NamedTuple):
         return max(share, _STRANGERS) if self.joined.unknown else share
 
 
-def read_nodes(query: Query, asking: Round, hosts: Hosts, nodes: Sequence[Node]) -> Choice[Query, NodeReading]:
+def read_nodes(query: Query, asking: QueryRound, hosts: Hosts, nodes: Sequence[Node]) -> Choice[Query, NodeReading]:
     """Ask for one metric in one way.
 
     A value whose raw series has no newest sample any more is dropped: rates and rules outlive their exporter.

@@ -7,7 +7,7 @@ from math import nan
 
 import numpy as np
 
-from rescheduler.adapters.metrics.prometheus.asking import Round
+from rescheduler.adapters.metrics.prometheus.asking import QueryRound
 from rescheduler.adapters.metrics.prometheus.client import Row
 from rescheduler.adapters.metrics.prometheus.probing import Choice
 from rescheduler.adapters.metrics.prometheus.queries import Query
@@ -20,7 +20,7 @@ PodReading = tuple[ByPod, ByPod]
 """Values and times by pod."""
 
 
-def read_pods(query: Query, asking: Round) -> Choice[Query, PodReading]:
+def read_pods(query: Query, asking: QueryRound) -> Choice[Query, PodReading]:
     """Ask for one metric of all pods in one way; covered is all or nothing, since nobody knows which pods there are."""
     values = _by_pod(asking.rows(query.value))
     times: dict[PodKey, float] = {}

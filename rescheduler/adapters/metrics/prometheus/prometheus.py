@@ -8,7 +8,7 @@ from typing import Final, Self
 import numpy as np
 
 from rescheduler.adapters.metrics.http.http_session import HttpSession
-from rescheduler.adapters.metrics.prometheus.asking import OwnQueries, Round
+from rescheduler.adapters.metrics.prometheus.asking import OwnQueries, QueryRound
 from rescheduler.adapters.metrics.prometheus.client import PrometheusClient
 from rescheduler.adapters.metrics.prometheus.nodes import NodeReading, read_nodes
 from rescheduler.adapters.metrics.prometheus.pods import PodReading, pod_samples, read_pods
@@ -59,7 +59,7 @@ class PrometheusProvider(MetricsProvider):
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
         """As MetricsProvider; rates end at the server's own now."""
         self._client.taken_warnings()
-        asking = Round(self._client, self._own)
+        asking = QueryRound(self._client, self._own)
         if not nodes:  # nothing can be learnt about which queries cover them
             pods = self._pod_samples(asking, now) if with_pods else None
             return MetricsSample(no_samples((), now), pods, warnings=tuple(asking.refusals))
@@ -86,13 +86,13 @@ class PrometheusProvider(MetricsProvider):
             return None
         self._client.taken_warnings()
         steps = max(1, min(_STEPS_PER_ANSWER, _POINTS_PER_ANSWER // len(nodes)))
-        readings = self._readings(nodes, end, Round(self._client, self._own, times, steps))
+        readings = self._readings(nodes, end, QueryRound(self._client, self._own, times, steps))
         said, is_partial = self._client.taken_warnings()
         if is_partial:
             raise self._client.error(f"gave only a part of its history: {'; '.join(said)}")
         return _samples(nodes, times, readings, {})
 
-    def _readings(self, nodes: Sequence[Node], now: float, asking: Round) -> Readings:
+    def _readings(self, nodes: Sequence[Node], now: float, asking: QueryRound) -> Readings:
         """All metrics of the nodes; asks who is behind each instance where the labels do not say it."""
         found = self._asked(nodes, now, asking)
         lacks = any(found[metric].share < ENOUGH and found[metric].found.joined.unknown for metric in _NEEDED)
@@ -105,21 +105,21 @@ class PrometheusProvider(MetricsProvider):
         self._asks_uname = any(better[metric].share > found[metric].share for metric in _NEEDED)
         return better if self._asks_uname else found
 
-    def _asked(self, nodes: Sequence[Node], now: float, asking: Round) -> Readings:
+    def _asked(self, nodes: Sequence[Node], now: float, asking: QueryRound) -> Readings:
         hosts = self._hosts(nodes, asking)
         return {
             metric: self._nodes.ask(metric, lambda query: read_nodes(query, asking, hosts, nodes), now)
             for metric in NODE_METRICS
         }
 
-    def _hosts(self, nodes: Sequence[Node], asking: Round) -> Hosts:
+    def _hosts(self, nodes: Sequence[Node], asking: QueryRound) -> Hosts:
         aliases: dict[str, str] = {}
         for labels, _ in asking.rows(uname_query(self._arguments)) if self._asks_uname else ():
             instance, name = labels.get("instance", ""), labels.get("nodename", "")
             aliases[instance] = name if aliases.get(instance, name) == name else ""
         return Hosts(nodes, label=self._arguments.host_label, pattern=self._arguments.host_pattern, aliases=aliases)
 
-    def _pod_samples(self, asking: Round, now: float) -> PodSamples | None:
+    def _pod_samples(self, asking: QueryRound, now: float) -> PodSamples | None:
         """None, with a warning, where pods cannot be read: nodes must not be lost for it."""
         try:
             found = {

@@ -193,13 +193,13 @@ def backtest(options: BacktestFlags) -> int:
     """
     from rescheduler.backtest.policy_variants import read_variants
     from rescheduler.backtest.results_file import OtherQuestionError
-    from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
+    from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
 
     if not options.archive:
         raise UsageError("--archive: missing; name the archive that record made")
     if options.output is BacktestOutput.PARQUET and is_terminal(sys.stdout):
         raise UsageError("-o parquet: binary; send it to a file or a pipe")
-    request = BacktestRequest(_like(options), Span(options.from_, options.to, options.every), options.resume)
+    request = BacktestRequest(_like(options), BacktestSpan(options.from_, options.to, options.every), options.resume)
     cases = read_variants(options.policy or [], options.set_ or [])
     _check_objectives(options, cases.cases[0].text)
     with shown_progress() as progress:

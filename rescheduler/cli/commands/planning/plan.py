@@ -167,7 +167,7 @@ def _plan_once(options: WhatIfFlags) -> int:
         if removed or added:
             from rescheduler.composition import what_if
 
-            change = what_if.Change(removed, added, keeps_objectives=bool(options.objective))
+            change = what_if.NodeChange(removed, added, keeps_objectives=bool(options.objective))
             proposed, cluster = what_if.plan_what_if(cluster, policy, change, **given)
         else:
             proposed = planning.plan(cluster, policy, **given)

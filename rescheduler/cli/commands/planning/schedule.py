@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.objects.pod import Pod
     from rescheduler.model.plan.disruption import Selection
-    from rescheduler.scheduling.reports import Schedule
+    from rescheduler.scheduling.reports import ScheduleReport
 
 
 @with_options
@@ -47,7 +47,7 @@ def schedule(options: PlanFlags) -> int:
     return DONE
 
 
-def _chosen(found: Schedule, cluster: Cluster, selection: Selection) -> Schedule:
+def _chosen(found: ScheduleReport, cluster: Cluster, selection: Selection) -> ScheduleReport:
     from msgspec.structs import replace
 
     pods = cluster.pod_by_key
@@ -63,7 +63,7 @@ def _is_selected(pod: Pod, selection: Selection) -> bool:
     return all(holds(rule, pod.labels.get(rule.key)) for rule in rules)
 
 
-def _report(found: Schedule, *, wide: bool) -> Iterator[RenderableType]:
+def _report(found: ScheduleReport, *, wide: bool) -> Iterator[RenderableType]:
     from rescheduler.report.cells import cell, table
 
     if not found.pods:

@@ -9,7 +9,12 @@ import numpy as np
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.model.plan.plan import Refusal, Status
 from rescheduler.planning.assignment.assigning import Reassignment, cost_after, reassign
-from rescheduler.planning.assignment.assignment_problem import AffinityCost, AssignmentProblem, Costs, SpreadCost
+from rescheduler.planning.assignment.assignment_problem import (
+    AffinityCost,
+    AssignmentCosts,
+    AssignmentProblem,
+    SpreadCost,
+)
 from rescheduler.planning.assignment.members import FEW_MOVABLE, Members, affordable_members, assignment_of
 from rescheduler.planning.assignment.pairs import add_pairs
 from rescheduler.planning.assignment.staying import Staying, because
@@ -48,7 +53,7 @@ def assignment_for(problem: Problem, state: ViolationsState, limits: RemainingLi
     if found is None:
         return None
     members, nodes = found
-    costs = Costs()
+    costs = AssignmentCosts()
     for part in parts:
         _add(costs, members, nodes, part)
     return assignment_of(members, nodes, limits, costs)
@@ -62,7 +67,7 @@ def _concerned(problem: Problem, parts: Sequence[ViolationCounter]) -> BoolArray
     return is_concerned
 
 
-def _add(costs: Costs, members: Members, nodes: list[tuple[int, ...]], part: ViolationCounter) -> None:
+def _add(costs: AssignmentCosts, members: Members, nodes: list[tuple[int, ...]], part: ViolationCounter) -> None:
     if isinstance(part, Misplaced):
         _add_misplaced(costs, members, nodes, part)
     elif isinstance(part, AntiAffinityViolations):
@@ -83,7 +88,7 @@ def _add(costs: Costs, members: Members, nodes: list[tuple[int, ...]], part: Vio
         )
 
 
-def _add_misplaced(costs: Costs, members: Members, nodes: list[tuple[int, ...]], part: Misplaced) -> None:
+def _add_misplaced(costs: AssignmentCosts, members: Members, nodes: list[tuple[int, ...]], part: Misplaced) -> None:
     costs.constant += len(members.standing(part.blame().pods))
     for position, pod in enumerate(members.pods.tolist()):
         barred = part.is_barred(pod)
@@ -91,7 +96,7 @@ def _add_misplaced(costs: Costs, members: Members, nodes: list[tuple[int, ...]],
             costs.charge(position, node, int(barred[node]))
 
 
-def _add_needs(costs: Costs, members: Members, part: AffinityViolations) -> None:
+def _add_needs(costs: AssignmentCosts, members: Members, part: AffinityViolations) -> None:
     standing = members.standing(part.partners)
     partners = members.among(part.partners)
     codes = tuple(part.codes)

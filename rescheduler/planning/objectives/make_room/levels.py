@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.make_room.opening import HelpWanted
-from rescheduler.planning.objectives.make_room.search import Outcome, RoomSearch
+from rescheduler.planning.objectives.make_room.search import RoomSearch, SearchOutcome
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import Problem
@@ -19,7 +19,7 @@ class Found(NamedTuple):
     """What a search found, for the pods of ``problem``; ``is_settled``: the levels before are proven best as well."""
 
     problem: Problem
-    outcome: Outcome
+    outcome: SearchOutcome
     is_settled: bool = True
 
 
@@ -62,7 +62,7 @@ class BindingLimits:
 
 
 def find_binding_limits(
-    wanted: HelpWanted, whole: Problem, outcome: Outcome, schedule: WaveSchedule, deadline: Deadline
+    wanted: HelpWanted, whole: Problem, outcome: SearchOutcome, schedule: WaveSchedule, deadline: Deadline
 ) -> BindingLimits:
     """Limits without which more pods would be helped; empty if there are none, or if time is over."""
     limits = wanted.request.eligibility.limits

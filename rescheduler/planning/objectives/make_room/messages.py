@@ -10,7 +10,7 @@ from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.make_room.hand_off import NodesToAdd, needed
 from rescheduler.planning.objectives.make_room.levels import BindingLimits
 from rescheduler.planning.objectives.make_room.opening import HelpWanted
-from rescheduler.planning.objectives.make_room.search import Outcome
+from rescheduler.planning.objectives.make_room.search import SearchOutcome
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import RESOURCE_REASONS, Problem
 
@@ -62,7 +62,7 @@ MOST_NAMED = 5
 def describe(
     asked: HelpWanted,
     problem: Problem,
-    outcome: Outcome,
+    outcome: SearchOutcome,
     schedule: WaveSchedule,
     status: Status,
     limits: BindingLimits,
@@ -174,7 +174,7 @@ def _why(problem: Problem, pod: int) -> str:
     return told or "others need the room"
 
 
-def _proof(problem: Problem, outcome: Outcome, status: Status) -> str:
+def _proof(problem: Problem, outcome: SearchOutcome, status: Status) -> str:
     if status is not Status.INFEASIBLE:
         return "not proven: time ran out before every plan was ruled out"
     if outcome.certificate is not None:

@@ -11,7 +11,7 @@ from rescheduler.planning.objectives.make_room.hand_off import NodesToAdd, nodes
 from rescheduler.planning.objectives.make_room.levels import BindingLimits, Found, find_binding_limits, search_for
 from rescheduler.planning.objectives.make_room.messages import describe, reasons_of_moves, told
 from rescheduler.planning.objectives.make_room.opening import HelpWanted, groups_helped_together
-from rescheduler.planning.objectives.make_room.search import Outcome
+from rescheduler.planning.objectives.make_room.search import SearchOutcome
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.objective import PlanningObjective
@@ -112,7 +112,7 @@ def _left(problem: Problem, schedule: WaveSchedule) -> list[int]:
 
 
 def _certificate(
-    problem: Problem, outcome: Outcome, status: Status, schedule: WaveSchedule, to_add: NodesToAdd
+    problem: Problem, outcome: SearchOutcome, status: Status, schedule: WaveSchedule, to_add: NodesToAdd
 ) -> dict[str, Any] | None:
     """Why not all pods are helped, as data: the linear programme's words, or that every plan was ruled out."""
     if status is not Status.INFEASIBLE:

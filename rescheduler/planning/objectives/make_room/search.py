@@ -68,7 +68,7 @@ SECONDS_PER_PAIR = 1e-4  # what building and presolving a model takes, a little 
 
 
 @dataclass
-class Outcome:
+class SearchOutcome:
     """The best schedule so far and what is proven: the answer's substance."""
 
     best: WaveSchedule
@@ -90,7 +90,7 @@ class RoomSearch:
         self.seed = seed
         self.progress = progress
         self.everybody: HelpVector = help_vector(problem, problem.pending)
-        self.outcome = Outcome(place_without_moves(problem), Proven())
+        self.outcome = SearchOutcome(place_without_moves(problem), Proven())
         is_joint = len(problem.pending) <= MOST_PLACED_TOGETHER
         self.is_settled = helped_by(problem, self.outcome.best) == self.everybody
         self.waiting = WaitingForReplacements(problem, WaveSchedule() if is_joint else self.outcome.best)
@@ -102,7 +102,7 @@ class RoomSearch:
         self._offer(schedule)
         self.is_settled = helped_by(self.problem, self.outcome.best) == self.everybody and not schedule.evictions
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchOutcome:
         """Search until the plan is proven best or time is over."""
         if self.is_settled:
             self.outcome.proven = Proven(self.everybody, 0, self.everybody)

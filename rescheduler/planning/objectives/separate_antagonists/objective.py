@@ -10,7 +10,7 @@ from rescheduler.model.columns.arrays import NOWHERE, IntArray
 from rescheduler.model.plan.plan import Status
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.assignment.assigning import Reassignment, cost_after, reassign
-from rescheduler.planning.assignment.assignment_problem import AssignmentProblem, Costs
+from rescheduler.planning.assignment.assignment_problem import AssignmentCosts, AssignmentProblem
 from rescheduler.planning.assignment.members import FEW_MOVABLE, affordable_members, assignment_of
 from rescheduler.planning.assignment.pairs import add_pairs
 from rescheduler.planning.assignment.staying import Staying
@@ -75,7 +75,7 @@ def assignment_for(problem: Problem, antagonists: Antagonists, limits: Remaining
     if found is None:
         return None
     members, nodes = found
-    costs = Costs()
+    costs = AssignmentCosts()
     add_pairs(costs, members, nodes, antagonists.conflicts, members.codes(None))
     return assignment_of(members, nodes, limits, costs)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rescheduler.backtest.policy_variants import read_variants
-from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
+from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
 from rescheduler.backtest.task import Task
 from rescheduler.policy.fields.policy import API_VERSION
 from tests.unit.adapters.api_objects import api_object, node_object
@@ -31,7 +31,7 @@ def replayed(tmp_path: Path, policy: str, snapshots: list[list[Any]], **task: An
     (tmp_path / "policy.yaml").write_text(policy)
     cases = read_variants([str(tmp_path / "policy.yaml")], [])
     like = Task(archive(tmp_path, snapshots), (), "", replay=True, **task)
-    found = run_backtest(BacktestRequest(like, Span()), cases, Here())
+    found = run_backtest(BacktestRequest(like, BacktestSpan()), cases, Here())
     assert found.failures == ()
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in found.document["rows"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rescheduler.composition.live.descheduling import Chosen, executor_for
+from rescheduler.composition.live.descheduling import ChosenVictims, executor_for
 from rescheduler.composition.live.ledgers import Ledgers
 from rescheduler.descheduler.carrying_out.steps import plan_to_carry_out, told
 from rescheduler.descheduler.foretelling import foretold_plan
@@ -42,7 +42,7 @@ class Carried:
         self.store = PrivateLedger()
         seen = self.world.read()
         foretold = foretold_plan(seen, written, DEFAULTS, OwnRules(PREDICT))
-        chosen = Chosen(written, PREDICT, Selection(), DEFAULTS)
+        chosen = ChosenVictims(written, PREDICT, Selection(), DEFAULTS)
         executor = executor_for(
             self.world, self.world.clock, chosen, 600.0, no_progress, Ledgers(self.store, None), "run"
         )

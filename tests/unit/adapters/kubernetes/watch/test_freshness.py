@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, KINDS
 from rescheduler.adapters.kubernetes.watch.freshness import FRESH_SECONDS, Freshness, StaleMirrorError
-from rescheduler.adapters.kubernetes.watch.kind_store import Scope
+from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.extension_points import ClusterError
 from tests.clocks import FakeClock
@@ -67,14 +67,14 @@ class Scene:
         return sum(asked.how == "proof" for asked in self.server.asked)
 
 
-ON_N1 = Scope("Pod", node="n1")
+ON_N1 = WatchedScope("Pod", node="n1")
 
 
 def test_a_silent_watch_is_proven_by_one_narrow_read() -> None:
     """Nothing has changed there, though other kinds have: the versions of its objects are the same."""
     scene = Scene()
     scene.server.put(NODES, node_object("n3"))
-    assert scene.freshness.prove([ON_N1, Scope("Pod", namespace="default")]) <= FRESH_SECONDS
+    assert scene.freshness.prove([ON_N1, WatchedScope("Pod", namespace="default")]) <= FRESH_SECONDS
     assert scene.proofs() == 2
 
 
@@ -104,7 +104,7 @@ def test_a_watch_that_lags_behind_is_found_out(change: str) -> None:
         scene.server.put(PODS, pod_object("on-n1", "n2"))
     with pytest.raises(StaleMirrorError, match="watch of Pod lags behind: default/"):
         scene.freshness.prove([ON_N1])
-    scene.freshness.prove([Scope("Node", name="n1")])
+    scene.freshness.prove([WatchedScope("Node", name="n1")])
     scene.turn("Pod")
     scene.freshness.prove([ON_N1])
 

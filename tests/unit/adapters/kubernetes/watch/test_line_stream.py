@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from rescheduler.adapters.kubernetes.client.answers import LineStream
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.client.failures import (
-    BusyError,
     ForbiddenError,
     InvalidRequestError,
     NotServedError,
     OutcomeUnknownError,
     PagesExpiredError,
+    ServerBusyError,
 )
 from rescheduler.extension_points import ClusterError
 from tests.unit.adapters.fake_api_server import serving, status
@@ -216,7 +216,7 @@ def test_a_chunk_that_breaks_off_is_a_broken_connection(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "error"),
     [(400, InvalidRequestError), (403, ForbiddenError), (404, NotServedError), (410, PagesExpiredError),
-     (422, InvalidRequestError), (429, BusyError), (503, BusyError), (500, ClusterError)],
+     (422, InvalidRequestError), (429, ServerBusyError), (503, ServerBusyError), (500, ClusterError)],
 )  # fmt: skip
 def test_refusals_are_told_apart(tmp_path: Path, code: int, error: type[Exception]) -> None:
     """Each status that a watch may be refused with is an error of its own, with the server's words."""
@@ -234,7 +234,7 @@ def test_a_busy_server_says_how_long(tmp_path: Path, asked: str, waits: float) -
     """Retry-After is passed on as far as it makes sense, and nothing waits for it here."""
     with serving(always(status(429, "busy")._replace(headers={"Retry-After": asked}))) as server:
         connection = connect(server.kubeconfig(tmp_path), read_only=True)
-        with pytest.raises(BusyError) as caught:
+        with pytest.raises(ServerBusyError) as caught:
             connection.stream(PATH, {}, read_timeout=5.0)
     assert caught.value.retry_after_seconds == waits
 

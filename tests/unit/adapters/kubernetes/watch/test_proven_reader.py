@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rescheduler.adapters.kubernetes.watch.kind_store import Scope
+from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.proven_reader import MOST_SCOPES, ProvenReader, scopes_of
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.cluster import Cluster
@@ -12,7 +12,7 @@ from tests.unit.adapters.kubernetes.watch.test_freshness import Scene
 from tests.unit.execution.worlds import fragmented, two_moves
 
 LISTED = Cluster(source="listed")
-ON_N1 = (Scope("Node", name="n1"), Scope("Pod", node="n1"), Scope("Pod", namespace="default"))
+ON_N1 = (WatchedScope("Node", name="n1"), WatchedScope("Pod", node="n1"), WatchedScope("Pod", namespace="default"))
 
 
 class Listing:
@@ -23,7 +23,7 @@ class Listing:
         return LISTED
 
 
-def _read(scene: Scene, scopes: Sequence[Scope]) -> Cluster:
+def _read(scene: Scene, scopes: Sequence[WatchedScope]) -> Cluster:
     return ProvenReader(scene.mirror, scene.freshness, Listing(), lambda: scopes, scene.clock).read()
 
 
@@ -42,7 +42,7 @@ def test_all_else_is_listed() -> None:
     """No plan runs, it rests on very many parts, the mirror lags behind, or a watch is lost."""
     scene = Scene()
     assert _read(scene, ()) is LISTED
-    assert _read(scene, [Scope("Pod", node=f"n{number}") for number in range(MOST_SCOPES + 1)]) is LISTED
+    assert _read(scene, [WatchedScope("Pod", node=f"n{number}") for number in range(MOST_SCOPES + 1)]) is LISTED
     scene.mirror.reflectors["Service"].problem = ClusterError("cut off")
     assert _read(scene, ON_N1) is LISTED
     scene.mirror.reflectors["Service"].problem = None
@@ -74,8 +74,11 @@ def test_a_plan_rests_on_its_nodes_and_namespaces() -> None:
     """Where pods come from and go to, what stands there, and budgets and owners beside them; and on the kill switch."""
     plan = two_moves(fragmented())
     found = set(scopes_of(plan, "holds"))
-    assert Scope("Namespace", name="holds") in found
+    assert WatchedScope("Namespace", name="holds") in found
     for move in plan.moves:
         for node in (move.from_node, move.to_node):
-            assert {Scope("Node", name=node), Scope("Pod", node=node)} <= found
-        assert {Scope("Pod", namespace="default"), Scope("PodDisruptionBudget", namespace="default")} <= found
+            assert {WatchedScope("Node", name=node), WatchedScope("Pod", node=node)} <= found
+        assert {
+            WatchedScope("Pod", namespace="default"),
+            WatchedScope("PodDisruptionBudget", namespace="default"),
+        } <= found

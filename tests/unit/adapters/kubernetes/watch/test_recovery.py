@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.adapters.kubernetes.client.failures import BusyError, OutcomeUnknownError
+from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError, ServerBusyError
 from rescheduler.adapters.kubernetes.watch.backoff import Backoff
 from rescheduler.adapters.kubernetes.watch.reflector import Recovery
 from rescheduler.adapters.kubernetes.watch.versions import is_older, number_of
@@ -52,7 +52,7 @@ def test_what_the_watch_tells_between_two_faults_counts() -> None:
 def test_an_outage_costs_no_list() -> None:
     """Neither refused nor broken connections, nor a busy server, say anything about the version we hold."""
     recovery = Recovery(Random(0))
-    for error in (ClusterError("refused"), OutcomeUnknownError("reset"), BusyError("busy", 1.0)) * 5:
+    for error in (ClusterError("refused"), OutcomeUnknownError("reset"), ServerBusyError("busy", 1.0)) * 5:
         remedy = recovery.after(error, has_synced=True)
         assert not remedy.reads_anew
         assert remedy.seconds > 0.0

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.kubernetes.client.failures import (
-    BusyError,
     ForbiddenError,
     InvalidRequestError,
     NotServedError,
     OutcomeUnknownError,
     PagesExpiredError,
+    ServerBusyError,
 )
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.watch.list_and_watch import WatchSettings
@@ -285,7 +285,7 @@ def test_a_busy_server_is_left_alone_for_as_long_as_it_asks(how: str) -> None:
     scene = Scene()
     scene.turns()
     busy = event("ERROR", {"code": 429, "message": "too many", "details": {"retryAfterSeconds": 7}})
-    scene.server.faults = [once(lines(busy) if how == "line" else watches(BusyError("too many", 7.0)))]
+    scene.server.faults = [once(lines(busy) if how == "line" else watches(ServerBusyError("too many", 7.0)))]
     assert scene.turns()[0] >= 7.0
     scene.turns()
     assert scene.sink.told == ["list"]

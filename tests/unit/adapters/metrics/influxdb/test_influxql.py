@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rescheduler.adapters.metrics.influxdb.influxql import newest_statement, regular_statement, slashed
-from rescheduler.adapters.metrics.influxdb.series import Selection, Span
+from rescheduler.adapters.metrics.influxdb.series import SeriesSelection, Span
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import DISK, NETWORK
@@ -33,7 +33,7 @@ def serving(cpu: Answer) -> Callable[[Request], Answer]:
 
 def test_names_and_texts_are_quoted() -> None:
     """A quote in a name ends nothing."""
-    wanted = Selection('c"pu\\', ("idle",), ('h"ost',), {"a'b": "it's \\"})
+    wanted = SeriesSelection('c"pu\\', ("idle",), ('h"ost',), {"a'b": "it's \\"})
     assert newest_statement(wanted, Span(1, 2)) == (
         'SELECT last("idle") AS "value" FROM "c\\"pu\\\\" WHERE time >= 1ms AND time < 2ms '
         'AND "a\'b" = \'it\\\'s \\\\\' GROUP BY "h\\"ost"'
@@ -42,7 +42,7 @@ def test_names_and_texts_are_quoted() -> None:
 
 def test_rates_are_taken_by_device_before_the_newest_is() -> None:
     """Counters of one device are added; the excluded devices are left out by the server."""
-    wanted = Selection("net", ("in", "out"), ("host", "nic"), {}, ("nic", "^lo$"), is_counter=True)
+    wanted = SeriesSelection("net", ("in", "out"), ("host", "nic"), {}, ("nic", "^lo$"), is_counter=True)
     assert newest_statement(wanted, Span(1, 2)) == (
         'SELECT last("rate") AS "value" FROM (SELECT non_negative_derivative("in", 1s) + '
         'non_negative_derivative("out", 1s) AS "rate" FROM "net" WHERE time >= 1ms AND time < 2ms '
@@ -52,7 +52,7 @@ def test_rates_are_taken_by_device_before_the_newest_is() -> None:
 
 def test_steps_begin_with_the_span() -> None:
     """Whatever the time of day."""
-    statement = regular_statement(Selection("m", ("f",), ("host",)), Span(70_000, 130_000), 60_000)
+    statement = regular_statement(SeriesSelection("m", ("f",), ("host",)), Span(70_000, 130_000), 60_000)
     assert "GROUP BY time(60000ms, 10000ms)" in statement
     assert statement.endswith("fill(none)")
 

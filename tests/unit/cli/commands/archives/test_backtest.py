@@ -207,11 +207,11 @@ def test_parquet_holds_the_same_rows(kept: str, tmp_path: Path, engine: Here) ->
 def asked_document(kept: str, tmp_path: Path, engine: Here) -> Any:
     """A document with two settings, without a command line."""
     from rescheduler.backtest.policy_variants import parse_set, read_variants
-    from rescheduler.backtest.running import BacktestRequest, Span, run_backtest
+    from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
     from rescheduler.backtest.task import Task
 
     cases = read_variants([str(tmp_path / "empty.yaml")], [parse_set("limits.maxEvictions=0,9")])
-    return run_backtest(BacktestRequest(Task(kept, (), ""), Span()), cases, engine).document
+    return run_backtest(BacktestRequest(Task(kept, (), ""), BacktestSpan()), cases, engine).document
 
 
 def test_a_table_tells_policies_apart(kept: str, tmp_path: Path, shell: Shell, engine: Here) -> None:
