@@ -148,8 +148,8 @@ class Connection:
     def stream(self, path: str, params: Mapping[str, str], *, read_timeout: float) -> LineStream:
         """The lines of an answer that goes on, from where it begins; close it when done.
 
-        ``read_timeout``: seconds of silence after which the iteration fails. Raises as ``get`` does, but BusyError at
-        once where the server has too much to do.
+        ``read_timeout``: seconds of silence after which the iteration fails. Raises as ``get`` does, but
+        ServerBusyError at once where the server has too much to do.
         """
         answer, failure = self._begin_stream(path, params, read_timeout)
         if answer.status == 401:
