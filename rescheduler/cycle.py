@@ -6,13 +6,14 @@ carries a plan out is ``execution/run/executor.py``, put together in ``compositi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from msgspec.structs import replace as with_changes
 
 from rescheduler.checker.checker import check_plan, check_rest
-from rescheduler.checker.recounts.recounts import recounts_of
+from rescheduler.checker.recounts.recounts import Recount, recounts_of
 from rescheduler.costs.node_prices import node_prices, price_warnings
 from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.disruption.absent_kinds import absent_kinds
@@ -37,7 +38,7 @@ from rescheduler.planning.lexicographic.lexicographic import plan_in_order
 from rescheduler.planning.objectives import objectives_of
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.moving_together import groups_moving_together
-from rescheduler.planning.problem.objective import ObjectiveSetting
+from rescheduler.planning.problem.objective import ObjectiveSetting, PlanningObjective
 from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.policy.fields.objectives import SpreadLoadArgs
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, with_unrest
@@ -77,8 +78,20 @@ class CycleOptions:
     wanted: Mapping[str, Wanted] = field(default_factory=dict)
 
 
-def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
-    """Propose moves for a snapshot and prove them; a plan that the checker refuses is withdrawn and says so."""
+class Asked(NamedTuple):
+    """Objectives of somebody else in place of the policy's, and how what they reach is counted again, by name."""
+
+    objectives: Sequence[PlanningObjective]
+    recounts: Mapping[str, Recount]
+
+
+def make_plan(
+    cluster: Cluster, policy: Policy, options: CycleOptions, asked: Callable[[Columns], Asked] | None = None
+) -> Plan:
+    """Propose moves for a snapshot and prove them; a plan that the checker refuses is withdrawn and says so.
+
+    ``asked``: what to plan for (None: the policy's objectives).
+    """
     deadline = Deadline(options.clock, policy.limits.deadline)
     options.progress("deciding what may move")
     schedulers = options.schedulers
@@ -95,14 +108,19 @@ def make_plan(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
         left=options.left,
     )
     policy = _without(policy, options.waiting)
-    plan = _plan_within(deadline, eligibility, cluster, policy, options)
+    plan = _plan_within(deadline, eligibility, cluster, policy, options, asked)
     if options.is_daemon and plan.moves:
         plan = _ramped_up(plan, eligibility, cluster, policy, options)
     return with_changes(plan, warnings=(*plan.warnings, *_warnings(plan, cluster, policy, options)))
 
 
 def _plan_within(
-    deadline: Deadline, eligibility: Eligibility, cluster: Cluster, policy: Policy, options: CycleOptions
+    deadline: Deadline,
+    eligibility: Eligibility,
+    cluster: Cluster,
+    policy: Policy,
+    options: CycleOptions,
+    asked: Callable[[Columns], Asked] | None = None,
 ) -> Plan:
     """The best plan that moves and helps nobody but whom an eligibility lets, proven."""
     schedulers = options.schedulers
@@ -119,14 +137,18 @@ def _plan_within(
         together=groups_moving_together(cluster, policy.disruption.move_together),
         progress=options.progress,
     )
-    observed = _observed(policy, schedulers.load.windows(cluster), prediction.columns)
-    policy = with_targets_as_numbers(policy, prediction.columns, observed)
     prices = node_prices(policy, cluster)
-    so_far = plan_in_order(objectives_of(policy, ObjectiveSetting(prediction.columns, observed, prices)), request)
+    if asked is None:
+        observed = _observed(policy, schedulers.load.windows(cluster), prediction.columns)
+        policy = with_targets_as_numbers(policy, prediction.columns, observed)
+        setting = ObjectiveSetting(prediction.columns, observed, prices)
+        wanted = Asked(objectives_of(policy, setting), recounts_of(policy, cluster, observed, prices))
+    else:
+        wanted = asked(prediction.columns)
+    so_far = plan_in_order(wanted.objectives, request)
     plan = plan_document(prediction, eligibility, so_far)
     options.progress("proving the plan")
-    recounts = recounts_of(policy, cluster, observed, prices)
-    violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster), recounts)
+    violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster), wanted.recounts)
     if violations:
         plan = withdrawn_plan(plan, [violation.message for violation in violations])
     return plan if prices is None else with_changes(plan, cost=plan_cost(plan, cluster, prices))

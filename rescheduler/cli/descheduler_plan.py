@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags
@@ -25,18 +25,36 @@ if TYPE_CHECKING:
     from rescheduler.cli.commands.acting.apply import ApplyFlags
     from rescheduler.composition.foretelling import GivenFiles
     from rescheduler.descheduler.policy_file import DeschedulerPolicy
+    from rescheduler.extension_points import LedgerReading
     from rescheduler.model.objects.cluster import Cluster
+    from rescheduler.model.objects.measured_use import QueryAnswer
     from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
+    from rescheduler.model.plan.plan import Plan
     from rescheduler.policy.fields.policy import Policy
+    from rescheduler.scheduling.schedulers import Schedulers
+
+
+class Improved(NamedTuple):
+    """A plan for the ends of a policy's plugins, and what it was made from and within."""
+
+    cluster: Cluster
+    plan: Plan
+    policy: Policy
+    schedulers: Schedulers
+    earlier: LedgerReading
 
 
 def foretold(options: PlanFlags, files: GivenFiles) -> int:
     """Walk one cycle of the policy among ``files``; nothing is written."""
     from rescheduler.composition import foretelling
+    from rescheduler.composition.load.measured_use import with_measured_use
 
-    written, beside, policy = _policies(options, files)
+    refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
+    written, beside, own, policy, answer = _given(options, files)
+    _tell_of_guidance(own)
     with shown_progress() as progress:
         cluster, schedulers = read_world(beside, policy, progress, with_details=True)
+        cluster = with_measured_use(cluster, written, cluster_options_from(beside), answer, _say)
         plan = foretelling.plan(
             cluster,
             written,
@@ -60,7 +78,9 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
         raise UsageError("--plan brings its own moves, and so does a DeschedulerPolicy; give one of them")
     if options.events:
         raise UsageError("--events: a DeschedulerPolicy is carried out without them; leave it out")
-    written, beside, policy = _policies(options, files)
+    refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
+    written, beside, own, policy, answer = _given(options, files)
+    _tell_of_guidance(own)
     with shown_progress() as progress:
         predictions = predictions_from(beside, policy, progress)
         question = _Question(options, progress)
@@ -73,6 +93,7 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
                 selection=selection_from(options),
                 schedulers=predictions.schedulers,
                 timeout_seconds=options.timeout,
+                recorded=answer,
                 progress=progress,
             )
         except ExecutionInterruptedError as stop:
@@ -90,24 +111,67 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
     return NOT_EMPTY if options.exit_code and result.moves else DONE
 
 
-def _policies(options: PlanFlags, files: GivenFiles) -> tuple[DeschedulerPolicy, PlanFlags, Policy]:
-    """The one DeschedulerPolicy, the options without it, and our own policy beside it."""
+def improved(options: PlanFlags, files: GivenFiles) -> Improved:
+    """Plan for the ends of the policy among ``files``; nothing is written."""
     from rescheduler.composition import foretelling
+    from rescheduler.composition.load.measured_use import with_measured_use
+
+    written, beside, policy, _, answer = _given(options, files)
+    with shown_progress() as progress:
+        cluster, schedulers = read_world(beside, policy, progress, with_details=True)
+        cluster = with_measured_use(cluster, written, cluster_options_from(beside), answer, _say)
+        earlier = earlier_evictions(beside, policy, cluster)
+        plan = foretelling.improve(
+            cluster,
+            written,
+            policy,
+            selection=selection_from(options),
+            schedulers=schedulers,
+            earlier=earlier,
+            seed=options.seed,
+            progress=progress,
+        )
+    return Improved(cluster, plan, policy, schedulers, earlier)
+
+
+class _Given(NamedTuple):
+    """The policy, the options without its file, and our own policy beside it, as it is and for foretelling.
+
+    ``answer``: Prometheus' answer among the options.
+    """
+
+    written: DeschedulerPolicy
+    beside: PlanFlags
+    policy: Policy
+    predicting: Policy
+    answer: QueryAnswer | None
+
+
+def _say(text: str) -> None:
+    warn([text])
+
+
+def _given(options: PlanFlags, files: GivenFiles) -> _Given:
+    from rescheduler.composition import foretelling
+    from rescheduler.composition.load.measured_use import usage_file_of
     from rescheduler.daemon.plugins import load_policy
 
-    refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
     if options.objective:
         raise UsageError("--objective: a DeschedulerPolicy brings its own plugins; leave it out")
     if options.prices:
         raise UsageError("--prices: a DeschedulerPolicy knows no money; leave it out")
     written = foretelling.read_only_one(files)
     assert written is not None  # else nobody asks
-    beside = replace(options, policy=[*files.own])
+    usage, answer = usage_file_of(options.usage)
+    beside = replace(options, policy=[*files.own], usage=usage)
     own = load_policy(files.own)
-    policy = overridden_by(beside, foretelling.policy_beside(own, files.own))
-    if "guidance" in own.model_fields_set and own.guidance is not policy.guidance:
+    predicting = overridden_by(beside, foretelling.policy_beside(own, files.own))
+    return _Given(written, beside, overridden_by(beside, own), predicting, answer)
+
+
+def _tell_of_guidance(own: Policy) -> None:
+    if "guidance" in own.model_fields_set and own.guidance.value != "Predict":
         warn([f"guidance: {own.guidance} has no effect on a DeschedulerPolicy: its victims go where they are sent"])
-    return written, beside, policy
 
 
 class _Question:

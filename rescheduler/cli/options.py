@@ -156,6 +156,20 @@ class PlanFlags(PlanningFlags):
     ] = False  # fmt: skip
 
 
+@dataclass(frozen=True)
+class ImprovingFlags(PlanFlags):
+    """The options of every plan, and what becomes of a DeschedulerPolicy."""
+
+    improve: Annotated[
+        bool,
+        typer.Option(
+            "--improve", help="With a DeschedulerPolicy: plan for the end that each of its plugins is after, in place "
+            "of foretelling what descheduler does",
+            show_default=False, rich_help_panel="Policy",
+        ),
+    ] = False  # fmt: skip
+
+
 def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Spread the command's parameter ``options``, one of the classes here, out into options of the command line."""
     hints = get_type_hints(command, include_extras=True)

@@ -6,19 +6,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
+from rescheduler.cycle import Asked, CycleOptions, make_plan
 from rescheduler.descheduler.converting.convert import converted
-from rescheduler.descheduler.foretelling import foretold_plan
+from rescheduler.descheduler.foretelling import foretold_plan, walked
+from rescheduler.descheduler.improving.improving import Ends, within_limits
 from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import (
     DeschedulerPolicy,
     is_descheduler_text,
     read_descheduler_policy,
 )
-from rescheduler.extension_points import LedgerReading
+from rescheduler.extension_points import Clock, LedgerReading, Progress, no_progress
+from rescheduler.model.columns.columns import Columns
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
+from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Guidance, Policy
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.policy_text import MOST_BYTES
@@ -98,6 +103,31 @@ def plan(
     """Walk one cycle; writes nothing."""
     stop = stop_file(policy.stop.file) or earlier.stop
     return foretold_plan(cluster, written, schedulers, OwnRules(policy, selection, earlier.ledger, stop))
+
+
+def improve(
+    cluster: Cluster,
+    written: DeschedulerPolicy,
+    policy: Policy,
+    *,
+    selection: Selection,
+    schedulers: Schedulers,
+    earlier: LedgerReading,
+    seed: int = 0,
+    clock: Clock | None = None,
+    progress: Progress = no_progress,
+) -> Plan:
+    """Plan for the ends of the policy's plugins; writes nothing."""
+    ends = Ends(walked(cluster, written, schedulers), written)
+    stop = stop_file(policy.stop.file) or earlier.stop
+    options = CycleOptions(
+        clock or SystemClock(), schedulers, selection, seed, progress, ledger=earlier.ledger, stop=stop
+    )
+
+    def asked(columns: Columns) -> Asked:
+        return Asked(ends.asked(columns), ends.recounts())
+
+    return ends.beside(make_plan(cluster, within_limits(policy, written), options, asked), schedulers)
 
 
 def _bytes(file: str) -> bytes:

@@ -79,9 +79,18 @@ class Cycle:
     """
 
     def __init__(
-        self, cluster: Cluster, nodes: LabelSelector | None, limits: CycleLimits, gate: OwnGate | None = None
+        self,
+        cluster: Cluster,
+        nodes: LabelSelector | None,
+        limits: CycleLimits,
+        providers: frozenset[str] = frozenset(),
+        gate: OwnGate | None = None,
     ) -> None:
-        """``nodes``: those that plugins see; None: every ready one. ``gate``: ours, whose no is a failed eviction."""
+        """``nodes``: those that plugins see; None: every ready one. ``providers``: sources of measured use.
+
+        ``gate``: ours, whose no is a failed eviction.
+        """
+        self.providers = providers
         self.cluster = cluster
         self.now = cluster.taken_at
         self.ready = tuple(node for node in cluster.nodes if node.is_ready)
@@ -260,31 +269,34 @@ def run_cycle(
     profiles: Sequence[DeschedulerProfile],
     nodes: LabelSelector | None,
     limits: CycleLimits,
+    providers: frozenset[str] = frozenset(),
     gate: OwnGate | None = None,
 ) -> CycleResult:
     """Deschedule points of all profiles in order, then their balance points; nothing with fewer than two nodes."""
-    cycle = Cycle(cluster, nodes, limits, gate)
+    cycle = Cycle(cluster, nodes, limits, providers, gate)
     if len(cycle.nodes) < 2:
         message = f"{len(cycle.nodes)} ready nodes; with fewer than 2 nothing is done"
         return CycleResult(
-            (), tuple(PluginRun(plugin.name, profile.name, 0, message) for profile, plugin in _turns(profiles))
+            (), tuple(PluginRun(plugin.name, profile.name, 0, message) for profile, plugin in turns_of(profiles))
         )
-    tools = {id(profile): _tools(cycle, profile) for profile in profiles}
+    tools = {id(profile): tools_of(cycle, profile) for profile in profiles}
     runs = []
-    for profile, plugin in _turns(profiles):
+    for profile, plugin in turns_of(profiles):
         step = PluginTurn(cycle, plugin.name, profile.name, *tools[id(profile)])
         message = plugin.run(step, plugin.arguments)
         runs.append(PluginRun(plugin.name, profile.name, step.evictions, message))
     return CycleResult(tuple(cycle.chosen), tuple(runs))
 
 
-def _turns(profiles: Sequence[DeschedulerProfile]) -> Iterable[tuple[DeschedulerProfile, EnabledPlugin]]:
+def turns_of(profiles: Sequence[DeschedulerProfile]) -> Iterable[tuple[DeschedulerProfile, EnabledPlugin]]:
+    """Plugins in running order."""
     for profile in profiles:
         yield from ((profile, plugin) for plugin in profile.deschedule)
     for profile in profiles:
         yield from ((profile, plugin) for plugin in profile.balance)
 
 
-def _tools(cycle: Cycle, profile: DeschedulerProfile) -> tuple[DefaultEvictor, Fitting]:
+def tools_of(cycle: Cycle, profile: DeschedulerProfile) -> tuple[DefaultEvictor, Fitting]:
+    """What all plugins of a profile ask."""
     fitting = Fitting(cycle.ready, cycle.listed, profile.targets)
     return DefaultEvictor(cycle.cluster, profile.evictor, profile.threshold, fitting, cycle.evicted), fitting

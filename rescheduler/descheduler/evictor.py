@@ -178,10 +178,11 @@ class DefaultEvictor:
 
     def may_go_now(self, pod: Pod) -> bool:
         """What is asked before an eviction: room elsewhere, and the labels of its namespace."""
-        arguments = self._arguments
-        if arguments.node_fit and not self._fitting.fits_another(pod):
-            return False
-        wanted = arguments.namespace_label_selector
+        return self.is_in_namespace(pod) and (not self._arguments.node_fit or self._fitting.fits_another(pod))
+
+    def is_in_namespace(self, pod: Pod) -> bool:
+        """Whether the labels of its namespace let a pod go."""
+        wanted = self._arguments.namespace_label_selector
         return wanted is None or selects(wanted.read(), self._cluster.namespace_labels.get(pod.namespace, {}))
 
     def allows(self, pod: Pod) -> bool:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from rescheduler.descheduler.cycle import (
     CycleLimits,
+    CycleResult,
     DeschedulerProfile,
     EnabledPlugin,
+    OwnGate,
     PluginRun,
     run_cycle,
 )
 from rescheduler.descheduler.evictor import DefaultEvictorArguments
+from rescheduler.descheduler.landing import Landed, foretell
 from rescheduler.descheduler.own_rules import OwnRules, PluginOfProfile, tried
 from rescheduler.descheduler.plugins import PLUGINS
 from rescheduler.descheduler.plugins.pod_states import (
@@ -17,7 +23,7 @@ from rescheduler.descheduler.plugins.pod_states import (
     PodLifeTimeArguments,
     TooManyRestartsArguments,
 )
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, EnabledProfile
+from rescheduler.descheduler.policy_file import DeschedulerPolicy, EnabledProfile, given_providers
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.objects.cluster import Cluster
@@ -34,18 +40,11 @@ def foretold_plan(cluster: Cluster, written: DeschedulerPolicy, schedulers: Sche
     ``cluster`` must hold ``pod_details``.
     """
     cluster = schedulers.configured(cluster)
-    fields = written.fields
-    limits = CycleLimits(
-        fields.max_no_of_pods_to_evict_per_node,
-        fields.max_no_of_pods_to_evict_per_namespace,
-        fields.max_no_of_pods_to_evict_total,
-    )
-    profiles = [_profile(profile, cluster) for profile in written.profiles]
-    cycle = run_cycle(cluster, profiles, written.node_selector, limits)
+    cycle = _cycle(cluster, written)
     moves, refusals = tried(
         cluster,
         cycle,
-        lambda own: run_cycle(cluster, profiles, written.node_selector, limits, own),
+        lambda own: _cycle(cluster, written, own),
         gate,
         schedulers,
         by_state(written),
@@ -73,6 +72,48 @@ def by_state(written: DeschedulerPolicy) -> frozenset[PluginOfProfile]:
         if isinstance(arguments, TooManyRestartsArguments | FailedPodsArguments)
         or (isinstance(arguments, PodLifeTimeArguments) and arguments.goes_by_state)
     )
+
+
+class Walk(NamedTuple):
+    """One cycle on a cluster, and where the replacements of its victims land, by the victim's key."""
+
+    cluster: Cluster
+    cycle: CycleResult
+    landed: Mapping[str, Landed]
+
+
+def walked(cluster: Cluster, written: DeschedulerPolicy, schedulers: Schedulers) -> Walk:
+    """Walk one cycle; nobody's rules but descheduler's count. Raises as ``foretold_plan``."""
+    cluster = schedulers.configured(cluster)
+    cycle = _cycle(cluster, written)
+    victims = [chosen for chosen in cycle.chosen if chosen.refusal is None]
+    landed = foretell(cluster, victims, schedulers)
+    return Walk(cluster, cycle, dict(zip((chosen.pod.key for chosen in victims), landed, strict=True)))
+
+
+def _cycle(cluster: Cluster, written: DeschedulerPolicy, own: OwnGate | None = None) -> CycleResult:
+    profiles = profiles_of(written, cluster)
+    return run_cycle(cluster, profiles, written.node_selector, limits_of(written), providers_of(written), own)
+
+
+def limits_of(written: DeschedulerPolicy) -> CycleLimits:
+    """How many pods the file lets go in one cycle."""
+    fields = written.fields
+    return CycleLimits(
+        fields.max_no_of_pods_to_evict_per_node,
+        fields.max_no_of_pods_to_evict_per_namespace,
+        fields.max_no_of_pods_to_evict_total,
+    )
+
+
+def providers_of(written: DeschedulerPolicy) -> frozenset[str]:
+    """Sources of measured use that the file gives."""
+    return given_providers(written.fields)
+
+
+def profiles_of(written: DeschedulerPolicy, cluster: Cluster) -> list[DeschedulerProfile]:
+    """Its profiles, ready to be walked on a cluster. Raises as ``foretold_plan``."""
+    return [_profile(profile, cluster) for profile in written.profiles]
 
 
 def _profile(written: EnabledProfile, cluster: Cluster) -> DeschedulerProfile:

@@ -298,9 +298,7 @@ class _Policy:
         self._find_unused_providers(fields, wanted)
 
     def _find_unused_providers(self, fields: PolicyFields, wanted: set[str]) -> None:
-        given = {provider.source for provider in fields.metrics_providers}
-        if fields.metrics_collector is not None and fields.metrics_collector.enabled:
-            given.add("KubernetesMetrics")
+        given = given_providers(fields)
         for number, provider in enumerate(fields.metrics_providers):
             if provider.source not in wanted:
                 self._find(("metricsProviders", number), f"no plugin asks {provider.source} for usage")
@@ -311,6 +309,13 @@ class _Policy:
     def _find_in_arguments(self, path: Path, arguments: DeschedulerArguments) -> None:
         for below, text in argument_findings(arguments):
             self._find((*path, *below), text)
+
+
+def given_providers(fields: PolicyFields) -> frozenset[str]:
+    """Sources of measured use that are set up; ``metricsCollector`` stands for one."""
+    is_collected = fields.metrics_collector is not None and fields.metrics_collector.enabled
+    older = ["KubernetesMetrics"] if is_collected else []
+    return frozenset([*(provider.source for provider in fields.metrics_providers), *older])
 
 
 _NO_SOURCE: Final = "metricsUtilization names no source"

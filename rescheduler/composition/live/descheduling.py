@@ -13,6 +13,7 @@ from rescheduler.composition.foretelling import plan
 from rescheduler.composition.live.carrying_out import carried_out
 from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions
+from rescheduler.composition.load.measured_use import with_measured_use
 from rescheduler.descheduler.carrying_out.executor import DeschedulingExecutor, FinishedPods
 from rescheduler.descheduler.carrying_out.proving import prove_foretold
 from rescheduler.descheduler.carrying_out.steps import is_chosen, plan_to_carry_out, told
@@ -29,6 +30,7 @@ from rescheduler.execution.run.resuming import rest_of
 from rescheduler.extension_points import Clock, ExecutionTarget, Progress, no_progress
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.measured_use import QueryAnswer
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
 from rescheduler.model.plan.plan import Move, Plan, Refusal
@@ -97,11 +99,16 @@ def apply(
     selection: Selection,
     schedulers: Callable[[Cluster], Schedulers],
     timeout_seconds: float,
+    recorded: QueryAnswer | None = None,
     progress: Progress = no_progress,
 ) -> ForetoldResult | None:
-    """Walk one cycle and carry out what our own gate lets go; None if ``confirm`` said no. Raises ClusterError."""
+    """Walk one cycle and carry out what our own gate lets go; None if ``confirm`` said no. Raises ClusterError.
+
+    ``recorded``: an answer that stands in for Prometheus'.
+    """
     said: list[str] = []
     cluster = read_cluster(replace(options, with_details=True), progress)
+    cluster = with_measured_use(cluster, written, options, recorded, said.append)
     chosen = ChosenVictims(written, policy, selection, schedulers(cluster))
     earlier = earlier_evictions(options, policy, cluster, said.append)
     foretold = plan(cluster, written, policy, selection=selection, schedulers=chosen.schedulers, earlier=earlier)

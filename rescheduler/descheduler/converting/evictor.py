@@ -9,7 +9,7 @@ from rescheduler.descheduler.arguments import Selector
 from rescheduler.descheduler.converting.draft import PolicyDraft
 from rescheduler.descheduler.evictor import ON_BY_DEFAULT, DefaultEvictorArguments, PriorityThreshold
 from rescheduler.model.objects.workload import SYSTEM_CLASSES
-from rescheduler.policy.fields.values import format_duration
+from rescheduler.policy.fields.values import LONGEST_SECONDS, format_duration
 
 DISABLED: Final = {
     "DaemonSetPods": "pods of DaemonSets are never moved: they would come back to the same node",
@@ -49,8 +49,10 @@ def _convert_scope(draft: PolicyDraft, path: str, evictor: DefaultEvictorArgumen
         found = written(evictor.namespace_label_selector)
         draft.put("scope", "namespaceSelector", found, f"{path}.namespaceLabelSelector")
     if evictor.min_pod_age is not None and evictor.min_pod_age >= 0:
-        text = f"{path}.minPodAge; there it counts from the start of the pod, here from its creation"
-        draft.put("scope", "minimumAge", format_duration(ceil(evictor.min_pod_age * 1000) / 1000), text)
+        age = min(ceil(evictor.min_pod_age * 1000) / 1000, LONGEST_SECONDS)
+        longer = "; ten years at most can be written" if age < evictor.min_pod_age else ""
+        text = f"{path}.minPodAge; there it counts from the start of the pod, here from its creation{longer}"
+        draft.put("scope", "minimumAge", format_duration(age), text)
     if evictor.priority_threshold is not None:
         _convert_threshold(draft, f"{path}.priorityThreshold", evictor)
 

@@ -51,17 +51,22 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 def remove_untolerating_pods(step: PluginTurn, arguments: NodeTaintsArguments) -> str:
     """Pods that do not tolerate a NoSchedule taint of their node; never NoExecute, which others see to."""
-    effects = ("NoSchedule", SOFT) if arguments.include_prefer_no_schedule else ("NoSchedule",)
     for node in step.nodes:
-        taints = [taint for taint in node.taints if taint.effect in effects and _is_looked_at(taint, arguments)]
         victims = (
             (pod, f"does not tolerate a taint of {node.name}")
             for pod in step.wanted(node, arguments)
-            if not tolerates_all(pod.spec.tolerations, taints)
+            if is_untolerated(node, pod, arguments)
         )
         if not step.evict_each(victims):
             break
     return ""
+
+
+def is_untolerated(node: Node, pod: Pod, arguments: NodeTaintsArguments) -> bool:
+    """Whether the pod does not tolerate a taint of a node that the plugin looks at."""
+    effects = ("NoSchedule", SOFT) if arguments.include_prefer_no_schedule else ("NoSchedule",)
+    taints = [taint for taint in node.taints if taint.effect in effects and _is_looked_at(taint, arguments)]
+    return not tolerates_all(pod.spec.tolerations, taints)
 
 
 def _is_looked_at(taint: Taint, arguments: NodeTaintsArguments) -> bool:
@@ -85,18 +90,28 @@ def remove_misplaced_pods(step: PluginTurn, arguments: NodeAffinityArguments) ->
 
 def _not_let_on(step: PluginTurn, node: Node, arguments: NodeAffinityArguments) -> Iterator[tuple[Pod, str]]:
     for pod in step.wanted(node, arguments):
-        rules = pod.spec.node_affinity
-        if rules is None or rules.required is None or step.fitting.matches(pod, node):
+        if not has_required(pod) or step.fitting.matches(pod, node):
             continue
         if step.fitting.fits_any(pod, step.nodes):
             yield pod, f"its node affinity does not let it on {node.name}"
 
 
+def has_required(pod: Pod) -> bool:
+    """Whether it has required node affinity; a node selector alone does not count."""
+    rules = pod.spec.node_affinity
+    return rules is not None and rules.required is not None
+
+
 def _not_liked_best(step: PluginTurn, node: Node, arguments: NodeAffinityArguments) -> Iterator[tuple[Pod, str]]:
     for pod in step.wanted(node, arguments):
-        rules = pod.spec.node_affinity
-        if rules is None or not rules.preferred:
-            continue
-        best = max(step.fitting.preference(pod, other) for other in step.nodes)
-        if best > step.fitting.preference(pod, node) and step.fitting.fits_any(pod, step.nodes):
+        if is_liked_less(step, pod, node) and step.fitting.fits_any(pod, step.nodes):
             yield pod, f"its node affinity likes another node better than {node.name}"
+
+
+def is_liked_less(step: PluginTurn, pod: Pod, node: Node) -> bool:
+    """Whether a pod's preferred node affinity likes another node of the cycle better."""
+    rules = pod.spec.node_affinity
+    if rules is None or not rules.preferred:
+        return False
+    best = max(step.fitting.preference(pod, other) for other in step.nodes)
+    return best > step.fitting.preference(pod, node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -15,15 +15,17 @@ from rescheduler.descheduler.arguments import (
     refused,
 )
 from rescheduler.descheduler.cycle import PluginTurn, Reply
-from rescheduler.descheduler.fitting import tolerates_all, used_by
-from rescheduler.model.objects.node import Node
+from rescheduler.descheduler.fitting import tolerates_all
+from rescheduler.descheduler.plugins.usage_sources import (
+    METRIC_RESOURCE,
+    Requested,
+    TrackedUse,
+    UsageFailureError,
+    UsageSource,
+    measured_source,
+)
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.objects.resources import CPU, MEMORY, PODS
 from rescheduler.policy.fields.policy_model import PolicyModel
-
-METRIC_RESOURCE = "MetricResource"
-"""The one pseudo resource that usage from Prometheus is measured in."""
-
 
 # Nodes that carry little or much.
 
@@ -113,72 +115,92 @@ class HighNodeUtilizationArguments(_UtilizationArguments):
     eviction_modes: tuple[Literal["OnlyThresholdingResources"], ...] = ()
 
 
-class TrackedUse(NamedTuple):
-    """A node with its size and what is used of it, in millicores or units; ``shares`` in percent of its size."""
+class Judged(NamedTuple):
+    """Which nodes a plugin takes pods from, and which are thought to take them.
 
-    node: Node
-    size: Mapping[str, int]
-    used: Counter[str]
-    shares: Mapping[str, float]
+    ``bounds``: up to where a target may be filled, in percent. ``message``: why nothing is done; "": it is.
+    ``source``: None where it could not be asked.
+    """
 
-    def is_above(self, bounds: Mapping[str, float]) -> bool:
-        """Whether any share is above its bound; a resource that the node lacks counts as 0."""
-        return any(self.shares.get(name, 0.0) > bound for name, bound in bounds.items())
+    source: UsageSource | None
+    uses: list[TrackedUse]
+    sources: list[TrackedUse]
+    targets: list[TrackedUse]
+    bounds: Mapping[str, float]
+    message: str
+
+
+def judge_for_relief(step: PluginTurn, arguments: LowNodeUtilizationArguments) -> Judged:
+    """LowNodeUtilization: nodes above ``targetThresholds``, and those below ``thresholds``."""
+    try:
+        source = _source_of(step, arguments)
+        uses = [source.of_node(node) for node in step.nodes]
+    except UsageFailureError as error:
+        return Judged(None, [], [], [], {}, f"{error}: the plugin ends with an error")
+    low, high = dict(arguments.thresholds), dict(arguments.target_thresholds)
+    if arguments.use_deviation_thresholds:
+        means = _means(uses, arguments.thresholds)
+        low = {name: _clamped(means.get(name, 0.0) - span) for name, span in low.items()}
+        high = {name: _clamped(means.get(name, 0.0) + span) for name, span in high.items()}
+    under = [use for use in uses if not use.node.is_unschedulable and not use.is_above(low)]
+    names = {use.node.name for use in under}
+    over = [use for use in uses if use.node.name not in names and use.is_above(high)]
+    message = _why_nothing(under, over, uses, arguments.number_of_nodes, "above targetThresholds")
+    return Judged(source, uses, over, under, high, message)
 
 
 def relieve_high_nodes(step: PluginTurn, arguments: LowNodeUtilizationArguments) -> str:
     """LowNodeUtilization: from nodes above ``targetThresholds``, while those below ``thresholds`` have room."""
-    if arguments.metrics_utilization is not None:
-        return _without_samples(arguments)
-    uses = [_use_of(step, node) for node in step.nodes]
-    bounds = {use.node.name: (arguments.thresholds, arguments.target_thresholds) for use in uses}
-    if arguments.use_deviation_thresholds:
-        means = _means(uses, arguments.thresholds)
-        low = {name: _clamped(means.get(name, 0.0) - span) for name, span in arguments.thresholds.items()}
-        high = {name: _clamped(means.get(name, 0.0) + span) for name, span in arguments.target_thresholds.items()}
-        bounds = {use.node.name: (low, high) for use in uses}
-    under = [use for use in uses if not use.node.is_unschedulable and not use.is_above(bounds[use.node.name][0])]
-    names = {use.node.name for use in under}
-    over = [use for use in uses if use.node.name not in names and use.is_above(bounds[use.node.name][1])]
-    message = _why_nothing(under, over, uses, arguments.number_of_nodes, "above targetThresholds")
-    if message:
-        return message
+    judged = judge_for_relief(step, arguments)
+    if judged.source is None or judged.message:
+        return judged.message
     limit = None if arguments.eviction_limits is None else arguments.eviction_limits.node
-    kept_out = arguments.evictable_namespaces
-    flow = _Flow(step, under, lambda use: bounds[use.node.name][1], arguments.thresholds, limit, kept_out)
-    for use in sorted(over, key=lambda use: -_weight(flow.tracked, use)):
-        caps = _caps(use, bounds[use.node.name][1], flow.tracked)
+    flow = _Flow(step, judged, judged.source, limit, arguments.evictable_namespaces)
+    for use in sorted(judged.sources, key=lambda use: -_weight(flow.tracked, use)):
+        caps = _caps(use, judged.bounds, flow.tracked)
         pods = [pod for pod in step.pods_on(use.node) if step.evictor.is_evictable(pod)]
         if not flow.evict_from(use, pods, "is above targetThresholds", caps):
             break
     return ""
 
 
-def vacate_low_nodes(step: PluginTurn, arguments: HighNodeUtilizationArguments) -> str:
-    """HighNodeUtilization: everything from nodes at or below ``thresholds``, while the others have room."""
-    uses = [_use_of(step, node) for node in step.nodes]
+def judge_for_vacating(step: PluginTurn, arguments: HighNodeUtilizationArguments) -> Judged:
+    """HighNodeUtilization: nodes at or below ``thresholds``, and the others."""
+    source = Requested(step, arguments.thresholds)
+    uses = [source.of_node(node) for node in step.nodes]
     under = [use for use in uses if not use.is_above(arguments.thresholds)]
     names = {use.node.name for use in under}
     targets = [use for use in uses if use.node.name not in names and not use.node.is_unschedulable]
     message = _why_nothing(under, targets, uses, arguments.number_of_nodes, "to take their pods")
-    if message:
-        return message
-    whole = dict.fromkeys(arguments.thresholds, 100.0)
-    flow = _Flow(step, targets, lambda _: whole, arguments.thresholds, None, arguments.evictable_namespaces)
-    for use in sorted(under, key=lambda use: _weight(flow.tracked, use)):
-        pods = [pod for pod in step.pods_on(use.node) if step.evictor.is_evictable(pod)]
-        if arguments.eviction_modes:
-            pods = [pod for pod in pods if any(dict(pod.spec.requests).get(name) for name in arguments.thresholds)]
+    return Judged(source, uses, under, targets, dict.fromkeys(arguments.thresholds, 100.0), message)
+
+
+def vacate_low_nodes(step: PluginTurn, arguments: HighNodeUtilizationArguments) -> str:
+    """HighNodeUtilization: everything from nodes at or below ``thresholds``, while the others have room."""
+    judged = judge_for_vacating(step, arguments)
+    if judged.source is None or judged.message:
+        return judged.message
+    flow = _Flow(step, judged, judged.source, None, arguments.evictable_namespaces)
+    for use in sorted(judged.sources, key=lambda use: _weight(flow.tracked, use)):
+        pods = [
+            pod for pod in step.pods_on(use.node) if step.evictor.is_evictable(pod) and is_of_interest(pod, arguments)
+        ]
         if not flow.evict_from(use, pods, "is at or below thresholds"):
             break
     return ""
 
 
-def _without_samples(arguments: LowNodeUtilizationArguments) -> str:
-    source = "" if arguments.metrics_utilization is None else arguments.metrics_utilization.provider
-    if not source:
-        return "metricsUtilization names no source: the plugin ends with an error in every cycle"
-    return f"no samples of {source} are at hand: the plugin ends with an error"
+def is_of_interest(pod: Pod, arguments: HighNodeUtilizationArguments) -> bool:
+    """Under OnlyThresholdingResources, whether a pod asks for one of the resources."""
+    return not arguments.eviction_modes or any(dict(pod.spec.requests).get(name) for name in arguments.thresholds)
+
+
+def _source_of(step: PluginTurn, arguments: LowNodeUtilizationArguments) -> UsageSource:
+    metrics = arguments.metrics_utilization
+    if metrics is None:
+        return Requested(step, arguments.thresholds)
+    query = "" if metrics.prometheus is None else metrics.prometheus.query
+    return measured_source(step, metrics.provider, query, arguments.thresholds)
 
 
 def _why_nothing(
@@ -191,13 +213,6 @@ def _why_nothing(
     if len(under) == len(every):
         return "all nodes are below thresholds"
     return "" if others else f"no node is there {what}"
-
-
-def _use_of(step: PluginTurn, node: Node) -> TrackedUse:
-    size = dict(node.allocatable or node.capacity)
-    used = used_by(step.pods_on(node))
-    shares = {name: 100.0 * used[name] / amount for name, amount in size.items() if amount}
-    return TrackedUse(node, size, used, shares)
 
 
 def _means(uses: Sequence[TrackedUse], names: Iterable[str]) -> dict[str, float]:
@@ -234,30 +249,33 @@ class _Flow:
     def __init__(
         self,
         step: PluginTurn,
-        targets: Sequence[TrackedUse],
-        bounds: Callable[[TrackedUse], Mapping[str, float]],
-        keys: Iterable[str],
+        judged: Judged,
+        source: UsageSource,
         limit: int | None,
         namespaces: NamespaceChoice | None,
     ) -> None:
-        """``bounds``: how far each target may be filled, in percent; ``limit``: evictions from one node."""
-        self.tracked = tuple(sorted({*keys, CPU, MEMORY, PODS}))
+        """``limit``: evictions from one node."""
+        self.tracked = source.tracked
+        self._source = source
         self._step = step
-        self._targets = targets
+        self._targets = judged.targets
         self._limit = limit
         self._namespaces = namespaces
         self._room: Counter[str] = Counter()
-        for use in targets:
-            for name, cap in _caps(use, bounds(use), self.tracked).items():
+        for use in judged.targets:
+            for name, cap in _caps(use, judged.bounds, self.tracked).items():
                 self._room[name] += cap - use.used[name]
 
     def evict_from(self, use: TrackedUse, pods: Sequence[Pod], why: str, caps: Mapping[str, int] | None = None) -> bool:
         """Until it is at or below its caps (None: to the last pod); False: the limit of the cycle is reached."""
         evicted = 0
+        limit = self._limit if self._source.knows_pods or self._limit is not None else 1
+        goes_on = self._goes_on(use, caps)
         for pod in self._step.lowest_first(pods):
-            if not self._goes_on(use, caps) or (self._limit is not None and evicted >= self._limit):
+            if not goes_on or (limit is not None and evicted >= limit):
                 break
-            if not self._may_go(pod):
+            amounts = self._source.of_pod(pod)
+            if not self._may_go(pod) or (amounts is None and self._source.knows_pods):
                 continue
             answer = self._step.evict(pod, f"{use.node.name} {why}")
             if answer is Reply.TOTAL_LIMIT:
@@ -266,9 +284,10 @@ class _Flow:
                 break
             if answer is Reply.EVICTED:
                 evicted += 1
-                amounts = used_by([pod])
-                use.used.subtract(amounts)
-                self._room.subtract(amounts)
+                if amounts is not None:
+                    use.used.subtract(amounts)
+                    self._room.subtract(amounts)
+                    goes_on = self._goes_on(use, caps)
         return True
 
     def _goes_on(self, use: TrackedUse, caps: Mapping[str, int] | None) -> bool:

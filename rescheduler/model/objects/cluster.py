@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rescheduler.model.columns.selectors import selects
+from rescheduler.model.objects.measured_use import NOTHING_MEASURED, MeasuredUse
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.objects.pod_detail import PodDetail
@@ -41,6 +42,7 @@ class Cluster:
     ``config_maps``: ``data`` of those that were asked for, by ``NAMESPACE/NAME``. ``pod_details``: by the same, where
     they were asked for. ``set_aside``: objects of which something cannot be counted; pods among them that have no node
     are not among ``pods``. ``absent_kinds``: of these nobody has read any, nor found that there are none.
+    ``measured``: use of one moment, where it was asked for.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -67,6 +69,7 @@ class Cluster:
     pod_details: Mapping[str, PodDetail] = field(default_factory=dict)
     set_aside: tuple[SetAside, ...] = ()
     absent_kinds: frozenset[str] = frozenset()
+    measured: MeasuredUse = NOTHING_MEASURED
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

@@ -61,8 +61,24 @@ class SnapshotSummary(Struct, frozen=True, rename="camel"):
     source: str
 
 
+class Upstream(Struct, frozen=True, rename="camel"):
+    """What descheduler itself would come to: its evictions, and the objective's value once their replacements landed.
+
+    ``came_back``: of them to their own node; ``waiting``: for whose replacement there is no place, so that it counts
+    for the value where it was.
+    """
+
+    evictions: int
+    goal: float
+    came_back: int
+    waiting: int
+
+
 class ObjectiveResult(Struct, frozen=True, rename="camel", omit_defaults=False):
-    """What one objective reached, what is proven about it, and what it cost in time."""
+    """What one objective reached, what is proven about it, and what it cost in time.
+
+    ``upstream``: where a plugin of a DeschedulerPolicy is improved upon.
+    """
 
     name: str
     status: Status
@@ -75,6 +91,7 @@ class ObjectiveResult(Struct, frozen=True, rename="camel", omit_defaults=False):
     helped: int | UnsetType = UNSET
     wanted: int | UnsetType = UNSET
     certificate: dict[str, Any] | UnsetType = UNSET
+    upstream: Upstream | UnsetType = UNSET
 
 
 class Move(Struct, frozen=True, rename="camel"):

@@ -104,8 +104,8 @@ def reference_to(pod: Pod) -> PodReference:
 
 
 def _objective(name: str, answer: ObjectivePlan, seconds: float) -> ObjectiveResult:
-    value = _rounded(answer.value)
-    bound = value if answer.status is Status.OPTIMAL else None if answer.bound is None else _rounded(answer.bound)
+    value = rounded(answer.value)
+    bound = value if answer.status is Status.OPTIMAL else None if answer.bound is None else rounded(answer.bound)
     answer = replace(answer, value=value, bound=bound)
     return ObjectiveResult(
         name=name,
@@ -122,7 +122,7 @@ def _objective(name: str, answer: ObjectivePlan, seconds: float) -> ObjectiveRes
     )
 
 
-def _rounded(amount: float) -> float:
+def rounded(amount: float) -> float:
     """Without the last digits that sums of fractions leave; whole numbers as such."""
     return amount if isinstance(amount, int) else int(amount) if amount == int(amount) else round(amount, DIGITS)
 

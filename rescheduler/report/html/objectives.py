@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rescheduler.model.plan.plan import ObjectiveResult, Plan, PlanResult, Status
 from rescheduler.report.cells import number, percent
-from rescheduler.report.plan.headline import headlines, untold
+from rescheduler.report.plan.headline import beside, headlines, untold
 
 
 class Nearness(NamedTuple):
@@ -21,12 +21,16 @@ class Nearness(NamedTuple):
 
 
 class Card(NamedTuple):
-    """What is shown of one objective; ``certificate``: lines of indented JSON."""
+    """What is shown of one objective.
+
+    ``beside``: what descheduler itself would come to; ``certificate``: lines of indented JSON.
+    """
 
     status: str
     sentence: str
     nearness: Nearness | None
     message: str
+    beside: str
     certificate: Sequence[str]
 
 
@@ -34,7 +38,7 @@ def objectives(plan: Plan | PlanResult) -> list[Card]:
     """A card for each objective, in order."""
     told = [line for line in headlines(plan) if line[0]]
     return [
-        Card(status, sentence, _nearness(objective), untold(objective), _certificate(objective))
+        Card(status, sentence, _nearness(objective), untold(objective), beside(objective), _certificate(objective))
         for objective, (status, sentence) in zip(plan.objectives, told, strict=True)
     ]
 

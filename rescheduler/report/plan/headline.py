@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from rescheduler.model.plan.plan import ObjectiveResult, OutcomeKind, Plan, PlanResult, Status
+from rescheduler.model.plan.plan import ObjectiveResult, OutcomeKind, Plan, PlanResult, Status, Upstream
 from rescheduler.report.cells import number, percent, plural
 
 # What each objective has reached, in words.
@@ -126,6 +126,8 @@ def headlines(plan: Plan | PlanResult) -> Iterator[tuple[str, str]]:
         yield objective.status.value, _sentence(objective, evictions, planned)
         if news := untold(objective):
             yield "", news
+        if told := beside(objective):
+            yield "", told
 
 
 def untold(objective: ObjectiveResult) -> str:
@@ -138,6 +140,20 @@ def untold(objective: ObjectiveResult) -> str:
     clauses = [told.sub("", clause) for clause in objective.message.split(CLAUSES)]
     is_proven = bool(proof(objective))
     return CLAUSES.join(clause for clause in clauses if clause and not (is_proven and _REPEATED_PROOF.match(clause)))
+
+
+def beside(objective: ObjectiveResult) -> str:
+    """What descheduler itself would come to; "" where nobody asked."""
+    upstream = objective.upstream
+    if not isinstance(upstream, Upstream):
+        return ""
+    ends = [
+        f"{plural(count, 'pod')} {words}"
+        for count, words in ((upstream.came_back, "back on their own node"), (upstream.waiting, "left waiting"))
+        if count
+    ]
+    told = f"descheduler itself: {plural(upstream.evictions, 'eviction')}"
+    return f"{told}{''.join(f', {end}' for end in ends)}, and {_plain(upstream.goal, objective.unit)} in the end"
 
 
 def snapshot_line(plan: Plan | PlanResult) -> str:

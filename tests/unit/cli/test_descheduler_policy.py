@@ -143,3 +143,97 @@ def test_an_interval_is_for_a_descheduler_policy(desk: Desk) -> None:
     answer = desk.shell("run", "--descheduling-interval", "5m", "--policy", own)
     assert answer.code == 2
     assert "--descheduling-interval" in answer.err
+
+
+def test_improve_plans_for_the_same_end_with_upstreams_figures_beside(desk: Desk) -> None:
+    """A plan of our own: each move to another node, and what descheduler itself would come to."""
+    own = desk.file("own.yaml", f"{HEAD}disruption: {{workloads: {{maxUnavailable: 2}}}}\n")
+    answer = command(desk, "plan", "--improve", "-o", "json", "--policy", own)
+    assert answer.code == 0
+    plan = json.loads(answer.out)
+    (objective,) = plan["objectives"]
+    assert (plan["kind"], objective["name"]) == ("Plan", "LowNodeUtilization")
+    assert objective["value"] == 0
+    assert set(objective["upstream"]) == {"evictions", "goal", "cameBack", "waiting"}
+    assert all(move["toNode"] in ("b", "c") and move["fromNode"] == "a" for move in plan["moves"])
+    assert plan["moves"]
+
+
+@pytest.mark.parametrize("form", ["table", "wide", "html"])
+def test_each_form_tells_what_descheduler_itself_would_come_to(desk: Desk, form: str) -> None:
+    """As a line below the objective."""
+    answer = command(desk, "plan", "--improve", "-o", form)
+    assert answer.code == 0
+    assert "descheduler itself: " in answer.out
+    assert "LowNodeUtilization" in answer.out
+
+
+def test_improve_is_about_a_descheduler_policy(desk: Desk) -> None:
+    """Without one it is wrong use, in explain too."""
+    cluster = str(desk.folder / "cluster.json")
+    for words in (("plan",), ("explain", "pod", "default/web-0")):
+        answer = desk.shell(*words, "--improve", "-f", cluster)
+        assert (answer.code, "--improve is about a DeschedulerPolicy" in answer.err) == (2, True)
+
+
+def test_explain_says_what_the_improved_plan_does_with_a_pod(desk: Desk) -> None:
+    """By the plan for the file's ends."""
+    answer = command(desk, "explain", "pod", "default/web-0", "--improve")
+    assert answer.code == 0
+    assert answer.out.startswith("default/web-0: ")
+
+
+MEASURED = POLICY.replace(
+    "{thresholds: {cpu: 30}, targetThresholds: {cpu: 50}}",
+    "{thresholds: {cpu: 30}, targetThresholds: {cpu: 50}, metricsUtilization: {source: KubernetesMetrics}}",
+).replace("profiles:", "metricsProviders: [{source: KubernetesMetrics}]\nprofiles:")
+
+
+def sample(kind: str, name: str, cpu: str) -> dict[str, Any]:
+    """NodeMetrics, or PodMetrics of one container."""
+    usage = {"cpu": cpu, "memory": "1Mi"}
+    body = {"usage": usage} if kind == "NodeMetrics" else {"containers": [{"name": "main", "usage": usage}]}
+    space = {} if kind == "NodeMetrics" else {"namespace": "default"}
+    return {"apiVersion": "metrics.k8s.io/v1beta1", "kind": kind, "metadata": {"name": name, **space}, **body}
+
+
+def test_metrics_objects_in_a_recording_are_the_samples(desk: Desk) -> None:
+    """Of three cores that are requested four tenths are used: one pod leaves where more are used, none otherwise."""
+    desk.file("d.yaml", MEASURED)
+
+    def victims(cpu: str) -> int:
+        nodes = [sample("NodeMetrics", name, cpu if name == "a" else "1m") for name in "abc"]
+        pods = [sample("PodMetrics", f"web-{number}", "1100m") for number in range(3)]
+        desk.record(*(node_object(name) for name in "abc"), *(web(number) for number in range(3)), *nodes, *pods)
+        plan = json.loads(command(desk, "plan", "-o", "json").out)
+        return len(plan["moves"]) + len(plan["refusals"])
+
+    assert (victims("3300m"), victims("1")) == (2, 0)
+
+
+def test_a_prometheus_answer_stands_in_for_the_server(desk: Desk) -> None:
+    """``--usage`` takes it as its HTTP API gives it; a server is not asked about a recording."""
+    desk.file(
+        "d.yaml",
+        POLICY.replace(
+            "{thresholds: {cpu: 30}, targetThresholds: {cpu: 50}}",
+            "{thresholds: {MetricResource: 30}, targetThresholds: {MetricResource: 50}, metricsUtilization: "
+            "{source: Prometheus, prometheus: {query: q}}}",
+        ).replace(
+            "profiles:", "metricsProviders: [{source: Prometheus, prometheus: {url: 'http://127.0.0.1:9'}}]\nprofiles:"
+        ),
+    )
+    rows = [
+        {"metric": {"instance": name}, "value": [1, share]}
+        for name, share in (("a", "0.9"), ("b", "0.1"), ("c", "0.1"))
+    ]
+    answer = {"status": "success", "data": {"resultType": "vector", "result": rows}}
+    usage = desk.file("answer.json", json.dumps(answer))
+    plan = json.loads(command(desk, "plan", "-o", "json", "--usage", usage).out)
+    assert len(plan["moves"]) + len(plan["refusals"]) == 1
+    without = json.loads(command(desk, "plan", "-o", "json").out)
+    assert "no answer of Prometheus" in without["objectives"][0]["message"]
+    answer["data"]["resultType"] = "scalar"
+    usage = desk.file("answer.json", json.dumps(answer))
+    scalar = json.loads(command(desk, "plan", "-o", "json", "--usage", usage).out)
+    assert "wanted a vector" in scalar["objectives"][0]["message"]

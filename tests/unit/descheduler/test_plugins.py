@@ -75,14 +75,6 @@ def test_eviction_limits_of_a_node() -> None:
     assert len(victims(packed, "LowNodeUtilization", {**LOW, "evictionLimits": {"node": 1}})) == 1
 
 
-def test_without_samples_a_metrics_source_ends_in_an_error_that_is_told() -> None:
-    """Nothing is evicted on load that nobody measured."""
-    measured = {**LOW, "metricsUtilization": {"source": "KubernetesMetrics"}}
-    result = walk(stacked(), "LowNodeUtilization", measured)
-    assert result.chosen == ()
-    assert "no samples of KubernetesMetrics" in result.runs[0].message
-
-
 def test_high_node_utilization_begins_nodes_that_it_cannot_finish() -> None:
     """From the least used on, while the others have room together, wherever it lies."""
     world = cluster(

@@ -18,6 +18,7 @@ def walk(
     evictor: dict[str, Any] | None = None,
     limits: CycleLimits = CycleLimits(),  # noqa: B008 - frozen
     threshold: int | None = None,
+    providers: frozenset[str] = frozenset({"KubernetesMetrics", "Prometheus"}),
 ) -> CycleResult:
     """One cycle with one plugin in one profile."""
     kind = PLUGINS[plugin]
@@ -30,7 +31,7 @@ def walk(
         deschedule=enabled if kind.point == "deschedule" else (),
         balance=enabled if kind.point == "balance" else (),
     )
-    return run_cycle(cluster, [profile], None, limits)
+    return run_cycle(cluster, [profile], None, limits, providers)
 
 
 def victims(cluster: Cluster, plugin: str, arguments: dict[str, Any] | None = None, **given: Any) -> list[str]:

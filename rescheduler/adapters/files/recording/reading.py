@@ -18,9 +18,11 @@ from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, ObjectKind
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.config_map import ConfigMapObject, key_of
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.measured_use import METRICS, UseOfMoment
 from rescheduler.adapters.kubernetes.objects.pages import decode_object, labelled
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.measured_use import NOTHING_MEASURED
 from rescheduler.model.printable import shortened
 from rescheduler.model.times import read_time
 
@@ -71,7 +73,7 @@ def read_recording(
 
     Several files and documents make up one cluster. ``taken_at`` is the recording's own, or else the newest time
     that stands in it. ``config_maps``: those to keep, by ``NAMESPACE/NAME``. ``with_details``: keep
-    ``Cluster.pod_details``. ``keep`` is given each object that is used.
+    ``Cluster.pod_details`` and ``Cluster.measured``. ``keep`` is given each object that is used.
     Raises SnapshotError naming file, object and field.
     """
     recording = _Recording(config_maps, keep, with_details=with_details)
@@ -102,6 +104,7 @@ class _Recording:
         self._keep = keep
         self._config_maps: dict[str, Mapping[str, str]] = {}
         self._builder = ClusterBuilder(with_details=with_details)
+        self._use = UseOfMoment() if with_details else None
         self._newest = NewestTime()
         self._taken_at: float | None = None
         self._server_version: str | None = None
@@ -141,10 +144,13 @@ class _Recording:
             self._builder.warn(f"{source}: there are no nodes in it, so no pod can be moved or placed")
         cluster = self._builder.build(taken_at=taken_at, source=source, server_version=self._server_version)
         absent = frozenset(KIND_BY_NAME) - self._told
-        return replace(cluster, config_maps=self._config_maps, absent_kinds=absent)
+        measured = NOTHING_MEASURED if self._use is None else self._use.found
+        return replace(cluster, config_maps=self._config_maps, absent_kinds=absent, measured=measured)
 
     def _take_item(self, item: Item) -> None:
         self._see(item.kind)
+        if self._use is not None and item.kind in METRICS:
+            self._use.take(item.kind, item.raw)
         if item.kind == "ConfigMap" and self._wanted:
             self._take_config_map(item)
         kind = KIND_BY_NAME.get(item.kind)

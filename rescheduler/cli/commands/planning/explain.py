@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rescheduler.cli.failures import DONE, NOT_EMPTY
+from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
-from rescheduler.cli.options import PlanFlags, with_options
+from rescheduler.cli.options import ImprovingFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, pod_key
 from rescheduler.cli.plan_output import print_document, print_page
-from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, selection_from
+from rescheduler.cli.preparation import (
+    earlier_evictions,
+    given_files,
+    policy_from,
+    read_world,
+    selection_from,
+)
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import show, warn
 
@@ -37,7 +43,7 @@ commands = typer.Typer(
 @commands.command("pod", cls=GroupedCommand, short_help="why a pod would or would not move, node by node")
 @with_options
 def explain_pod(
-    options: PlanFlags,
+    options: ImprovingFlags,
     pod: Annotated[str, typer.Argument(metavar="NS/NAME", help="Namespace and name of the pod", show_default=False)],
 ) -> int:
     """Say why one pod would or would not move: what the plan does with it, which rule refuses it, which node suits.
@@ -52,7 +58,7 @@ def explain_pod(
 @commands.command("node", cls=GroupedCommand, short_help="what a plan does with a node and its pods")
 @with_options
 def explain_node(
-    options: PlanFlags,
+    options: ImprovingFlags,
     node: Annotated[str, typer.Argument(metavar="NAME", help="Name of the node", show_default=False)],
 ) -> int:
     """Say what the plan does with one node: which pods leave, which arrive, which stay and why."""
@@ -61,26 +67,36 @@ def explain_node(
     return _explain(options, node, explain.find_node, explain.explain_node)
 
 
-def _explain(options: PlanFlags, name: str, find: Find, explain: Explain) -> int:
+def _explain(options: ImprovingFlags, name: str, find: Find, explain: Explain) -> int:
     from rescheduler.composition import planning
     from rescheduler.disruption.absent_kinds import absent_kinds
     from rescheduler.report.explanation import explanation_report
 
-    policy, selection = policy_from(options), selection_from(options)
-    with shown_progress() as progress:
-        cluster, schedulers = read_world(options, policy, progress)
+    selection = selection_from(options)
+    if options.improve:
+        from rescheduler.cli.descheduler_plan import improved
+
+        files = given_files(options)
+        if not files.theirs:
+            raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
+        cluster, plan, policy, schedulers, earlier = improved(options, files)
         found = find(cluster, name)
-        earlier = earlier_evictions(options, policy, cluster)
-        plan = planning.plan(
-            cluster,
-            policy,
-            selection=selection,
-            schedulers=schedulers,
-            seed=options.seed,
-            earlier=earlier,
-            progress=progress,
-        )
-        answer = explain(cluster, policy, selection, plan, found, schedulers, earlier)
+    else:
+        policy = policy_from(options)
+        with shown_progress() as progress:
+            cluster, schedulers = read_world(options, policy, progress)
+            found = find(cluster, name)
+            earlier = earlier_evictions(options, policy, cluster)
+            plan = planning.plan(
+                cluster,
+                policy,
+                selection=selection,
+                schedulers=schedulers,
+                seed=options.seed,
+                earlier=earlier,
+                progress=progress,
+            )
+    answer = explain(cluster, policy, selection, plan, found, schedulers, earlier)
     warn((*schedulers.warnings(cluster), *absent_kinds(cluster, policy)))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(answer, options.output)

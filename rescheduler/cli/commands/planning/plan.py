@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
-from rescheduler.cli.options import PlanFlags, with_options
+from rescheduler.cli.options import ImprovingFlags, with_options
 from rescheduler.cli.parameters import MomentInTime, moment, parsed
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
@@ -88,7 +88,7 @@ def _refuse_unknown(name: str) -> None:
 
 
 @dataclass(frozen=True)
-class WhatIfFlags(PlanFlags):
+class WhatIfFlags(ImprovingFlags):
     """The options of every plan, and nodes that come or go in thought."""
 
     remove_node: Annotated[
@@ -149,9 +149,16 @@ def _plan_once(options: WhatIfFlags) -> int:
     if files.theirs:
         if options.remove_node or options.add_node:
             raise UsageError("--remove-node and --add-node ask our own planner; leave the DeschedulerPolicy out")
-        from rescheduler.cli.descheduler_plan import foretold
+        from rescheduler.cli.descheduler_plan import foretold, improved
 
-        return foretold(options, files)
+        if not options.improve:
+            return foretold(options, files)
+        cluster, proposed = improved(options, files)[:2]
+        warn(proposed.warnings)
+        print_plan(proposed, cluster, options.output)
+        return NOT_EMPTY if options.exit_code and proposed.moves else DONE
+    if options.improve:
+        raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
     policy = own_policy_from(options)
     with shown_progress() as progress:
         from rescheduler.composition import planning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -150,14 +151,20 @@ def reason_of(problem: Problem, before: ViolationsState, pod: int) -> str:
 
 
 def outcome(
-    problem: Problem, before: ViolationsState, after: ViolationsState, evictions: int, staying: Staying
+    problem: Problem,
+    before: ViolationsState,
+    after: ViolationsState,
+    evictions: int,
+    staying: Staying,
+    rules: str = "spread and affinity",
 ) -> tuple[str, tuple[Refusal, ...]]:
-    """The message, and refusals of pods that keep violations."""
+    """The message, and refusals of pods that keep violations. ``rules``: what is violated, in words."""
+    either = rules.replace(" and ", " or ")
     if not before.cost:
-        return "no spread or affinity is violated", ()
+        return f"nothing violates {either}", ()
     gone = counted(before.cost - after.cost, "violation")
-    text = f"{gone} of spread and affinity repaired by {counted(evictions, 'eviction')}"
-    text = text if evictions else "no violation of spread or affinity could be repaired"
+    text = f"{gone} of {rules} repaired by {counted(evictions, 'eviction')}"
+    text = text if evictions else f"no violation of {either} could be repaired"
     left = sorted((part for part in after.parts if part.cost), key=lambda part: -part.cost)
     if not left:
         return text, ()
@@ -192,6 +199,7 @@ class FaultDomains(PlanningObjective):
 
     name = "FaultDomains"
     arguments = FaultDomainsArgs
+    rules: ClassVar[str] = "spread and affinity"
 
     def plan(self, request: PlanRequest) -> ObjectivePlan:
         """The fewest violations that are left, then the fewest evictions; see ``ViolationsState`` for what is one.
@@ -200,9 +208,9 @@ class FaultDomains(PlanningObjective):
         """
         deadline = request.deadline()
         problem = problem_of(request)
-        state = ViolationsState(problem)
+        state = self.state(problem)
         if not state.cost:
-            return _answer(request, problem, state, Reassignment(WaveSchedule(), 0.0), 0, deadline)
+            return self._answer(request, problem, state, Reassignment(WaveSchedule(), 0.0), 0, deadline)
         limits = remaining_limits(request.eligibility.limits, request.placement)
         bound = least_violations(problem, state, limits)
         found = reassign(
@@ -213,31 +221,33 @@ class FaultDomains(PlanningObjective):
             deadline.part(SEARCH_SHARE),
             float(bound),
         )
-        return _answer(request, problem, state, found, max(bound, found.bound or 0), deadline)
+        return self._answer(request, problem, state, found, max(bound, found.bound or 0), deadline)
 
     def state(self, problem: Problem) -> ViolationsState:
         """Violations."""
         return ViolationsState(problem)
 
-
-def _answer(
-    request: PlanRequest,
-    problem: Problem,
-    before: ViolationsState,
-    found: Reassignment,
-    bound: int,
-    deadline: Deadline,
-) -> ObjectivePlan:
-    after = before.copy()
-    cost_after(problem, found.schedule, after)
-    staying = Staying(request, problem, found.schedule)
-    message, refusals = outcome(problem, before, after, found.schedule.evictions, staying)
-    return ObjectivePlan(
-        status=Status.INFEASIBLE if bound else Status.OPTIMAL if found.cost <= bound else Status.FEASIBLE,
-        value=found.cost,
-        bound=float(bound),
-        unit=UNIT,
-        message="; ".join([message, *found.notes(request)]),
-        moves=planned_moves(request, problem, found.schedule, deadline, lambda pod, _: reason_of(problem, before, pod)),
-        refusals=refusals,
-    )
+    def _answer(
+        self,
+        request: PlanRequest,
+        problem: Problem,
+        before: ViolationsState,
+        found: Reassignment,
+        bound: int,
+        deadline: Deadline,
+    ) -> ObjectivePlan:
+        after = before.copy()
+        cost_after(problem, found.schedule, after)
+        staying = Staying(request, problem, found.schedule)
+        message, refusals = outcome(problem, before, after, found.schedule.evictions, staying, self.rules)
+        return ObjectivePlan(
+            status=Status.INFEASIBLE if bound else Status.OPTIMAL if found.cost <= bound else Status.FEASIBLE,
+            value=found.cost,
+            bound=float(bound),
+            unit=UNIT,
+            message="; ".join([message, *found.notes(request)]),
+            moves=planned_moves(
+                request, problem, found.schedule, deadline, lambda pod, _: reason_of(problem, before, pod)
+            ),
+            refusals=refusals,
+        )

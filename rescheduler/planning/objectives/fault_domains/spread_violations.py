@@ -131,8 +131,10 @@ class SpreadViolations(ViolationCounter):
         return after
 
 
-def skews_of(columns: Columns, node_of: IndexArray, holders: Sequence[int]) -> list[SpreadViolations]:
-    """The constraints that these pods hold; those that count the same pods on the same nodes alike are one."""
+def skews_of(
+    columns: Columns, node_of: IndexArray, holders: Sequence[int], when: str = DO_NOT_SCHEDULE
+) -> list[SpreadViolations]:
+    """The constraints of one kind that these pods hold; those that count the same pods on the same nodes are one."""
     found: dict[object, SpreadViolations] = {}
     known: set[tuple[int, int]] = set()
     for pod in holders:
@@ -140,7 +142,7 @@ def skews_of(columns: Columns, node_of: IndexArray, holders: Sequence[int]) -> l
         if kind in known or not columns.shapes[kind[0]].topology_spread:
             continue
         known.add(kind)
-        for domains in spread_domains(columns, columns.facts(SpreadRules).own(pod, DO_NOT_SCHEDULE)):
+        for domains in spread_domains(columns, columns.facts(SpreadRules).own(pod, when)):
             rule = domains.rule
             limits = (rule.topology_key, rule.max_skew, rule.min_domains)
             identity = (limits, rule.pods.tobytes(), domains.counted.tobytes())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from copy import copy
 
 import numpy as np
 
-from rescheduler.model.columns.arrays import NOWHERE, IntArray
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.fault_domains.affinity_violations import companies_of
 from rescheduler.planning.objectives.fault_domains.anti_affinity_violations import repulsions_of
@@ -20,20 +21,12 @@ from rescheduler.planning.search.objective_state import ObjectiveState
 class ViolationsState(ObjectiveState):
     """The sum of all parts; begins at the start of the problem. Terminating pods count for nothing."""
 
-    def __init__(self, problem: Problem) -> None:
-        """Count the violations."""
-        columns, node_of = problem.columns, problem.start.node_of
+    def __init__(self, problem: Problem, parts: Sequence[ViolationCounter] | None = None) -> None:
+        """Count the violations; ``parts``: of these sorts alone, at the start of the problem (None: of all)."""
         self._movable = problem.movable
         self._nodes = problem.node_count
         self._pods = problem.columns.pod_count
-        standing = (node_of != NOWHERE) & ~columns.is_terminating
-        holders = np.flatnonzero(standing).tolist()
-        self.parts: tuple[ViolationCounter, ...] = (
-            Misplaced(columns, node_of, standing),
-            *repulsions_of(columns, node_of, standing),
-            *companies_of(columns, node_of, standing),
-            *skews_of(columns, node_of, holders),
-        )
+        self.parts: tuple[ViolationCounter, ...] = tuple(_every_part(problem) if parts is None else parts)
         self.cost = float(sum(part.cost for part in self.parts))
         self._index()
 
@@ -95,3 +88,17 @@ class ViolationsState(ObjectiveState):
         order = np.argsort(concerned, kind="stable")
         self._concerned: IntArray = concerned[order]
         self._concerning: IntArray = numbers.astype(np.int64)[order]
+
+
+def standing_pods(problem: Problem) -> BoolArray:
+    """Pods that count, bool[P]: on a node, and not on their way out."""
+    found: BoolArray = (problem.start.node_of != NOWHERE) & ~problem.columns.is_terminating
+    return found
+
+
+def _every_part(problem: Problem) -> Iterator[ViolationCounter]:
+    columns, node_of, standing = problem.columns, problem.start.node_of, standing_pods(problem)
+    yield Misplaced(columns, node_of, standing)
+    yield from repulsions_of(columns, node_of, standing)
+    yield from companies_of(columns, node_of, standing)
+    yield from skews_of(columns, node_of, np.flatnonzero(standing).tolist())

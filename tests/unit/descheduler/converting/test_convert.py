@@ -137,6 +137,13 @@ def test_namespaces_that_have_none_in_common_move_nothing() -> None:
     assert policy.limits.max_evictions == 0
 
 
+def test_an_age_beyond_what_can_be_written_becomes_the_longest() -> None:
+    """Ten years; a comment says so."""
+    text, policy = convert({}, {"DefaultEvictor": {"minPodAge": "90000h"}})
+    assert policy.scope.minimum_age == 10 * 365 * 86_400
+    assert "ten years at most can be written" in text
+
+
 NAMES = st.sampled_from(["a", "team-b", "kube-system", "Not Valid", "", "x" * 300, "é"])
 NAMESPACES = st.one_of(
     st.just({}),

@@ -51,7 +51,7 @@ def test_without_violations_nothing_is_done() -> None:
     for found in (cluster(), unlabelled, zones(2, 1, topology_spread=EVEN)):
         answer = answer_to(question(found))
         assert (answer.status, answer.value, answer.bound, answer.moves) == (Status.OPTIMAL, 0, 0, ())
-        assert answer.message == "no spread or affinity is violated"
+        assert answer.message == "nothing violates spread or affinity"
 
 
 @pytest.mark.parametrize(
@@ -148,13 +148,13 @@ def test_terminating_pods_are_no_matter() -> None:
         pod("a-0", node="n0", labels={"app": "a"}, anti_affinity=APART),
         pod("a-1", node="n0", labels={"app": "a"}, anti_affinity=APART, deletion_at=NOW),
     )  # fmt: skip
-    assert answer_to(question(found)).message == "no spread or affinity is violated"
+    assert answer_to(question(found)).message == "nothing violates spread or affinity"
 
 
 def test_schedule_anyway_is_a_wish_and_no_rule() -> None:
     """Only DoNotSchedule constraints are repaired."""
     wish = (Spread(ZONE, 1, "ScheduleAnyway", selector(app="a")),)
-    assert answer_to(question(zones(4, 0, topology_spread=wish))).message == "no spread or affinity is violated"
+    assert answer_to(question(zones(4, 0, topology_spread=wish))).message == "nothing violates spread or affinity"
 
 
 def test_too_few_domains_count_from_zero() -> None:

@@ -1,0 +1,146 @@
+"""Ends of a DeschedulerPolicy for our planner, and descheduler's own figures beside what was planned: start here."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from msgspec import structs
+
+from rescheduler.checker.recounts.recounts import Recount
+from rescheduler.descheduler.cycle import Chosen, Cycle, PluginRun, turns_of
+from rescheduler.descheduler.foretelling import Walk, limits_of, profiles_of, providers_of
+from rescheduler.descheduler.improving.ends import RelievedEnd, VacatedEnd, end_of
+from rescheduler.descheduler.improving.recounting import recount_of
+from rescheduler.descheduler.improving.scopes import PluginScope, scope_of
+from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.extension_points import SchedulerPrediction
+from rescheduler.model.columns.arrays import NOWHERE
+from rescheduler.model.columns.columns import Columns
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.plan.disruption import Eligibility
+from rescheduler.model.plan.plan import Landing, ObjectiveResult, Plan, Refusal, Status, Upstream
+from rescheduler.planning.lexicographic.document import reference_to, rounded
+from rescheduler.planning.problem.objective import PlanningObjective
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.scheduling.schedulers import Schedulers
+
+_NOBODY = Eligibility((), {}, (), {})
+
+
+class Ends:
+    """The ends of a policy's plugins, with how descheduler's own walk of the same cluster comes out."""
+
+    def __init__(self, walk: Walk, written: DeschedulerPolicy) -> None:
+        """``walk``: of this policy."""
+        self._walk = walk
+        self._written = written
+        self._victims: dict[tuple[str, str], list[Chosen]] = defaultdict(list)
+        for chosen in walk.cycle.chosen:
+            if chosen.refusal is None:
+                self._victims[chosen.plugin, chosen.profile].append(chosen)
+        self._made: list[PlanningObjective] = []
+        self._cluster = walk.cluster
+
+    def asked(self, columns: Columns) -> list[PlanningObjective]:
+        """One objective for each plugin, in running order."""
+        cluster, written = columns.cluster, self._written
+        self._cluster = cluster
+        cycle = Cycle(cluster, written.node_selector, limits_of(written), providers_of(written))
+        turns = turns_of(profiles_of(written, cluster)) if len(cycle.nodes) > 1 else ()
+        self._made = [
+            end_of(scope_of(cycle, profile, plugin, columns, self._keys(plugin.name, profile.name)), columns)
+            for profile, plugin in turns
+        ]
+        return self._made
+
+    def recounts(self) -> Mapping[str, Recount]:
+        """By name; a plugin that stands in two profiles is left out, since both go by one name."""
+        names = [end.name for end in self._made]
+        found = {end.name: recount_of(end, self._cluster) for end in self._made if names.count(end.name) == 1}
+        return {name: recount for name, recount in found.items() if recount is not None}
+
+    def beside(self, plan: Plan, schedulers: Schedulers) -> Plan:
+        """The plan with descheduler's figures beside ours, and finished pods that are no moves named."""
+        figures = list(self._figures(schedulers.model(self._cluster)))
+        pairs = zip(plan.objectives, figures, strict=True)
+        objectives = tuple(structs.replace(result, upstream=upstream) for result, upstream in pairs)
+        runs = tuple(self._walk.cycle.runs)
+        warnings = [f"{run.plugin}: {run.message}" for run in runs if "error" in run.message]
+        return structs.replace(
+            plan,
+            objectives=objectives or tuple(map(_idle, runs)),
+            refusals=(*plan.refusals, *self._finished()),
+            warnings=(*plan.warnings, *map(str, self._written.findings), *warnings),
+        )
+
+    def _figures(self, prediction: SchedulerPrediction) -> Iterator[Upstream]:
+        before = Placement(prediction.columns)
+        after = self._after(before)
+        # Objectives of one name stand together in a plan, in the order in which they were asked.
+        order = {end.name: number for number, end in enumerate(self._made)}
+        for end in sorted(self._made, key=lambda end: order[end.name]):
+            scope: PluginScope = end.scope  # type: ignore[attr-defined]
+            victims = self._victims[scope.turn.plugin, scope.turn.profile]
+            landings = Counter(self._walk.landed[chosen.pod.key].landing for chosen in victims)
+            yield Upstream(
+                evictions=len(victims),
+                goal=rounded(_worth(end, prediction, before, after)),
+                came_back=landings[Landing.SAME_NODE],
+                waiting=landings[Landing.PENDING],
+            )
+
+    def _after(self, before: Placement) -> Placement:
+        """Where pods are once descheduler's victims have landed.
+
+        A pod whose replacement waits counts where it was: that it is away is no end that anybody wants.
+        """
+        after, index = before.copy(), before.columns.pod_index
+        numbers = {node.name: number for number, node in enumerate(before.columns.cluster.nodes)}
+        for key, landed in self._walk.landed.items():
+            pod = index[key]
+            if after.node_of[pod] == NOWHERE or landed.landing is Landing.PENDING:
+                continue
+            after.forget(pod)
+            if landed.node is not None:
+                after.assume(pod, numbers[landed.node])
+        return after
+
+    def _keys(self, plugin: str, profile: str) -> list[str]:
+        return [chosen.pod.key for chosen in self._victims[plugin, profile] if not chosen.pod.is_finished]
+
+    def _finished(self) -> Iterator[Refusal]:
+        for chosen in self._walk.cycle.chosen:
+            if chosen.pod.is_finished and chosen.refusal is None:
+                words = f"{chosen.pod.key} has finished: {chosen.plugin} removes it, and nothing moves"
+                yield Refusal("Finished", words, pod=reference_to(chosen.pod))
+
+
+def within_limits(policy: Policy, written: DeschedulerPolicy) -> Policy:
+    """The policy with the limits of the file where those are lower."""
+    limits = limits_of(written)
+    pairs = (
+        ("max_evictions", limits.total),
+        ("max_evictions_per_node", limits.per_node),
+        ("max_evictions_per_namespace", limits.per_namespace),
+    )
+    lower = {name: most for name, most in pairs if most is not None and _is_lower(most, getattr(policy.limits, name))}
+    return policy.model_copy(update={"limits": policy.limits.model_copy(update=lower)}) if lower else policy
+
+
+def _is_lower(most: int, present: int | None) -> bool:
+    return present is None or most < present
+
+
+def _worth(end: PlanningObjective, prediction: SchedulerPrediction, before: Placement, after: Placement) -> float:
+    """What the objective's value would be after descheduler's cycle."""
+    if isinstance(end, RelievedEnd | VacatedEnd) and end.judged.message:
+        return 0.0
+    cost = end.state(Problem(prediction, after, _NOBODY)).cost
+    return end.state(Problem(prediction, before, _NOBODY)).cost - cost if isinstance(end, VacatedEnd) else cost
+
+
+def _idle(run: PluginRun) -> ObjectiveResult:
+    """Of a cycle with too few nodes."""
+    return ObjectiveResult(run.plugin, Status.OPTIMAL, 0, 0, 0, "evictions", 0.0, run.message)

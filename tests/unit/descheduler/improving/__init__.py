@@ -1,0 +1,1 @@
+"""DeschedulerPolicies: reading, the walk, and where victims land."""
