@@ -42,6 +42,16 @@ class PriceTable:
             self._rows.setdefault(said, {})[row.place] = row
         self._closest_first = sorted(self._rows, key=lambda said: (-len(said), said))
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another says the same of every node, so that a policy that is read twice is one policy."""
+        if not isinstance(other, PriceTable):
+            return NotImplemented
+        return (self.currency, self.per, self._rows) == (other.currency, other.per, other._rows)
+
+    def __hash__(self) -> int:
+        """By what takes no time; tables that differ in their rows alone are told apart by ``==``."""
+        return hash((self.currency, self.per, self._closest_first[0] if self._closest_first else ()))
+
     def row_for(self, labels: Mapping[str, str]) -> PriceRow | None:
         """The row with the most keys, all of which the node's labels fulfil; None: there is none."""
         return self.row_at(place_of(labels))

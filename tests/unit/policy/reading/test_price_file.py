@@ -185,3 +185,13 @@ def test_label_beats_file_beats_default(tmp_path: Path) -> None:
     assert prices.a_month({**known, "example.com/hourly-price": "0.5"}) == 5
     assert prices.a_month({**known, "example.com/hourly-price": "cheap"}) == 0.4
     assert prices.a_month({"example.com/hourly-price": "-1"}) == 10
+
+
+def test_tables_are_equal_that_say_the_same(tmp_path: Path) -> None:
+    """A policy that is read again is no other policy; one whose prices have changed is."""
+    file = written(tmp_path, {"prices": ROWS})
+    once, again = read_prices(file), read_prices(file)
+    assert once == again
+    assert hash(once) == hash(again)
+    dearer = written(tmp_path, {"prices": [{**ROWS[0], "price": 0.5}, *ROWS[1:]]}, "dearer.json")
+    assert read_prices(dearer) != once
