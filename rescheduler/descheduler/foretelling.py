@@ -74,7 +74,7 @@ def by_state(written: DeschedulerPolicy) -> frozenset[PluginOfProfile]:
     )
 
 
-class Walk(NamedTuple):
+class LandedWalk(NamedTuple):
     """One cycle on a cluster, and where the replacements of its victims land, by the victim's key."""
 
     cluster: Cluster
@@ -82,13 +82,13 @@ class Walk(NamedTuple):
     landed: Mapping[str, Landed]
 
 
-def walked(cluster: Cluster, written: DeschedulerPolicy, schedulers: Schedulers) -> Walk:
+def walked(cluster: Cluster, written: DeschedulerPolicy, schedulers: Schedulers) -> LandedWalk:
     """Walk one cycle; nobody's rules but descheduler's count. Raises as ``foretold_plan``."""
     cluster = schedulers.configured(cluster)
     cycle = _cycle(cluster, written)
     victims = [chosen for chosen in cycle.chosen if chosen.refusal is None]
     landed = foretell(cluster, victims, schedulers)
-    return Walk(cluster, cycle, dict(zip((chosen.pod.key for chosen in victims), landed, strict=True)))
+    return LandedWalk(cluster, cycle, dict(zip((chosen.pod.key for chosen in victims), landed, strict=True)))
 
 
 def _cycle(cluster: Cluster, written: DeschedulerPolicy, own: OwnGate | None = None) -> CycleResult:

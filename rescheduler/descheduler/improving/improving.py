@@ -9,7 +9,7 @@ from msgspec import structs
 
 from rescheduler.checker.recounts.recounts import Recount
 from rescheduler.descheduler.cycle import Chosen, Cycle, PluginRun, turns_of
-from rescheduler.descheduler.foretelling import Walk, limits_of, profiles_of, providers_of
+from rescheduler.descheduler.foretelling import LandedWalk, limits_of, profiles_of, providers_of
 from rescheduler.descheduler.improving.ends import RelievedEnd, VacatedEnd, end_of
 from rescheduler.descheduler.improving.recounting import recount_of
 from rescheduler.descheduler.improving.scopes import PluginScope, scope_of
@@ -32,7 +32,7 @@ _NOBODY = Eligibility((), {}, (), {})
 class Ends:
     """The ends of a policy's plugins, with how descheduler's own walk of the same cluster comes out."""
 
-    def __init__(self, walk: Walk, written: DeschedulerPolicy) -> None:
+    def __init__(self, walk: LandedWalk, written: DeschedulerPolicy) -> None:
         """``walk``: of this policy."""
         self._walk = walk
         self._written = written
