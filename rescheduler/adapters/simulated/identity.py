@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from uuid import UUID
 
 import numpy as np
@@ -12,10 +13,14 @@ _SUFFIX_LENGTH = 5
 
 
 class Identity:
-    """Gives new objects their names and uids, the same ones for the same seed."""
+    """Gives new objects their names and uids, the same ones for the same seed.
 
-    def __init__(self, random: np.random.Generator) -> None:
+    ``origin``: what they belong to, so that what is made in a scenario under its seed never has the uid of a pod of it.
+    """
+
+    def __init__(self, random: np.random.Generator, origin: str = "") -> None:
         self._random = random
+        self._origin = origin.encode()
 
     def suffix(self) -> str:
         """Five letters as in a generated pod name."""
@@ -23,4 +28,5 @@ class Identity:
 
     def uid(self) -> str:
         """A uid in the usual form."""
-        return str(UUID(bytes=self._random.bytes(16), version=4))
+        drawn = self._random.bytes(16)
+        return str(UUID(bytes=sha256(self._origin + drawn).digest()[:16] if self._origin else drawn, version=4))

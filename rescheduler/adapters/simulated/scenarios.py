@@ -71,7 +71,7 @@ class ClusterDraft:
 
     def build(self, source: str) -> Cluster:
         """The finished cluster, sorted as a reader sorts it."""
-        identity = Identity(self.random)
+        identity = Identity(self.random, "scenario")
         pods: list[Pod] = []
         workloads: list[Workload] = []
         for application, nodes in self.placed.items():

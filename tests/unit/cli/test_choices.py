@@ -16,7 +16,7 @@ from rescheduler.cli.main import main
 from rescheduler.planning.objectives import OBJECTIVES
 from rescheduler.policy.shipped import shipped_policies
 
-WITH_CHOICES = ("--policy", "--objective", "--output", "--log-level")
+WITH_CHOICES = ("--policy", "--objective", "--output", "--log-level", "--engine")
 ROOT: Any = typer.main.get_command(application([]))
 
 

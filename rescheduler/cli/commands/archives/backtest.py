@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rescheduler.cli.choices import objective_names, policy_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.options import LARGEST_SEED, with_options
 from rescheduler.cli.parameters import parsed, positive_duration, whole_number
@@ -105,7 +106,7 @@ class BacktestFlags(EngineFlags):
         list[str] | None,
         typer.Option(
             metavar="FILE", help="A policy to try, or the name of a shipped one; A,B: B laid over A; repeatable, each "
-            "is one of its own", show_default=False, rich_help_panel="Policy",
+            "is one of its own", autocompletion=policy_names, show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip
     set_: Annotated[
@@ -118,8 +119,8 @@ class BacktestFlags(EngineFlags):
     objective: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="In place of the policies' objectives; repeatable, in order", show_default=False,
-            rich_help_panel="Policy",
+            metavar="NAME", help="In place of the policies' objectives; repeatable, in order",
+            autocompletion=objective_names, show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip
     deadline: Annotated[

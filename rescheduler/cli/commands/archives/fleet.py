@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rescheduler.cli.choices import policy_names
 from rescheduler.cli.commands.archives.backtest import EngineFlags, EngineName, engine_of
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
@@ -54,7 +55,7 @@ class FleetFlags(EngineFlags):
         list[str] | None,
         typer.Option(
             metavar="FILE", help="A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins "
-            "field by field", show_default=False, rich_help_panel="Policy",
+            "field by field", autocompletion=policy_names, show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip
     output: Annotated[

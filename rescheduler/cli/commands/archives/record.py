@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.options import ClusterFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
@@ -55,7 +56,7 @@ class RecordFlags(ClusterFlags):
         typer.Option(
             metavar="FILE", help="A policy that says where the load of a live cluster is measured (usage)"
             " [default: MetricsServer]",
-            show_default=False, rich_help_panel="Cluster",
+            autocompletion=policy_names, show_default=False, rich_help_panel="Cluster",
         ),
     ] = None  # fmt: skip
     every: Annotated[

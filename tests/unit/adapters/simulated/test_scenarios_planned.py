@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.adapters.simulated.identity import Identity
 from rescheduler.adapters.simulated.scenarios import chain, fragmented, infeasible, several_pending
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster
@@ -56,3 +58,11 @@ def test_the_infeasible_scenario_has_no_plan(seed: int) -> None:
     assert objective.status is Status.INFEASIBLE
     assert not plan.moves
     assert not plan.placements
+
+
+@pytest.mark.parametrize("seed", [0, 8, 10, 12])
+def test_what_is_made_in_a_scenario_never_has_the_uid_of_one_of_its_pods(seed: int) -> None:
+    """Though both are drawn under one seed: what an eviction names must be one pod alone."""
+    cluster, made = several_pending(seed), Identity(np.random.default_rng(seed))
+    drawn = {made.uid() for _ in range(200) if made.suffix()}
+    assert drawn.isdisjoint(pod.uid for pod in cluster.pods)

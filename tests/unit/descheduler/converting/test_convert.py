@@ -141,7 +141,7 @@ def test_an_age_beyond_what_can_be_written_becomes_the_longest() -> None:
     """Ten years; a comment says so."""
     text, policy = convert({}, {"DefaultEvictor": {"minPodAge": "90000h"}})
     assert policy.scope.minimum_age == 10 * 365 * 86_400
-    assert "ten years at most can be written" in text
+    assert "ten years at most can be written" in text.replace("\n  # ", " ")
 
 
 NAMES = st.sampled_from(["a", "team-b", "kube-system", "Not Valid", "", "x" * 300, "é"])
