@@ -32,12 +32,16 @@ def has_gone(send: Send, truth: Truth) -> bool:
 
 
 def is_whole_without(send: Send, truth: Truth) -> bool:
-    """Whether nobody is missing any more though no new pod came: fewer are wanted, or the owner is gone."""
+    """Whether nobody is missing any more though no new pod came: fewer are wanted, or the owner is gone.
+
+    Or there never was one: such a pod, which a policy may let go, is never replaced.
+    """
     wanted = desired_of(truth, send.workload)
     victim = truth.pod_of_uid(send.request.namespace, send.request.name, send.request.uid)
     is_gone = victim is None or not truth.works(victim)
     if send.workload not in truth.workloads:
-        return is_gone and send.is_owner_known
+        is_nobodys = not send.workload and send.pod is not None and not send.pod.owners
+        return is_gone and (send.is_owner_known or is_nobodys)
     return is_gone and wanted < send.desired and truth.ready(send.workload) >= wanted
 
 

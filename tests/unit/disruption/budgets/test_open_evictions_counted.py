@@ -54,5 +54,6 @@ def test_what_a_node_has_lost_stays_lost() -> None:
 
 
 def test_a_debt_without_a_workload_has_no_replacement() -> None:
-    """Nobody knows who would make one."""
+    """Nobody knows who would make one; a pod without an owner that came later is none either."""
     assert missing(debt(workload=""), per=Per.CLUSTER, new=(LATER,)) == 1
+    assert missing(debt(workload=""), per=Per.CLUSTER, new=({**LATER, "owners": ()},)) == 1

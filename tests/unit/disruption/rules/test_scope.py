@@ -9,7 +9,7 @@ import pytest
 from rescheduler.model.objects.workload import Namespace
 from rescheduler.model.plan.disruption import OwnIdentity, Selection
 from tests.builders import NOW, node, pod, selector
-from tests.unit.disruption.cases import policy, rule_against
+from tests.unit.disruption.cases import policy, rule_against, verdict
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,18 @@ def test_the_namespace_of_run_is_left_alone_where_it_is_known() -> None:
     for name, rule in (("tools", "SystemNamespace"), ("rescheduler-system", None), ("default", None)):
         peers = [pod(f"api-{number}", node="n1", namespace=name) for number in range(1, 5)]
         assert rule_against(pod("api-0", node="n1", namespace=name), pods=peers, selection=own) == rule
+
+
+@pytest.mark.parametrize(("namespace", "whose"), [("kube-system", "the cluster's"), ("tools", "the rescheduler's")])
+def test_whose_namespace_it_is_is_told(namespace: str, whose: str) -> None:
+    """And by what field it may be changed."""
+    found = verdict(
+        pod("api-0", node="n1", namespace=namespace),
+        pods=[pod(f"api-{number}", node="n1", namespace=namespace) for number in range(1, 5)],
+        selection=Selection(own=OwnIdentity("tools")),
+    )
+    assert found is not None
+    assert f"is in namespace {namespace}, {whose} own (policy: scope.systemNamespaces)" in found.message
 
 
 def test_namespaces_are_selected_by_their_labels() -> None:
