@@ -202,6 +202,7 @@ ACTS: Final[dict[str, Callable[[Account], None]]] = {
     "Nomination of a placeholder": Account.hold,
     "Nomination of a pod": Account.nominate,
     "Events": Account.tell,
+    "Events of a DeschedulerPolicy": Account.tell,
     "Events of `run`": Account.tell,
     "Namespace": Account.make_namespace,
     "Ledger": Account.write_ledger,
