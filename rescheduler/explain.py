@@ -21,7 +21,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Selection
-from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, PodReference, Refusal
+from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, Refusal, reference_to
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.explanation import Explanation, NodeVerdict
@@ -76,7 +76,7 @@ def explain_pod(
     return Explanation(
         verdict=verdict,
         message=message,
-        pod=PodReference(pod.namespace, pod.name, pod.uid),
+        pod=reference_to(pod),
         on_node=UNSET if pod.node_name is None else pod.node_name,
         moves=moves,
         placements=placements,

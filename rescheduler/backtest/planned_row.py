@@ -10,19 +10,22 @@ import msgspec
 
 from rescheduler.adapters.files.archive.archive_reading import archived_load
 from rescheduler.adapters.files.archive.snapshot_names import ArchivedName, written_time
-from rescheduler.adapters.files.load_recording import read_load_recording
+from rescheduler.adapters.files.load_recording import load_report
 from rescheduler.adapters.files.recording.reading import read_recording
+from rescheduler.adapters.files.recording.sources import name_of
 from rescheduler.backtest.counted_clock import CountedClock
 from rescheduler.backtest.task import BacktestRow, Planned, Task
 from rescheduler.checker.recounts.overload import overload_left
 from rescheduler.composition.load.recorded_load import PolicyLoad, RecordedLoad
 from rescheduler.composition.scheduler_sources import predictions_by
+from rescheduler.costs.fleet import NO_OWNER, payer_of
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
 from rescheduler.model.plan.plan import ObjectiveResult, Plan
+from rescheduler.model.printable import in_one_line
 from rescheduler.model.usage.load_report import LoadReport
 from rescheduler.policy.fields.objectives import SpreadLoadArgs
 from rescheduler.policy.fields.policy import Policy
@@ -39,7 +42,7 @@ def plan_task(text: bytes) -> bytes:
     try:
         answer = _planned(task, time)
     except (ReschedulerError, ValueError) as error:
-        answer = Planned(time, failure=" ".join(str(error).split()))
+        answer = Planned(time, failure=in_one_line(error))
     return msgspec.json.encode(answer)
 
 
@@ -80,10 +83,9 @@ def planned_of(
 
 def read_snapshot(archive: str, time: int) -> tuple[Cluster, LoadReport | None]:
     """A snapshot and its load. Raises SnapshotError."""
-    named = ArchivedName(archive, time)
     name = f"{archive}@{written_time(time)}"
-    cluster = read_recording([name])
-    return cluster, read_load_recording(name) if archived_load(named) is not None else None
+    cluster, load = read_recording([name]), archived_load(ArchivedName(archive, time))
+    return cluster, None if load is None else load_report(load, name_of(name))
 
 
 def load_of(policy: Policy, report: LoadReport | None) -> MeasuredLoad:
@@ -146,7 +148,6 @@ def payers(cluster: Cluster, plan: Plan) -> dict[str, int]:
 
 
 def workload_key(cluster: Cluster, pod_key: str) -> str:
-    """The workload of a pod, in words; a pod that nothing recreates stands for itself."""
+    """The workload of a pod, in words; one that nothing recreates, or that is not there, stands for itself."""
     pod = cluster.pod_by_key.get(pod_key)
-    workload = None if pod is None else cluster.workload_of(pod)
-    return f"Pod {pod_key}" if workload is None else workload.key
+    return f"{NO_OWNER} {pod_key}" if pod is None else payer_of(pod, cluster)

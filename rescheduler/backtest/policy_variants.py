@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from rescheduler.backtest.task import Task
 from rescheduler.daemon.plugins import PLUGINS, parse_policy
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import in_one_line, printable
 from rescheduler.policy.fields.policy import API_VERSION, KIND
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.loader import loaded_with_places
@@ -59,7 +59,7 @@ def read_variants(policies: Sequence[str], fields: Sequence[SetField]) -> Policy
         except PolicyError as error:
             if not all(problem.path == "apiVersion" and "missing" not in problem.text for problem in error.problems):
                 raise
-            failed.append((given, " ".join(str(error).split())))
+            failed.append((given, in_one_line(error)))
             errors.append(error)
             continue
         found += _settings(given or _DEFAULT, data, fields)

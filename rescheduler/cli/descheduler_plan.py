@@ -19,11 +19,11 @@ from rescheduler.cli.preparation import (
     selection_from,
 )
 from rescheduler.cli.progress import ShownProgress, shown_progress
-from rescheduler.cli.streams import confirmed, say, show, warn
+from rescheduler.cli.streams import say, show, warn
 
 if TYPE_CHECKING:
     from rescheduler.cli.commands.acting.apply import ApplyFlags
-    from rescheduler.composition.foretelling import GivenFiles
+    from rescheduler.composition.given_policies import GivenFiles
     from rescheduler.descheduler.policy_file import DeschedulerPolicy
     from rescheduler.extension_points import LedgerReading
     from rescheduler.model.objects.cluster import Cluster
@@ -112,10 +112,12 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
 
 
 def improved(options: PlanFlags, files: GivenFiles) -> Improved:
-    """Plan for the ends of the policy among ``files``; nothing is written."""
+    """Plan for the ends of the policy among ``files``; nothing is written. Raises UsageError where there is none."""
     from rescheduler.composition import foretelling
     from rescheduler.composition.load.measured_use import with_measured_use
 
+    if not files.theirs:
+        raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
     written, beside, policy, _, answer = _given(options, files)
     with shown_progress() as progress:
         cluster, schedulers = read_world(beside, policy, progress, with_details=True)
@@ -184,7 +186,7 @@ class _Question:
 
     def ask(self, plan: ForetoldPlan, cluster: Cluster) -> bool:
         """Whether to carry it out; where nothing is to be done nobody is asked."""
-        from rescheduler.cli.commands.acting.apply import unchosen
+        from rescheduler.cli.commands.acting.apply import agreed
         from rescheduler.model.plan.plan import Landing
         from rescheduler.report.foretold import foretold_report
 
@@ -192,17 +194,10 @@ class _Question:
         self.warnings = frozenset(plan.warnings)
         self._progress.pause()
         warn(plan.warnings)
-        leaving = [move for move in plan.moves if move.landing is not Landing.PENDING]
-        where = unchosen(self._options) if leaving else None
-        if self._options.yes and where is not None:
-            say(f"acting on {where}; --context NAME says which one is meant")
-        if self._options.yes or not leaving:
-            return True
-        show(foretold_report(plan, wide=False), to_stderr=True)
-        count = "1 pod" if len(leaving) == 1 else f"{len(leaving)} pods"
-        waiting = len(plan.moves) - len(leaving)
+        waiting = sum(move.landing is Landing.PENDING for move in plan.moves)
         kept = f" ({waiting} more stay, since their replacements would wait)" if waiting else ""
-        return confirmed(f"Evict {count} as shown{kept}{'' if where is None else f', in {where}'}? [y/N] ")
+        report = foretold_report(plan, wide=False)
+        return agreed(self._options, len(plan.moves) - waiting, lambda: show(report, to_stderr=True), kept)
 
 
 def _print(plan: ForetoldPlan | ForetoldResult, output: OutputFormat) -> None:

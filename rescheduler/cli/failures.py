@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rescheduler.cli.streams import say
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import in_one_line, printable
 
 DONE, FAILED, WRONG_USE, NOT_EMPTY, INTERRUPTED = 0, 1, 2, 3, 130
 TRACEBACK_VARIABLE = "RESCHEDULER_TRACEBACK"
@@ -67,7 +67,7 @@ def _told(error: Exception) -> tuple[int, str]:
 
 
 def _wrong_use(error: Any) -> tuple[int, str]:
-    text = _safe(" ".join(error.format_message().split()))
+    text = _safe(in_one_line(error.format_message()))
     context = getattr(error, "ctx", None)
     advice = f" See {context.command_path} --help." if context is not None else ""
     return int(getattr(error, "exit_code", WRONG_USE)), f"error: {text}{'' if text[-1:] in '.?' else '.'}{advice}"
@@ -80,7 +80,7 @@ def _unexpected(error: Exception) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return f"error: {_safe(where + error.strerror)}"
     return (
-        f"error: a fault of rescheduler's own, {type(error).__name__}: {_safe(' '.join(str(error).split()))[:500]}; "
+        f"error: a fault of rescheduler's own, {type(error).__name__}: {_safe(in_one_line(error))[:500]}; "
         f"set {TRACEBACK_VARIABLE}=1 to see where, and please report it"
     )
 

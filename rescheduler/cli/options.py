@@ -19,17 +19,36 @@ LARGEST_SEED = 2**31 - 1
 LARGEST_EVICTIONS = 1_000_000
 
 
+def policies(text: str, panel: str = "Policy") -> Any:
+    """The option that names policy files, or shipped policies; ``text``: its help."""
+    return typer.Option(
+        metavar="FILE", help=text, autocompletion=policy_names, show_default=False, rich_help_panel=panel
+    )
+
+
+def form(text: str) -> Any:
+    """The option for the form of output; ``text``: its help."""
+    return typer.Option("-o", "--output", metavar="FORM", help=text, rich_help_panel="Output")
+
+
+Kubeconfig = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Kubeconfig file [default: as kubectl, $KUBECONFIG or ~/.kube/config]",
+        show_default=False, rich_help_panel="Cluster",
+    ),
+]  # fmt: skip
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Do not ask; off a terminal nothing is done without it", rich_help_panel="Limits"),
+]
+
+
 @dataclass(frozen=True)
 class LiveOptions:
     """How to reach a live cluster."""
 
-    kubeconfig: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Kubeconfig file [default: as kubectl, $KUBECONFIG or ~/.kube/config]",
-            show_default=False, rich_help_panel="Cluster",
-        ),
-    ] = None  # fmt: skip
+    kubeconfig: Kubeconfig = None
     context: Annotated[
         str | None,
         typer.Option(
@@ -77,12 +96,11 @@ class SelectionFlags(ClusterFlags):
     ] = None  # fmt: skip
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE", help="A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins "
-            "field by field [default: the defaults of docs/policy-reference.md]",
-            autocompletion=policy_names, show_default=False, rich_help_panel="Policy",
+        policies(
+            "A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins "
+            "field by field [default: the defaults of docs/policy-reference.md]"
         ),
-    ] = None  # fmt: skip
+    ] = None
     usage: Annotated[
         str | None,
         typer.Option(
@@ -122,9 +140,7 @@ class PlanningFlags(SelectionFlags):
     ] = None  # fmt: skip
     output: Annotated[
         OutputFormat,
-        typer.Option(
-            "-o", "--output", metavar="FORM", help="table, wide, json, yaml or html", rich_help_panel="Output"
-        ),
+        form("table, wide, json, yaml or html"),
     ] = OutputFormat.TABLE
 
 

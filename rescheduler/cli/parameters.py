@@ -64,6 +64,30 @@ def duration(text: str) -> float:
     return parse_duration(text.strip())
 
 
+def duration_in_days(text: str) -> float:
+    """``30d`` or a Go duration, above zero, in seconds. Raises ValueError."""
+    from rescheduler.policy.fields.daemon.archive import parse_days
+
+    return parse_days(text)
+
+
+def size_in_bytes(text: str) -> int:
+    """A quantity such as ``10Gi``, above zero. Raises ValueError."""
+    from rescheduler.policy.fields.daemon.archive import parse_size
+
+    return parse_size(text)
+
+
+def point_in_time(text: str) -> float:
+    """An RFC 3339 time in seconds since the epoch. Raises ValueError."""
+    from rescheduler.model.times import read_time
+
+    seconds = read_time(text.strip())
+    if seconds is None:
+        raise ValueError(f"found {text[:40]!r}; wanted a time with its zone such as 2030-01-31T22:00:00Z")
+    return seconds
+
+
 class MomentInTime(NamedTuple):
     """A time, or one so many seconds after the cluster was read."""
 

@@ -12,7 +12,7 @@ from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.streams import is_terminal, say, warn
 
 if TYPE_CHECKING:
-    from rescheduler.composition.foretelling import GivenFiles
+    from rescheduler.composition.given_policies import GivenFiles
     from rescheduler.composition.live.cluster_source import ClusterOptions
     from rescheduler.composition.scheduler_sources import Predictions
     from rescheduler.extension_points import LedgerReading, Progress
@@ -111,7 +111,7 @@ def selection_from(options: SelectionFlags) -> Selection:
 
 def given_files(options: SelectionFlags) -> GivenFiles:
     """The policies by whose they are; what stands in descheduler's is read here, and nowhere else."""
-    from rescheduler.composition.foretelling import sorted_out
+    from rescheduler.composition.given_policies import sorted_out
 
     return sorted_out(options.policy or ())
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.scheduler_file import UnreadableFileError, read_text
-from rescheduler.composition.foretelling import read_file, sorted_out
+from rescheduler.composition.foretelling import read_file
+from rescheduler.composition.given_policies import sorted_out
 from rescheduler.composition.load.metrics import check_providers
 from rescheduler.composition.scheduler_sources import NamedConfiguration, named_configurations
 from rescheduler.descheduler.policy_file import DeschedulerPolicy

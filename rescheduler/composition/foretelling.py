@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
+from rescheduler.composition.given_policies import GivenFiles, bytes_of, sorted_out
 from rescheduler.cycle import Asked, CycleOptions, make_plan
 from rescheduler.descheduler.converting.convert import converted
 from rescheduler.descheduler.foretelling import foretold_plan, walked
 from rescheduler.descheduler.improving.improving import Ends, within_limits
 from rescheduler.descheduler.own_rules import OwnRules
-from rescheduler.descheduler.policy_file import (
-    DeschedulerPolicy,
-    is_descheduler_text,
-    read_descheduler_policy,
-)
+from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.extension_points import Clock, LedgerReading, Progress, no_progress
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.objects.cluster import Cluster
@@ -28,27 +23,6 @@ from rescheduler.policy.fields.policy import Guidance, Policy
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.policy_text import MOST_BYTES
 from rescheduler.scheduling.schedulers import Schedulers
-
-
-class GivenFiles(NamedTuple):
-    """Policies by whose they are. ``theirs``: DeschedulerPolicies with what stands in them, each read once."""
-
-    theirs: tuple[tuple[str, bytes], ...]
-    own: tuple[str, ...]
-
-
-def sorted_out(files: Sequence[str]) -> GivenFiles:
-    """Tell DeschedulerPolicies from our own by their beginning; what cannot be read is left to whoever reads ours."""
-    found = [(file, _bytes(file)) for file in files]
-    return GivenFiles(
-        tuple((file, raw) for file, raw in found if is_theirs(raw)),
-        tuple(file for file, raw in found if not is_theirs(raw)),
-    )
-
-
-def is_theirs(raw: bytes) -> bool:
-    """Whether what stands in a file is meant as a DeschedulerPolicy."""
-    return is_descheduler_text(raw.decode("utf-8-sig", errors="replace"))
 
 
 def read_file(file: str, raw: bytes) -> DeschedulerPolicy:
@@ -75,7 +49,7 @@ def converted_file(file: str) -> str:
     given = sorted_out([file])
     written = read_only_one(given)
     if written is None:
-        text = "is no DeschedulerPolicy, nor a ConfigMap that holds one" if _bytes(file) else "cannot be read"
+        text = "is no DeschedulerPolicy, nor a ConfigMap that holds one" if bytes_of(file) else "cannot be read"
         raise PolicyError([ReadingProblem(file, 0, 0, "", text)])
     return converted(written, file)
 
@@ -128,14 +102,3 @@ def improve(
         return Asked(ends.asked(columns), ends.recounts())
 
     return ends.beside(make_plan(cluster, within_limits(policy, written), options, asked), schedulers)
-
-
-def _bytes(file: str) -> bytes:
-    path = Path(file)
-    try:
-        if not path.is_file():
-            return b""
-        with path.open("rb") as stream:
-            return stream.read(MOST_BYTES + 1)
-    except (OSError, ValueError):
-        return b""

@@ -22,7 +22,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.imagined import TO_GO, with_nodes, with_nodes_to_go
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
-from rescheduler.model.plan.plan import ObjectiveResult, Plan, PodReference, Refusal, Status
+from rescheduler.model.plan.plan import ObjectiveResult, Plan, Refusal, Status, reference_to
 from rescheduler.model.plan.what_if import AddedNode, NodeShape, Reached, WhatIf
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.report.plan.flows import emptied_nodes
@@ -166,7 +166,7 @@ class _Asking:
                     found.append(known)
                 elif not (model.feasible(index, placement) & stays).any():
                     told = ", ".join(f"{n} {why}" for why, n in reason_counts(model.refusals(index, placement)).items())
-                    reference = PodReference(pod.namespace, pod.name, pod.uid)
+                    reference = reference_to(pod)
                     found.append(Refusal(NO_ROOM, f"{pod.key} fits on no other node: {told}", reference))
         return tuple(found)
 

@@ -39,7 +39,7 @@ def fleet_of(cluster: Cluster, prices: NodePrices) -> Fleet:
         price, idle = prices.of(node), 1.0
         for pod, share in _shares(node, cluster):
             namespaces[pod.namespace].append(price * share)
-            owners[_owner(pod, cluster)].append(price * share)
+            owners[payer_of(pod, cluster)].append(price * share)
             idle -= share
         pools[_pool(node)].append((price, price * max(0.0, idle)))
     return Fleet(
@@ -67,14 +67,10 @@ def _pool(node: Node) -> str:
     return next((node.labels[label] for label in LABELS_OF_KEYS["nodePool"] if label in node.labels), NO_POOL)
 
 
-def _owner(pod: Pod, cluster: Cluster) -> str:
-    return owner_name(pod, cluster) or f"{NO_OWNER} {pod.key}"
-
-
-def owner_name(pod: Pod, cluster: Cluster) -> str:
-    """What stands at the top of a pod's owners; empty where there is none."""
+def payer_of(pod: Pod, cluster: Cluster) -> str:
+    """What stands at the top of a pod's owners, in words; a pod that nothing recreates stands for itself."""
     workload = cluster.workload_of(pod)
-    return "" if workload is None else workload.key
+    return f"{NO_OWNER} {pod.key}" if workload is None else workload.key
 
 
 def _pool_cost(name: str, nodes: list[tuple[float, float]]) -> PoolCost:

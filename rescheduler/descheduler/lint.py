@@ -7,17 +7,14 @@ from typing import Final
 
 from rescheduler.descheduler.arguments import DeschedulerArguments
 from rescheduler.descheduler.evictor import DefaultEvictorArguments
-from rescheduler.descheduler.plugins.node_rules import NodeAffinityArguments
+from rescheduler.descheduler.plugins.node_rules import PREFERRED, REQUIRED, NodeAffinityArguments
 from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Path
 
 MEASURED: Final = (CPU, MEMORY, PODS)
-AFFINITY_TYPES: Final = (
-    "requiredDuringSchedulingIgnoredDuringExecution",
-    "preferredDuringSchedulingIgnoredDuringExecution",
-)
+AFFINITY_TYPES: Final = (REQUIRED, PREFERRED)
 
 
 def argument_findings(arguments: DeschedulerArguments) -> Iterator[tuple[Path, str]]:

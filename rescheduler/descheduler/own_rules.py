@@ -20,12 +20,12 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, Selection
 from rescheduler.model.plan.foretold_plan import ForetoldMove, ForetoldRefusal
-from rescheduler.planning.lexicographic.document import reference_to
+from rescheduler.model.plan.plan import Refusal, reference_to
 from rescheduler.policy.fields.descheduler import AfterRefusal
 from rescheduler.policy.fields.policy import Policy, with_unready
 from rescheduler.scheduling.schedulers import Schedulers
 
-BINDS_FINISHED: Final = frozenset(
+_BINDS_FINISHED: Final = frozenset(
     {"Stop", "Terminating", "Placeholder", "MirrorPod", "SystemNamespace", "Namespace", "DoNotEvict", "LabelSelector",
      "NodeSelector", "OwnPod", "MinimumAge"}
 )  # fmt: skip
@@ -186,7 +186,7 @@ class Allowances:
     def objection(self, pod: Pod, profile: str, plugin: str) -> tuple[str, str] | None:
         """Rule and reason against one more eviction; None: it may go."""
         if pod.is_finished:
-            found = next((item for item in explain_pod(self._context, pod) if item.rule in BINDS_FINISHED), None)
+            found = what_binds_finished(self._context, pod)
             return self._over_limits(pod) if found is None else (found.rule, found.message)
         judged = self._lenient if not pod.is_ready and (profile, plugin) in self._by_state else self._strict
         index = self._index[pod.key]
@@ -230,6 +230,11 @@ class Allowances:
             if most is not None and spent >= most:
                 return "CycleLimits", f"{name}: {most} are reached"
         return None
+
+
+def what_binds_finished(context: EligibilityContext, pod: Pod) -> Refusal | None:
+    """The first of the rules that forbids evicting a finished pod."""
+    return next((item for item in explain_pod(context, pod) if item.rule in _BINDS_FINISHED), None)
 
 
 class _Judged:

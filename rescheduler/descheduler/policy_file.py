@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -55,16 +54,6 @@ class DeschedulerPolicy(NamedTuple):
     node_selector: LabelSelector | None
     profiles: tuple[EnabledProfile, ...]
     findings: tuple[ReadingProblem, ...]
-
-
-_MARK: Final = re.compile(
-    r"""^\s*["']?(?:kind["']?\s*:\s*["']?DeschedulerPolicy\b|apiVersion["']?\s*:\s*["']?descheduler/)""", re.M
-)
-
-
-def is_descheduler_text(text: str) -> bool:
-    """Whether a file is meant as one, or as a ConfigMap that holds one."""
-    return _MARK.search(text) is not None
 
 
 class DeschedulerReader(YamlReader):

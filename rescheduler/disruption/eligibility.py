@@ -17,7 +17,7 @@ from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits, Selection
-from rescheduler.model.plan.plan import PodReference, Refusal
+from rescheduler.model.plan.plan import Refusal, reference_to
 from rescheduler.policy.fields.policy import Guidance, Limits, Permission, Policy
 from rescheduler.policy.fields.values import format_duration
 
@@ -131,7 +131,7 @@ def explain_pod(context: EligibilityContext, pod: Pod) -> tuple[Refusal, ...]:
 
 def refusal(rule: str, pod: Pod, reason: str) -> Refusal:
     """A rule's no to one pod."""
-    reference = PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
+    reference = reference_to(pod)
     return Refusal(rule=rule, message=f"{pod.key} {reason}", pod=reference)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from math import ceil, inf, nextafter
 from typing import Final, NamedTuple
 
@@ -19,7 +18,8 @@ from msgspec.structs import replace
 from rescheduler.model.daemon.ledger import SENT, EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility
-from rescheduler.model.plan.plan import Move, Plan, PodReference, Refusal
+from rescheduler.model.plan.plan import Move, Plan, Refusal, reference_to
+from rescheduler.model.times import rfc3339
 from rescheduler.policy.fields.daemon.safety import RampUpPolicy
 from rescheduler.policy.fields.policy import Disruption
 
@@ -119,14 +119,13 @@ def without_held_back(eligibility: Eligibility, times: Mapping[str, float], clus
         if pod.uid in times and pod.uid not in go:
             until = f"until {_written(times[pod.uid])}"
             message = f"{pod.key} is held back by the ramp-up {until} (policy: disruption.rampUp)"
-            refusals[index] = Refusal(RULE, message, pod=PodReference(pod.namespace, pod.name, pod.uid))
+            refusals[index] = Refusal(RULE, message, pod=reference_to(pod))
     return replace(eligibility, movable=movable, refusals=refusals)
 
 
 def _written(moment: float) -> str:
     """RFC 3339, as far as the calendar goes."""
-    text = datetime.fromtimestamp(min(ceil(moment), LAST_MOMENT), UTC).isoformat(timespec="seconds")
-    return text.replace("+00:00", "Z")
+    return rfc3339(min(ceil(moment), LAST_MOMENT))
 
 
 def _times(

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from rescheduler import __version__
 from rescheduler.engine.tasks import MOST_RETRIES, Done, Engine, EngineError, Work, attempt
+from rescheduler.model.printable import in_one_line
 
 CONNECT_SECONDS: Final = 20.0
 GONE_SECONDS: Final = 30.0
@@ -60,7 +61,7 @@ class DaskCluster(Engine):
                 client.close(timeout=2)
 
     def _gone(self, error: object = "") -> EngineError:
-        why = f" ({' '.join(str(error).split())[:200]})" if str(error) else ""
+        why = f" ({in_one_line(error)[:200]})" if str(error) else ""
         return EngineError(
             f"the Dask scheduler at {self.address} is out of reach{why}; with --resume FILE what is done already is "
             "kept, and the same command line goes on"
@@ -143,7 +144,7 @@ class _Run:
     def _again(self, key: str, error: object) -> Done | None:
         self._deaths[key] = self._deaths.get(key, 0) + 1
         if type(error).__name__ == "KilledWorker" or self._deaths[key] > MOST_RETRIES:
-            return Done(key, None, f"its workers died: {' '.join(str(error).split())[:300]}")
+            return Done(key, None, f"its workers died: {in_one_line(error)[:300]}")
         self._waiting.append(key)
         return None
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from rescheduler.extension_points import ReschedulerError
+from rescheduler.model.printable import in_one_line
 
 MOST_RETRIES: Final = 3
 """How often a task is done again whose worker died."""
@@ -38,5 +39,5 @@ def attempt(work: Work, key: str, task: bytes) -> Done:
     try:
         return Done(key, work(task))
     except Exception as error:  # whatever it is, the other tasks go on  # noqa: BLE001
-        text = " ".join(str(error).split())[:500]
+        text = in_one_line(error)[:500]
         return Done(key, None, f"{type(error).__name__}: {text}" if not isinstance(error, ReschedulerError) else text)

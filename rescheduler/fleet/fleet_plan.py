@@ -25,6 +25,7 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.engine.tasks import Done, Engine
 from rescheduler.extension_points import Clock, ClusterError, Progress, ReschedulerError, SnapshotError, no_progress
 from rescheduler.model.plan.plan import API_VERSION
+from rescheduler.model.printable import in_one_line
 
 _NOTHING: Final[Mapping[str, Any]] = {
     "time": None, "objectives": [], "evictions": None, "nodesEmptied": None, "cost": None, "whatStandsInTheWay": [],
@@ -96,7 +97,7 @@ def live_task(text: bytes) -> bytes:
     try:
         answer = _planned_live(task)
     except (ReschedulerError, ValueError) as error:
-        answer = Planned(0, failure=" ".join(str(error).split()))
+        answer = Planned(0, failure=in_one_line(error))
     return msgspec.json.encode(answer)
 
 

@@ -25,3 +25,8 @@ def _escaped(character: str) -> str:
 def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
     """The same for texts from outside, whose length nobody has bounded: cut to ``longest`` characters."""
     return printable(text if len(text) <= longest else text[: longest - 1] + "…")
+
+
+def in_one_line(message: object) -> str:
+    """A message, such as an error's, without its line breaks."""
+    return " ".join(str(message).split())

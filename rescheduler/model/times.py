@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 
 _LONGEST_TEXT = 64
@@ -18,3 +18,11 @@ def read_time(text: str | None) -> float | None:
         return None if moment.tzinfo is None else moment.timestamp()
     except (ValueError, OverflowError):
         return None
+
+
+def rfc3339(seconds: float, timespec: str = "seconds") -> str:
+    """RFC 3339 in UTC, to ``timespec`` as ``datetime.isoformat`` knows it.
+
+    Raises OverflowError, OSError or ValueError for a time that no calendar has.
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec=timespec).replace("+00:00", "Z")

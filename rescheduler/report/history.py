@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 
 from msgspec import Struct
 from rich.console import RenderableType
 
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.plan.plan import API_VERSION, OutcomeKind, PodReference
+from rescheduler.model.times import rfc3339
 from rescheduler.report.cells import STATUS_STYLES, cell, plural, table
 
 
@@ -74,7 +74,7 @@ def _entry(entry: LedgerEntry) -> HistoryEntry:
 
 def _written(time: float) -> str:
     try:
-        return datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        return rfc3339(time)
     except (OverflowError, OSError, ValueError):
         return "unknown"
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import CPU, MEMORY, format_amount
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import PodReference, reference_to
 from rescheduler.model.usage.samples import DISK, NETWORK
 from rescheduler.model.usage.trust import Trust, TrustState
 from rescheduler.model.usage.usage import FloatArray, Usage
@@ -139,7 +139,7 @@ def pod_usage(view: UsageView) -> PodUsageList:
     ages = unknown if view.pod_measured_at is None else np.maximum(view.now - view.pod_measured_at, 0.0)
     rows = [
         PodUsage(
-            PodReference(pod.namespace, pod.name, pod.uid),
+            reference_to(pod),
             pod.node_name,
             _known(cpu[at]),
             _known(memory[at]),

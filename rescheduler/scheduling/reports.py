@@ -16,8 +16,7 @@ from rescheduler.model.columns.arrays import NOWHERE, BoolArray
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import PodReference, reference_to
 from rescheduler.scheduling.node_sample import possible_choices
 from rescheduler.scheduling.profile import Profile
 from rescheduler.scheduling.queue import Scheduled, schedule_pending
@@ -160,7 +159,7 @@ def scores_of(model: SchedulerModel, pod_key: str) -> Scores:
         )
         for number, node in enumerate(columns.cluster.nodes)
     )
-    return Scores(pod=_reference(columns.cluster.pods[pod]), nodes=nodes)
+    return Scores(pod=reference_to(columns.cluster.pods[pod]), nodes=nodes)
 
 
 def schedule_of(cluster: Cluster, model: SchedulerModel | None = None) -> ScheduleReport:
@@ -173,17 +172,13 @@ def schedule_of(cluster: Cluster, model: SchedulerModel | None = None) -> Schedu
 def _scheduled_pod(cluster: Cluster, scheduled: Scheduled) -> ScheduledPod:
     pod = cluster.pods[scheduled.pod]
     return ScheduledPod(
-        pod=_reference(pod),
+        pod=reference_to(pod),
         scheduler_name=pod.spec.scheduler_name,
         node=None if scheduled.node == NOWHERE else cluster.nodes[scheduled.node].name,
         best_nodes=tuple(cluster.nodes[node].name for node in scheduled.best),
         reasons=scheduled.reasons,
         warnings=scheduled.warnings,
     )
-
-
-def _reference(pod: Pod) -> PodReference:
-    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
 
 
 def _unknown_pod(cluster: Cluster, pod_key: str) -> str:

@@ -27,7 +27,14 @@ def read_load_recording(filename: str, progress: Progress = no_progress) -> Load
     for chunk in _chunks(filename, progress):
         text += chunk
         if len(text) > LARGEST_BYTES:
-            raise SnapshotError(f"{name}: is larger than {LARGEST_BYTES // 2**20} MiB; {_WANTED}")
+            break
+    return load_report(text, name)
+
+
+def load_report(text: bytes | bytearray, name: str) -> LoadReport:
+    """The report in a text that was read. Raises SnapshotError naming file and field."""
+    if len(text) > LARGEST_BYTES:
+        raise SnapshotError(f"{name}: is larger than {LARGEST_BYTES // 2**20} MiB; {_WANTED}")
     if sum(text.count(sign) for sign in (b",", b"{", b"[")) > MOST_VALUES:
         raise SnapshotError(f"{name}: holds more than {MOST_VALUES:,} values; {_WANTED}")
     try:
@@ -47,7 +54,7 @@ def _chunks(filename: str, progress: Progress) -> Iterator[bytes]:
     yield archived_load(archived) or b""
 
 
-def _decoded(text: bytearray, name: str) -> Any:
+def _decoded(text: bytes | bytearray, name: str) -> Any:
     """JSON, and with the NaN and Infinity that some writers put in it: such values are known to be unusable."""
     if not text.strip():
         raise SnapshotError(f"{name}: is empty; {_WANTED}")
@@ -57,7 +64,7 @@ def _decoded(text: bytearray, name: str) -> Any:
         return _decoded_loosely(text, name)
 
 
-def _decoded_loosely(text: bytearray, name: str) -> Any:
+def _decoded_loosely(text: bytes | bytearray, name: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:

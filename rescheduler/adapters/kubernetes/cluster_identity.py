@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -33,13 +33,12 @@ class KubeconfigContext(NamedTuple):
 
 def current_context(kubeconfig: str | None) -> KubeconfigContext | None:
     """The current context of the kubeconfig, as kubectl finds it; None without a usable one, in a pod for example."""
-    location = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    location = _location(kubeconfig)
     if not any(Path(part).expanduser().exists() for part in location.split(os.pathsep) if part):
         return None
-    library = import_module("kubernetes.config")
     try:
-        contexts, current = library.list_kube_config_contexts(location)
-    except (library.ConfigException, OSError, KeyError, TypeError, AttributeError, ValueError):
+        contexts, current = _contexts(location)
+    except ClusterError:
         return None
     if not current:
         return None
@@ -48,13 +47,22 @@ def current_context(kubeconfig: str | None) -> KubeconfigContext | None:
 
 def context_names(kubeconfig: str | None) -> tuple[str, ...]:
     """All contexts of the kubeconfig, sorted. Raises ClusterError where there is none that can be read."""
-    location = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    contexts, _ = _contexts(_location(kubeconfig))
+    return tuple(sorted(str(one["name"]) for one in contexts))
+
+
+def _location(kubeconfig: str | None) -> str:
+    return kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+
+
+def _contexts(location: str) -> tuple[list[Any], Any]:
+    """All contexts, and the current one. Raises ClusterError."""
     library = import_module("kubernetes.config")
     try:
-        contexts, _ = library.list_kube_config_contexts(location)
+        contexts, current = library.list_kube_config_contexts(location)
     except (library.ConfigException, OSError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise ClusterError(f"{shortened(location)}: no kubeconfig that can be read: {error}") from error
-    return tuple(sorted(str(one["name"]) for one in contexts))
+    return contexts, current
 
 
 LASTING_NAMESPACE: Final = "kube-system"

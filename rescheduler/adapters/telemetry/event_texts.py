@@ -12,7 +12,7 @@ from rescheduler.model.daemon.notices import ApprovalWanted, CapacityRequested, 
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import ObjectiveResult, PodReference, Status
+from rescheduler.model.plan.plan import ObjectiveResult, PodReference, Status, reference_to
 
 EVICTION_PLANNED: Final = "EvictionPlanned"
 NO_ROOM: Final = "NoRoomPossible"
@@ -67,7 +67,7 @@ def not_helped(notice: RoundEnded, cluster: Cluster | None) -> Iterator[PodEvent
         is_old = pod.created_at is not None and pod.created_at < report.started_at
         is_ours = pod.labels.get(MANAGED_BY) == OURS
         if is_old and pod.uid not in settled and not (is_ours or pod.scheduling_gates or pod.belongs_to_its_node):
-            yield PodEvent(PodReference(pod.namespace, pod.name, pod.uid), reason, note)
+            yield PodEvent(reference_to(pod), reason, note)
 
 
 def held(notice: PolicyHeld) -> tuple[str, str]:

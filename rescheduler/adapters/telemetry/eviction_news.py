@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rescheduler.adapters.telemetry.listeners import Hear
-from rescheduler.extension_points import AuditLog, Clock, LedgerReading, LedgerStore, Listener
+from rescheduler.extension_points import Clock, LedgerReading, LedgerStore, Listener
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.notices import EvictionNoted, LeadershipChanged, Notice, PolicyLoaded, Started
 
@@ -74,20 +74,6 @@ class EvictionNews(Listener):
         while len(self._told) > MOST_REMEMBERED:
             del self._told[next(iter(self._told))]
         return True
-
-
-class ToldAuditLog(AuditLog):
-    """An audit log that is also told of; without an inner one nothing is written."""
-
-    def __init__(self, inner: AuditLog | None, news: EvictionNews) -> None:
-        self._inner = inner
-        self._news = news
-
-    def note(self, entries: Sequence[LedgerEntry]) -> None:
-        """Write down, then tell. Raises StoreError; then nothing is told."""
-        if self._inner is not None:
-            self._inner.note(entries)
-        self._news.learn(entries)
 
 
 class ToldLedgerStore(LedgerStore):

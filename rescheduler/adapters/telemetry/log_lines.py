@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
@@ -37,6 +36,7 @@ from rescheduler.model.daemon.notices import (
 )
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.plan.plan import Move, ObjectiveResult, PodReference, Refusal
+from rescheduler.model.times import rfc3339
 
 MOST_NAMED: Final = 5
 """Pods and nodes that a line names; of more it tells the number."""
@@ -54,7 +54,7 @@ class Line(NamedTuple):
 def timestamp(seconds: float) -> str:
     """RFC 3339 in UTC, to the millisecond; for times that no calendar has, the bare number."""
     try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return rfc3339(seconds, "milliseconds")
     except (OverflowError, OSError, ValueError):
         return f"{seconds}"
 

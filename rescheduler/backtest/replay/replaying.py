@@ -30,6 +30,7 @@ from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PodReference, SnapshotSummary
+from rescheduler.model.printable import in_one_line
 from rescheduler.model.usage.load_report import LoadReport
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.queue import schedule_pending
@@ -44,7 +45,7 @@ def replay_task(text: bytes) -> bytes:
     try:
         return msgspec.json.encode(_Replay(task).rows())
     except (ReschedulerError, ValueError) as error:
-        why = " ".join(str(error).split())
+        why = in_one_line(error)
         return msgspec.json.encode([Planned(time, failure=why) for time in task.times])
 
 
@@ -62,7 +63,7 @@ class _Replay:
             try:
                 found.append(self._step(time))
             except ReschedulerError as error:
-                found.append(Planned(time, failure=" ".join(str(error).split())))
+                found.append(Planned(time, failure=in_one_line(error)))
         return _with_minutes(found)
 
     def _step(self, time: int) -> Planned:

@@ -16,10 +16,9 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.archive.archive_reading import ArchiveListing, list_archive
 from rescheduler.adapters.files.archive.archive_source import archive_source
 from rescheduler.adapters.files.archive.archive_writing import PLAIN, Added, ArchiveWriter
-from rescheduler.adapters.files.archive.recorded_content import load_text, read_content
+from rescheduler.adapters.files.archive.recorded_content import content_to_keep, read_content, read_objects
 from rescheduler.adapters.files.archive.snapshot_names import written_time
 from rescheduler.adapters.files.recording.anonymize import Anonymizer
-from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.adapters.files.recording.sources import name_of
 from rescheduler.composition.archiving.measured import measured_now
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
@@ -78,11 +77,8 @@ class Recorder:
         with tempfile.TemporaryDirectory(prefix="rescheduler-") as folder:
             path = str(Path(folder) / "cluster.json")
             record(connected(where, read_only=True), path, progress=self._progress)
-            cluster = read_recording([path])
-            content = read_content(path, None, self._anonymizer)
-        report = measured_now(cluster, policy, where, tell)
-        if report is not None:
-            content = content._replace(load=load_text(report, self._anonymizer))
+            read = read_objects(path)
+        content = content_to_keep(read, measured_now(read.cluster, policy, where, tell), self._anonymizer)
         self._writer.add(content, self._clock.now())
         return written_time(content.taken_at)
 

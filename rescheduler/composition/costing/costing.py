@@ -46,9 +46,16 @@ def costs_of(
     deadline = policy.limits.deadline
 
     def planned(world: World, share: float) -> Plan:
-        asked = _for_money(world[1], deadline * share)
-        given = {"selection": selection, "schedulers": schedulers, "seed": seed, "earlier": earlier}
-        return plan(world[0], asked, clock=clock or SystemClock(), progress=progress, **given)  # type: ignore[arg-type]
+        return plan(
+            world[0],
+            _for_money(world[1], deadline * share),
+            selection=selection,
+            schedulers=schedulers,
+            seed=seed,
+            earlier=earlier,
+            clock=clock or SystemClock(),
+            progress=progress,
+        )
 
     first = planned((cluster, policy), FIRST_SHARE)
     seen = schedulers.configured(without_leaving_taints(cluster))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace as with_changes
 
-from rescheduler.costs.fleet import owner_name
+from rescheduler.costs.fleet import payer_of
 from rescheduler.costs.node_prices import NodePrices
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.annotations import DO_NOT_DISRUPT, DO_NOT_EVICT, PREFER_NO_EVICTION, SAFE_TO_EVICT
@@ -83,7 +83,7 @@ def _objects(rule: str, pod: Pod, cluster: Cluster) -> Iterator[str]:
         budgets = cluster.budgets_by_namespace.get(pod.namespace, ())
         yield from (budget.key for budget in budgets if selects(budget.selector, pod.labels))
     elif rule in _MARKS:
-        yield owner_name(pod, cluster) or f"Pod {pod.key}"
+        yield payer_of(pod, cluster)
     elif rule in _PERMISSIONS:
         yield _PERMISSIONS[rule][0]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from rescheduler.daemon.api.documents import (
     ApprovalState,
     FaultState,
@@ -25,6 +23,7 @@ from rescheduler.daemon.steering.pausing import Switch
 from rescheduler.model.daemon.rounds import Occasion, RoundReport
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import OutcomeKind, Plan
+from rescheduler.model.times import rfc3339
 
 _LANDED = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
 
@@ -32,7 +31,7 @@ _LANDED = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
 def told(moment: float) -> str:
     """A moment as documents have it."""
     try:
-        return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return rfc3339(moment, "milliseconds")
     except (OverflowError, ValueError, OSError):
         return "9999-12-31T23:59:59.999Z"
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from rescheduler.daemon.autoscaler.autoscaler_memory import AutoscalerMemory
-from rescheduler.daemon.autoscaler.left_over import is_certain, pods_left_over, reference_to, requests_for
+from rescheduler.daemon.autoscaler.left_over import is_certain, pods_left_over, requests_for
 from rescheduler.daemon.autoscaler.node_offers import NodeOffers
 from rescheduler.daemon.autoscaler.room_requests import RoomRequests
 from rescheduler.extension_points import CapacityTarget, Clock, ClusterError
@@ -15,7 +15,7 @@ from rescheduler.model.daemon.notices import CapacityRequested, Fault, Notice
 from rescheduler.model.daemon.rounds import AutoscalerNotice, RoundReport
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import PodReference, reference_to
 from rescheduler.policy.fields.daemon.autoscaler import ScaleUp
 from rescheduler.policy.fields.policy import Mode, Policy
 from rescheduler.policy.fields.values import format_duration

@@ -13,7 +13,7 @@ from rescheduler.model.daemon.capacity import CapacityRequest, PodSet
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod, PodSpec
-from rescheduler.model.plan.plan import ObjectiveResult, Plan, PodReference, Status
+from rescheduler.model.plan.plan import ObjectiveResult, Plan, Status, reference_to
 
 MAKE_ROOM: Final = "MakeRoom"
 MOST_PODS: Final = 100
@@ -75,8 +75,3 @@ def _of_few_shapes(pods: Iterable[Pod]) -> Iterator[Pod]:
         if pod.spec in seen or len(seen) < MOST_SHAPES:
             seen.add(pod.spec)
             yield pod
-
-
-def reference_to(pod: Pod) -> PodReference:
-    """Name and uid of a pod."""
-    return PodReference(pod.namespace, pod.name, pod.uid)

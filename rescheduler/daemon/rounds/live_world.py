@@ -15,13 +15,14 @@ from rescheduler.adapters.kubernetes.watch.freshness import Freshness
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
-from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldAuditLog, ToldLedgerStore
+from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldLedgerStore
 from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.composition.live.guarding import Guard, guarded
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
 from rescheduler.composition.load.daemon_load import DaemonLoad
 from rescheduler.daemon.rounds.world import RoundContext
 from rescheduler.disruption.health import Signals
+from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, LedgerReading, LedgerStore, Progress, no_progress
 from rescheduler.model.daemon.ledger import Ledger
@@ -83,7 +84,7 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
         target,
         ToldLedgerStore(ledger, ground.news),
         ground.clock,
-        audit=ToldAuditLog(audit, ground.news),
+        audit=ToldAuditLog(audit, ground.news.learn),
         stopped=lambda: ground.stopped() or stop_file(policy.stop.file),
         signals=ground.signals,
         trust=None if load is None else load.trust,

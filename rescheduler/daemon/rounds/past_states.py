@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Final
 
 from rescheduler.extension_points import ClusterError
@@ -30,7 +31,8 @@ class PastStates:
     def refuse_older(self, cluster: Cluster) -> Cluster:
         """The very same, if it is not older than what was given before. Raises ClusterError."""
         pods = [pod for pod in cluster.pods if pod.labels.get(MANAGED_BY) != OURS]
-        older = next(filter(None, map(self._objection, pods)), None)
+        numbers = [_number(pod) for pod in pods]
+        older = next(filter(None, map(self._objection, pods, numbers)), None)
         if older is not None and not self._is_restored(cluster.taken_at):
             raise ClusterError(
                 f"the API server shows an older state than before: {older}. Nothing is decided on it; if the cluster "
@@ -39,9 +41,9 @@ class PastStates:
         if older is not None:
             self._gone = {}
         self._older_since = None
-        now = {pod.uid: _number(pod) for pod in pods}
+        now = {pod.uid: number for pod, number in zip(pods, numbers, strict=True)}
         self._gone.update(dict.fromkeys(uid for uid in self._seen if uid not in now))
-        for uid in list(self._gone)[: max(0, len(self._gone) - MOST_GONE)]:
+        for uid in [*islice(self._gone, max(0, len(self._gone) - MOST_GONE))]:
             del self._gone[uid]
         self._seen = now
         return cluster
@@ -52,11 +54,11 @@ class PastStates:
             self._older_since = now
         return now - self._older_since >= RESTORED_SECONDS
 
-    def _objection(self, pod: Pod) -> str | None:
+    def _objection(self, pod: Pod, now: int) -> str | None:
         """What of a pod is of the past."""
         if pod.uid in self._gone:
             return f"pod {pod.key} ({pod.uid}), which was gone"
-        before, now = self._seen.get(pod.uid, 0), _number(pod)
+        before = self._seen.get(pod.uid, 0)
         if 0 < now < before:
             return f"pod {pod.key} at version {now}, which was at {before}"
         return None

@@ -28,7 +28,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
-from rescheduler.model.plan.plan import Move, Plan, PlanResult, PodReference
+from rescheduler.model.plan.plan import Move, Plan, PlanResult, reference_to
 from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_labels, keep_seconds
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
@@ -47,7 +47,7 @@ def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float) -> i
         target.untaint(nodes)
     stale = [pod for pod in cluster.pods if GUIDE_GATE in pod.scheduling_gates and _is_stale(pod, now, hold_seconds)]
     for pod in stale:
-        target.ungate(PodReference(pod.namespace, pod.name, pod.uid))
+        target.ungate(reference_to(pod))
     return len(nodes) + len(stale)
 
 

@@ -15,7 +15,7 @@ from rescheduler.model.objects.annotations import ANTAGONISTS_UNTIL
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import reference_to
 from rescheduler.model.times import read_time
 from rescheduler.policy.fields.objectives import SeparateAntagonistsArgs
 from rescheduler.policy.fields.policy import Policy
@@ -174,7 +174,7 @@ class AntagonistReport(Trigger):
             self.name,
             f"{len(asked)} {what} a node with antagonists: {listed(texts)}",
             now,
-            pods=tuple(PodReference(pod.namespace, pod.name, pod.uid) for pod, _ in clashes),
+            pods=tuple(reference_to(pod) for pod, _ in clashes),
             nodes=tuple(sorted({pod.node_name for pod, _ in clashes if pod.node_name is not None})),
         )
 

@@ -16,7 +16,7 @@ from rescheduler.model.daemon.rounds import NO_NODE_COMES, AutoscalerNotice, Occ
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import PodReference, reference_to
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import DurationSeconds
@@ -143,4 +143,4 @@ def _pods(notices: list[AutoscalerNotice], cluster: Cluster) -> Iterator[PodRefe
     for notice in notices:
         pod = cluster.pod_by_key.get(f"{notice.namespace}/{notice.name}") if notice.kind == "Pod" else None
         if pod is not None:
-            yield PodReference(pod.namespace, pod.name, pod.uid)
+            yield reference_to(pod)

@@ -13,7 +13,7 @@ from rescheduler.extension_points import Trigger
 from rescheduler.model.daemon.rounds import NO_NODE_COMES, NODE_COMES, AutoscalerNotice, Occasion, RoundReport, Sight
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import reference_to
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import DurationSeconds, format_duration
@@ -81,7 +81,7 @@ class PendingPods(Trigger):
         if not asked:
             return None
         asked.sort(key=lambda pod: pod.key)
-        pods = tuple(PodReference(pod.namespace, pod.name, pod.uid) for pod in asked)
+        pods = tuple(reference_to(pod) for pod in asked)
         return Occasion(self.name, self._reason(asked), now, pods=pods)
 
     def wake_at(self, now: float) -> float | None:

@@ -8,8 +8,7 @@ from typing import Any, cast
 from msgspec import structs
 
 from rescheduler.descheduler.carrying_out.announcing import AnnouncingTarget
-from rescheduler.descheduler.own_rules import BINDS_FINISHED
-from rescheduler.disruption.eligibility import explain_pod
+from rescheduler.descheduler.own_rules import what_binds_finished
 from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.execution.run.executor import Executor
 from rescheduler.execution.run.resuming import rest_of
@@ -30,10 +29,13 @@ class FinishedPods:
         self._selection = selection
         self._schedulers = schedulers
 
-    def objection(self, pod: Pod, cluster: Cluster) -> str | None:
+    def context(self, cluster: Cluster) -> EligibilityContext:
+        """What the rules look at in a cluster."""
+        return EligibilityContext(cluster, self._policy, self._selection, self._schedulers.names)
+
+    def objection(self, pod: Pod, context: EligibilityContext) -> str | None:
         """What forbids evicting it; None: it may go."""
-        context = EligibilityContext(cluster, self._policy, self._selection, self._schedulers.names)
-        found = next((item for item in explain_pod(context, pod) if item.rule in BINDS_FINISHED), None)
+        found = what_binds_finished(context, pod)
         return None if found is None else f"{found.rule}: {found.message}"
 
 
@@ -78,6 +80,7 @@ class DeschedulingExecutor(Executor):
         if not moves:
             return [], ""
         cluster = self._target.read()
+        context = self._finished.context(cluster)
         done: list[MoveOutcome] = []
         for move in moves:
             pod = cluster.pod_by_key.get(move.pod.key)
@@ -86,17 +89,17 @@ class DeschedulingExecutor(Executor):
             ending = self._settings.ending() or self._settings.ledger.stopped()
             if ending is not None:
                 return done, f"stopped: {ending}; nothing more is evicted"
-            done.append(self._evict_one(move, cluster))
+            done.append(self._evict_one(move, context))
         return done, ""
 
-    def _evict_one(self, move: Move, cluster: Cluster) -> MoveOutcome:
+    def _evict_one(self, move: Move, context: EligibilityContext) -> MoveOutcome:
         try:
             live = self._target.read_pod(move.pod.namespace, move.pod.name)
             if live is None or live.uid != move.pod.uid:
                 return _told(move, OutcomeKind.LANDED, "the pod went by itself")
             if not live.is_finished or live.is_terminating:
                 return _told(move, OutcomeKind.REFUSED, "the pod has not finished, or is on its way out already")
-            objection = self._finished.objection(live, cluster)
+            objection = self._finished.objection(live, context)
             if objection is not None:
                 return _told(move, OutcomeKind.REFUSED, objection)
             answer = self._target.evict(move.pod, live.resource_version, dry_run=True)

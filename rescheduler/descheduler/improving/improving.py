@@ -19,8 +19,8 @@ from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
-from rescheduler.model.plan.plan import Landing, ObjectiveResult, Plan, Refusal, Status, Upstream
-from rescheduler.planning.lexicographic.document import reference_to, rounded
+from rescheduler.model.plan.plan import Landing, ObjectiveResult, Plan, Refusal, Status, Upstream, reference_to
+from rescheduler.planning.lexicographic.document import rounded
 from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.policy.fields.policy import Policy

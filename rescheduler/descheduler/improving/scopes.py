@@ -20,7 +20,7 @@ from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import MoveLimits
-from rescheduler.model.plan.plan import PodReference, Refusal
+from rescheduler.model.plan.plan import Refusal, reference_to
 from rescheduler.planning.problem.plan_request import PlanRequest
 
 
@@ -77,7 +77,7 @@ def scope_of(
 
 
 def _kept(pod: Pod) -> Refusal:
-    reference = PodReference(pod.namespace, pod.name, pod.uid)
+    reference = reference_to(pod)
     return Refusal("DefaultEvictor", f"{pod.key} is let alone by the policy's DefaultEvictor", pod=reference)
 
 

@@ -89,7 +89,7 @@ class PodLifeTimeArguments(PodArguments):
 
     @model_validator(mode="after")
     def _has_criterion(self) -> Any:
-        if self.max_pod_life_time_seconds is None and not (self.states or self.conditions or self.exit_codes):
+        if self.max_pod_life_time_seconds is None and not self.goes_by_state:
             raise refused("no criterion; write maxPodLifeTimeSeconds, states, conditions or exitCodes")
         unknown = sorted(set(self.states) - STATES)
         if unknown:

@@ -16,7 +16,7 @@ from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import Move, PodReference
+from rescheduler.model.plan.plan import Move, reference_to
 
 LANDING_SECONDS: Final = 3.0
 """How long pods that were let go are watched here; after that they are led as any other replacement."""
@@ -180,7 +180,7 @@ class GatedMoves:
         for guest in guests:
             assert guest.new is not None
             if guest.new.node_name is None and not self._target.nominate(
-                _named(guest.new), guest.departure.move.to_node
+                reference_to(guest.new), guest.departure.move.to_node
             ):
                 guest.new = None  # gone, or bound without ever having been gated: the next look tells
         nodes = {guest.departure.move.to_node for guest in guests}
@@ -203,13 +203,9 @@ class GatedMoves:
             for guest in began:
                 move = guest.departure.move
                 if guest.new is not None and is_gated(guest.new):
-                    self._target.nominate(_named(guest.new), move.from_node if go_home else move.to_node)
+                    self._target.nominate(reference_to(guest.new), move.from_node if go_home else move.to_node)
         except (PlanStoppedError, ClusterError):
             return  # the first error is the one to tell; the gate is opened in any case
-
-
-def _named(pod: Pod) -> PodReference:
-    return PodReference(pod.namespace, pod.name, pod.uid)
 
 
 def _what_is_missing(guests: Iterable[_Guest]) -> str:

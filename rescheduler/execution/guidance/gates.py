@@ -10,7 +10,7 @@ from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget
 from rescheduler.model.objects.annotations import GUIDE_GATE
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import reference_to
 
 RETRY_SECONDS: Final = 1.0
 NOBODY: Final = "rescheduler.dev/nobody"
@@ -80,7 +80,7 @@ class Gates:
 
     def let_go(self, pod: Pod) -> bool:
         """Let one pod go to its place; False if it is gone. Raises ClusterError."""
-        return self._target.ungate(PodReference(pod.namespace, pod.name, pod.uid))
+        return self._target.ungate(reference_to(pod))
 
     def _put(self, owners: list[str]) -> None:
         began = self._clock.monotonic()

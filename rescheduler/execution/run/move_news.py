@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from rescheduler.execution.run.departures import EvictedPod
-from rescheduler.extension_points import AuditLog, Clock, HearMoves
+from rescheduler.extension_points import Clock, HearMoves
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.plan.move_change import AT_REST, MoveChange, MoveState
 from rescheduler.model.plan.plan import Move, OutcomeKind, Plan, PlanResult, PodReference
+from rescheduler.model.times import rfc3339
 
 _RANK: Final = {state: number for number, state in enumerate(MoveState)}
 _OF_ENTRY: Final = {
@@ -50,8 +50,7 @@ class MoveNews:
         if move is None or not _comes_after(before, state):
             return
         self._states[pod] = state
-        now = datetime.fromtimestamp(self._clock.now(), UTC)
-        time = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        time = rfc3339(self._clock.now(), "milliseconds")
         self._hear(MoveChange(time, pod, state, move.from_node, move.to_node, node, message))
 
     def learn(self, entries: Sequence[LedgerEntry]) -> None:
@@ -79,20 +78,6 @@ class MoveNews:
             if state is MoveState.UNKNOWN and self._states.get(move.pod) is MoveState.FAILED:
                 continue
             self.reached(move.pod, state, move.landed_on, move.message)
-
-
-class HeardAuditLog(AuditLog):
-    """An audit log whose lines are news of moves too; without an inner one nothing is written."""
-
-    def __init__(self, inner: AuditLog | None, news: MoveNews) -> None:
-        self._inner = inner
-        self._news = news
-
-    def note(self, entries: Sequence[LedgerEntry]) -> None:
-        """Write down, then tell. Raises StoreError; then nothing is told."""
-        if self._inner is not None:
-            self._inner.note(entries)
-        self._news.learn(entries)
 
 
 def _stage(item: EvictedPod) -> tuple[MoveState | None, str]:

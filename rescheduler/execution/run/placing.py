@@ -12,7 +12,7 @@ from rescheduler.execution.run.outcomes import Outcomes, landing
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import Clock, ExecutionTarget, Progress
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement, PodReference
+from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement, PodReference, reference_to
 
 # Leads one pending pod into the room that is kept for it: nominate, let go of the room, and again if that failed.
 
@@ -111,7 +111,7 @@ class Placer:
         """Give pods of an earlier run time to find a node."""
         homeless = list(pods)
         for _ in self._waiter.polls(PATIENCE_SECONDS):
-            homeless = [pod for pod in homeless if self._is_waiting(PodReference(pod.namespace, pod.name, pod.uid))]
+            homeless = [pod for pod in homeless if self._is_waiting(reference_to(pod))]
             if not homeless:
                 return
 

@@ -15,11 +15,12 @@ from rescheduler.execution.guidance.leaving_nothing import SURE_DEATH_SECONDS, l
 from rescheduler.execution.guidance.room import RoomKeeper
 from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
 from rescheduler.execution.ledger.repayment import when_repaid
+from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
 from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of, siblings
 from rescheduler.execution.run.emptied import emptied_nodes, promised_empty
 from rescheduler.execution.run.evicting import is_leaving
 from rescheduler.execution.run.fresh_cluster import FreshCluster
-from rescheduler.execution.run.move_news import HeardAuditLog, MoveNews
+from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.placing import Nominator, Placer
@@ -72,7 +73,7 @@ class RunSettings(NamedTuple):
 
     def telling(self, news: MoveNews) -> RunSettings:
         """The same for one plan, of whose moves somebody hears."""
-        ledger = self.ledger._replace(audit=HeardAuditLog(self.ledger.audit, news))
+        ledger = self.ledger._replace(audit=ToldAuditLog(self.ledger.audit, news.learn))
         return self._replace(ledger=ledger, news=news)
 
 

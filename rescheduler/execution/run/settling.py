@@ -11,7 +11,7 @@ from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.placing import PATIENCE_SECONDS, Nominator
 from rescheduler.execution.run.stopping import MoveFailedError, PlanStoppedError, Waiter
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
-from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference
+from rescheduler.model.plan.plan import Move, OutcomeKind, reference_to
 
 GLANCE_SECONDS: Final = 2.0
 """How long the first steps of one replacement are watched before the next pod is moved."""
@@ -134,7 +134,7 @@ class Settler:
         for item in self._departures.all if only is None else [only]:
             new = item.replacement
             if new is not None and new.node_name is None:
-                pod = PodReference(new.namespace, new.name, new.uid)
+                pod = reference_to(new)
                 self._nominator.lead(pod, item.move.to_node, item.move.pod, after_seconds=OWN_WAY_SECONDS)
         self._stop_at_failure()
 

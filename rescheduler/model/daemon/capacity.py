@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import PodSpec
 from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.times import rfc3339
 
 CAPACITY: Final = "rescheduler.dev/capacity"
 """Label of everything that one request for room consists of: its name."""
@@ -66,7 +67,7 @@ def is_kept_empty(node: Node) -> bool:
 
 def emptied_annotation(until: float) -> str:
     """The annotation's value: RFC 3339."""
-    return datetime.fromtimestamp(int(until), UTC).isoformat().replace("+00:00", "Z")
+    return rfc3339(int(until))
 
 
 def emptied_taint(until: float) -> Taint:

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.what_if import WhatIf
 
@@ -49,6 +50,11 @@ class PodReference(Struct, frozen=True, rename="camel"):
     def key(self) -> str:
         """``NAMESPACE/NAME``."""
         return f"{self.namespace}/{self.name}"
+
+
+def reference_to(pod: Pod) -> PodReference:
+    """Name and uid of a pod."""
+    return PodReference(pod.namespace, pod.name, pod.uid)
 
 
 class SnapshotSummary(Struct, frozen=True, rename="camel"):

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from rescheduler.model.plan.disruption import DisruptionGroup
-from rescheduler.model.plan.plan import Refusal
-from rescheduler.planning.lexicographic.document import reference_to
+from rescheduler.model.plan.plan import Refusal, reference_to
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.plan_request import PlanRequest
 from rescheduler.planning.problem.problem import Problem

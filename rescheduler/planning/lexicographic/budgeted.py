@@ -12,7 +12,7 @@ from dataclasses import replace
 from msgspec.structs import replace as with_changes
 
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference, Refusal, Status
+from rescheduler.model.plan.plan import Refusal, Status, reference_to
 from rescheduler.planning.lexicographic.guarding import plan_guarded, restricted, without
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.objective import PlanningObjective
@@ -97,7 +97,7 @@ def _leaving_out(request: PlanRequest, pods: set[int], budgets: Sequence[PlanBud
 
 
 def _left_to_later(pod: Pod, budget: PlanBudget) -> Refusal:
-    reference = PodReference(pod.namespace, pod.name, pod.uid)
+    reference = reference_to(pod)
     return Refusal(budget.rule, f"{pod.key} is left to later by {budget}", pod=reference)
 
 

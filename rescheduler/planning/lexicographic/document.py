@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import msgspec
 import numpy as np
@@ -14,19 +13,19 @@ from rescheduler.extension_points import SchedulerPrediction
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import (
     Move,
     ObjectiveResult,
     Plan,
     PlannedPlacement,
-    PodReference,
     Refusal,
     SnapshotSummary,
     Status,
     marked_waves,
+    reference_to,
 )
+from rescheduler.model.times import rfc3339
 from rescheduler.planning.lexicographic.lexicographic import PlanInProgress
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace
 
@@ -88,19 +87,13 @@ def withdrawn_plan(plan: Plan, violations: Sequence[str]) -> Plan:
 
 def summary_of(cluster: Cluster) -> SnapshotSummary:
     """Counts of the snapshot; ``pods`` includes pending ones."""
-    taken_at = datetime.fromtimestamp(cluster.taken_at, UTC) if cluster.taken_at else None
     return SnapshotSummary(
-        taken_at=taken_at.isoformat(timespec="seconds").replace("+00:00", "Z") if taken_at else None,
+        taken_at=rfc3339(cluster.taken_at) if cluster.taken_at else None,
         nodes=len(cluster.nodes),
         pods=len(cluster.pods),
         pending_pods=len(cluster.pending_pods),
         source=cluster.source,
     )
-
-
-def reference_to(pod: Pod) -> PodReference:
-    """Name and uid of a pod."""
-    return PodReference(namespace=pod.namespace, name=pod.name, uid=pod.uid)
 
 
 def _objective(name: str, answer: ObjectivePlan, seconds: float) -> ObjectiveResult:

@@ -10,7 +10,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rescheduler.composition.foretelling import is_theirs, read_file
+from rescheduler.composition.foretelling import read_file
+from rescheduler.composition.given_policies import is_theirs
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.descheduler.converting.convert import converted
 from rescheduler.descheduler.foretelling import foretold_plan

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rescheduler.composition.given_policies import is_theirs
 from rescheduler.descheduler.file_fields import PolicyFields
 from rescheduler.descheduler.plugins.node_rules import NodeTaintsArguments
 from rescheduler.descheduler.plugins.pod_states import PodLifeTimeArguments
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, is_descheduler_text, read_descheduler_policy
+from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.policy.reading.errors import PolicyError
 
 HEAD = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\n"
@@ -79,7 +80,7 @@ def test_a_config_map_that_holds_a_policy_is_read_as_that_policy() -> None:
     inner = indent(HEAD + profile(TAINTS, TAINTS_ON), "    ")
     text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: d}}\ndata:\n  policy.yaml: |\n{inner}"
     assert len(read_descheduler_policy(text, "d.yaml").profiles) == 1
-    assert is_descheduler_text(text)
+    assert is_theirs(text.encode())
 
 
 def test_a_config_map_without_one_is_refused() -> None:

@@ -64,7 +64,7 @@ def packed(head: FileHead, content: bytes) -> bytes:
 
 def head_of(text: bytes, name: str) -> FileHead:
     """The first line of a whole file, once its checksum holds. Raises SnapshotError naming the file."""
-    line, mark, body = text[:_LONGEST_HEAD].partition(b"\n")
+    line, mark, _ = text[:_LONGEST_HEAD].partition(b"\n")
     if not mark:
         raise SnapshotError(f"{name}: damaged: it does not begin as a file of an archive does")
     try:
@@ -73,7 +73,6 @@ def head_of(text: bytes, name: str) -> FileHead:
         raise SnapshotError(f"{name}: damaged: it does not begin as a file of an archive does") from error
     if head.form != FORM:
         raise SnapshotError(f"{name}: is of form {head.form}; this version reads form {FORM}")
-    del body
     if sha256(memoryview(text)[len(line) + 1 :]).hexdigest() != head.sha256:
         raise SnapshotError(f"{name}: damaged: its checksum does not hold; was it cut off?")
     return head

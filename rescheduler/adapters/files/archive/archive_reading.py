@@ -96,13 +96,13 @@ def _listed(
         raise SnapshotError(f"{file.name}: what it is a difference from cannot be read: {pools[file.pool]}")
     if file.time > now + FUTURE_SECONDS:
         raise SnapshotError(f"{file.name}: is of a time to come (now it is {written_time(now)})")
-    head = _checked_head(source, file)
+    head = _checked_head(source.read(file.name), file)
     size = sizes[file.name] + (0 if file.pool in used else sizes[file.pool])
     return ArchivedSnapshot(file.time, (file.pool, file.name), size, head.nodes, head.pods, head.names)
 
 
-def _checked_head(source: ArchiveSource, file: SnapshotFile) -> FileHead:
-    head = head_of(source.read(file.name), file.name)
+def _checked_head(text: bytes, file: SnapshotFile) -> FileHead:
+    head = head_of(text, file.name)
     if head.kind != "Snapshot" or int(head.time // 1) != file.time:
         raise SnapshotError(
             f"{file.name}: its name does not say what it is: a {head.kind} of {written_time(head.time)}"
@@ -121,7 +121,7 @@ def _problem(source: ArchiveSource, name: str, kind: str) -> str | None:
 def snapshot_head(source: ArchiveSource, file: SnapshotFile) -> FileHead | None:
     """What a snapshot says of itself; None if it, or its pool, cannot be read."""
     try:
-        head = _checked_head(source, file)
+        head = _checked_head(source.read(file.name), file)
     except SnapshotError:
         return None
     return head if is_whole_pool(source, file.pool) else None
@@ -160,8 +160,9 @@ def _opened(named: ArchivedName) -> tuple[Difference, tuple[bytes, ...], str]:
     name = files[0].name
     try:
         pool = pool_of(source, files[0].pool)
-        _checked_head(source, files[0])
-        return difference_of(content_of(source.read(name), name), name), pool, name
+        text = source.read(name)
+        _checked_head(text, files[0])
+        return difference_of(content_of(text, name), name), pool, name
     except SnapshotError as error:
         raise SnapshotError(f"{named.archive}: {error}") from error
 
@@ -174,23 +175,10 @@ def _none_of(kind: str) -> bytes:
 
 def pool_of(source: ArchiveSource, name: str) -> tuple[bytes, ...]:
     """The objects of a pool. Raises SnapshotError."""
-    return _pool(_Place(source), name)
-
-
-class _Place:
-    """A source that counts as the same as another of its location."""
-
-    def __init__(self, source: ArchiveSource) -> None:
-        self.source = source
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Place) and other.source.location == self.source.location
-
-    def __hash__(self) -> int:
-        return hash(self.source.location)
+    return _pool(source.location, name)
 
 
 @lru_cache(maxsize=2)
-def _pool(place: _Place, name: str) -> tuple[bytes, ...]:
+def _pool(location: str, name: str) -> tuple[bytes, ...]:
     # Files of an archive never change, so what was read once holds as long as it is remembered.
-    return pool_objects(content_of(place.source.read(name), name))
+    return pool_objects(content_of(archive_source(location).read(name), name))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from hashlib import sha256
 from math import isfinite
 from typing import Any, BinaryIO, NamedTuple
@@ -17,6 +16,8 @@ from rescheduler.adapters.files.recording.slim import slim_bytes
 from rescheduler.adapters.kubernetes.kinds import KINDS, ObjectKind
 from rescheduler.adapters.kubernetes.objects.pages import decode_object
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.times import rfc3339
 from rescheduler.model.usage.load_report import LoadReport
 from rescheduler.model.usage.usage_readings import Reading
 
@@ -29,6 +30,13 @@ class ObjectKey(NamedTuple):
     kind: int
     namespace: str
     name: str
+
+
+class RecordedObjects(NamedTuple):
+    """A recording as it was read: the cluster, and its objects as they stand there."""
+
+    cluster: Cluster
+    objects: tuple[tuple[ObjectKind, bytes], ...]
 
 
 class RecordedContent(NamedTuple):
@@ -60,11 +68,23 @@ def read_content(
     progress: Progress = no_progress,
 ) -> RecordedContent:
     """Read a recording, and one of its load, as every command does. Raises SnapshotError."""
+    read = read_objects(filename, stdin, progress)
+    return content_to_keep(read, None if usage is None else read_load_recording(usage, progress), anonymizer)
+
+
+def read_objects(filename: str, stdin: BinaryIO | None = None, progress: Progress = no_progress) -> RecordedObjects:
+    """Read a recording that tells its time. Raises SnapshotError."""
     found: list[tuple[ObjectKind, bytes]] = []
     cluster = read_recording([filename], stdin, progress, keep=lambda kind, raw: found.append((kind, raw)))
     if not cluster.taken_at:
         raise SnapshotError(f"{cluster.source}: tells no time at all; wanted when it was taken (annotation {TAKEN_AT})")
-    marks = {TAKEN_AT: _written(cluster.taken_at)}
+    return RecordedObjects(cluster, tuple(found))
+
+
+def content_to_keep(read: RecordedObjects, report: LoadReport | None, anonymizer: Anonymizer | None) -> RecordedContent:
+    """What is kept of a recording and its load, with names replaced if there is somebody who replaces them."""
+    cluster, found = read
+    marks = {TAKEN_AT: rfc3339(cluster.taken_at, "microseconds")}
     if cluster.server_version:
         marks[SERVER_VERSION] = cluster.server_version
     objects = [slim_bytes(kind, decode_object(kind, raw)) for kind, raw in found]
@@ -72,7 +92,6 @@ def read_content(
         objects = [anonymizer.anonymized(raw) for raw in objects]
     present = {kind.name for kind, _ in found}
     empty = tuple(kind.name for kind in KINDS if kind.name not in present | cluster.absent_kinds)
-    report = None if usage is None else read_load_recording(usage, progress)
     return RecordedContent(
         taken_at=cluster.taken_at,
         marks=marks,
@@ -80,7 +99,7 @@ def read_content(
         empty=empty,
         nodes=len(cluster.nodes),
         pods=len(cluster.pods),
-        load=None if report is None else load_text(report, anonymizer),
+        load=None if report is None else _load_text(report, anonymizer),
     )
 
 
@@ -96,8 +115,8 @@ def key_of(raw: bytes) -> ObjectKey:
     return ObjectKey(_ORDER.get(named.kind, len(_ORDER)), meta.namespace or "", meta.name or "")
 
 
-def load_text(report: LoadReport, anonymizer: Anonymizer | None = None) -> bytes:
-    """A report of load in the form of GET /watcher, its names replaced if there is somebody who replaces them."""
+def _load_text(report: LoadReport, anonymizer: Anonymizer | None) -> bytes:
+    """A report of load in the form of GET /watcher."""
     node = (lambda name: name) if anonymizer is None else anonymizer.word
     pod = (lambda name: name) if anonymizer is None else (lambda key: _pod_key(anonymizer, key))
     data: dict[str, Any] = {"NodeMetricsMap": _readings({node(name): found for name, found in report.nodes.items()})}
@@ -127,10 +146,6 @@ def _readings(objects: Mapping[str, Sequence[Reading]]) -> dict[str, Any]:
 def _pod_key(anonymizer: Anonymizer, key: str) -> str:
     namespace, _, name = key.partition("/")
     return f"{anonymizer.namespace(namespace)}/{anonymizer.word(name)}"
-
-
-def _written(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 class _Names(msgspec.Struct, gc=False):

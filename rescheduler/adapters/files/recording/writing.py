@@ -11,7 +11,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -29,6 +28,7 @@ from rescheduler.adapters.kubernetes.objects.pages import decode_page
 from rescheduler.adapters.kubernetes.reader import server_version
 from rescheduler.extension_points import Clock, ClusterError, Progress, SnapshotError, no_progress
 from rescheduler.model.printable import shortened
+from rescheduler.model.times import rfc3339
 
 STANDARD_OUTPUT: Final = "-"
 
@@ -67,8 +67,7 @@ def _write(
     connection: Connection, stream: IO[bytes], anonymizer: Anonymizer | None, progress: Progress, clock: Clock
 ) -> Mapping[str, int]:
     version = server_version(connection)
-    taken_at = datetime.fromtimestamp(connection.server_time or clock.now(), UTC)
-    marks = {TAKEN_AT: taken_at.isoformat(timespec="microseconds").replace("+00:00", "Z")}
+    marks = {TAKEN_AT: rfc3339(connection.server_time or clock.now(), "microseconds")}
     if version is not None:
         marks[SERVER_VERSION] = version
     stream.write(b'{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":"","annotations":')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
@@ -13,6 +12,7 @@ from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.pod import OwnerReference
 from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.times import rfc3339
 
 CONTROLLER: Final = "rescheduler.dev/rescheduler"
 LONGEST_NOTE: Final = 1000
@@ -57,7 +57,7 @@ def event(regarding: dict[str, str], now: float, act: Act) -> dict[str, Any]:
             "namespace": regarding["namespace"],
             "labels": {MANAGED_BY: OURS},
         },
-        "eventTime": datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "eventTime": rfc3339(now, "microseconds"),
         "reportingController": CONTROLLER,
         "reportingInstance": socket.gethostname()[:128] or "unknown",
         "action": act.action,

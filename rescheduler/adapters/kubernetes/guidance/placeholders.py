@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from rescheduler.extension_points import HoldRequest
 from rescheduler.model.objects.annotations import EXPIRES, HOLD, HOLD_GATE, MANAGED_BY, OURS, PLAN
 from rescheduler.model.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
+from rescheduler.model.times import rfc3339
 
 HOLD_LABEL: Final = HOLD
 PLAN_LABEL: Final = PLAN
@@ -47,7 +47,7 @@ def placeholder(requests: Sequence[HoldRequest], name: str, namespace: str, now:
 
 def expiry(now: float, seconds: float) -> str:
     """When a hold ends, as RFC 3339."""
-    return datetime.fromtimestamp(now + seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return rfc3339(now + seconds)
 
 
 def _pod_spec(request: HoldRequest) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 
 import msgspec
 
@@ -13,6 +13,7 @@ from rescheduler.adapters.metrics.http.http_session import HttpSession
 from rescheduler.adapters.metrics.influxdb.influxql import slashed
 from rescheduler.adapters.metrics.influxdb.series import Answer, InfluxSeries, SeriesSelection, Span
 from rescheduler.model.printable import printable
+from rescheduler.model.times import rfc3339
 
 FIELD = "_field"
 
@@ -103,7 +104,7 @@ def _value(text: str) -> object:
 
 
 def _moment(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return rfc3339(milliseconds / 1000, "milliseconds")
 
 
 def _text(text: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
-from rescheduler.cli.options import PlanFlags, with_options
+from rescheduler.cli.options import PlanFlags, Yes, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
@@ -25,6 +25,8 @@ from rescheduler.cli.streams import confirmed, console, is_terminal, say, show, 
 from rescheduler.model.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rescheduler.cli.following.followers import Follower
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.plan.plan import Plan, PlanResult
@@ -50,11 +52,7 @@ class ApplyFlags(PlanFlags):
             help="Longest time for carrying out, such as 90s or 10m [default: 10m]",
         ),
     ] = 600.0  # fmt: skip
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Do not ask; off a terminal nothing is done without it",
-                     rich_help_panel="Limits"),
-    ] = False  # fmt: skip
+    yes: Yes = False
     events: Annotated[
         bool,
         typer.Option(
@@ -173,17 +171,22 @@ class _Question:
         self.cluster, self.warnings = cluster, frozenset(plan.warnings)
         self._progress.pause()
         warn(plan.warnings)
-        where = unchosen(self._options) if plan.moves else None
-        if self._options.yes and where is not None:
-            say(f"acting on {where}; --context NAME says which one is meant")
-        if self._options.yes or not plan.moves:
-            return True
-        show(plan_report(plan, cluster), to_stderr=True)
-        count = "1 pod" if len(plan.moves) == 1 else f"{len(plan.moves)} pods"
-        return confirmed(f"Evict {count} as shown{'' if where is None else f', in {where}'}? [y/N] ")
+        return agreed(self._options, len(plan.moves), lambda: show(plan_report(plan, cluster), to_stderr=True))
 
 
-def unchosen(options: ApplyFlags) -> str | None:
+def agreed(options: ApplyFlags, pods: int, show_plan: Callable[[], None], besides: str = "") -> bool:
+    """Show what would be done and ask, unless ``--yes`` or there is nothing to do. ``besides``: said of other pods."""
+    where = _unchosen(options) if pods else None
+    if options.yes and where is not None:
+        say(f"acting on {where}; --context NAME says which one is meant")
+    if options.yes or not pods:
+        return True
+    show_plan()
+    count = "1 pod" if pods == 1 else f"{pods} pods"
+    return confirmed(f"Evict {count} as shown{besides}{'' if where is None else f', in {where}'}? [y/N] ")
+
+
+def _unchosen(options: ApplyFlags) -> str | None:
     """The context, where there are several and nobody said which: acting on the wrong cluster is hard to take back."""
     from rescheduler.composition.live import cluster_source
 

@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
-from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
-from rescheduler.cli.options import LiveOptions, with_options
+from rescheduler.cli.options import LiveOptions, Yes, policies, with_options
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import confirmed, is_terminal, say, write
 from rescheduler.model.printable import printable
@@ -22,18 +21,9 @@ class CleanFlags(LiveOptions):
     """Which cluster, and whether to ask."""
 
     policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=policy_names,
-            metavar="FILE", help="Policies; they name the namespace of placeholders [default: rescheduler-holds]",
-            show_default=False, rich_help_panel="Policy",
-        ),
-    ] = None  # fmt: skip
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Do not ask; off a terminal nothing is done without it",
-                     rich_help_panel="Limits"),
-    ] = False  # fmt: skip
+        list[str] | None, policies("Policies; they name the namespace of placeholders [default: rescheduler-holds]")
+    ] = None
+    yes: Yes = False
     stale: Annotated[
         bool,
         typer.Option("--stale", help="Only what has run out and belongs to no plan that runs; asks nothing, so that a "

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE
-from rescheduler.cli.options import LiveOptions, with_options
+from rescheduler.cli.options import LiveOptions, form, policies, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
 from rescheduler.cli.plan_output import print_document
 from rescheduler.cli.preparation import refuse_formats
@@ -28,13 +27,8 @@ class HistoryFlags(LiveOptions):
         ),
     ] = None  # fmt: skip
     policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=policy_names,
-            metavar="FILE", help="Policies; they name the ledger [default: rescheduler-holds/rescheduler-ledger]",
-            show_default=False, rich_help_panel="Policy",
-        ),
-    ] = None  # fmt: skip
+        list[str] | None, policies("Policies; they name the ledger [default: rescheduler-holds/rescheduler-ledger]")
+    ] = None
     since: Annotated[
         float | None,
         typer.Option(
@@ -44,7 +38,7 @@ class HistoryFlags(LiveOptions):
     ] = None  # fmt: skip
     output: Annotated[
         OutputFormat,
-        typer.Option("-o", "--output", metavar="FORM", help="table, wide, json or yaml", rich_help_panel="Output"),
+        form("table, wide, json or yaml"),
     ] = OutputFormat.TABLE
 
 

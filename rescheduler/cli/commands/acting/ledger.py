@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
-from rescheduler.cli.options import LiveOptions, with_options
+from rescheduler.cli.options import LiveOptions, Yes, policies, with_options
 from rescheduler.cli.streams import confirmed, is_terminal, say, write
 from rescheduler.model.printable import printable
 
@@ -26,18 +25,9 @@ class LossFlags(LiveOptions):
     """Which ledger, and whether to ask."""
 
     policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=policy_names,
-            metavar="FILE", help="Policies; they name the ledger [default: rescheduler-holds/rescheduler-ledger]",
-            show_default=False, rich_help_panel="Policy",
-        ),
-    ] = None  # fmt: skip
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Do not ask; off a terminal nothing is done without it",
-                     rich_help_panel="Limits"),
-    ] = False  # fmt: skip
+        list[str] | None, policies("Policies; they name the ledger [default: rescheduler-holds/rescheduler-ledger]")
+    ] = None
+    yes: Yes = False
 
 
 @commands.command("accept-loss", cls=GroupedCommand, short_help="go on although records of past evictions are lost")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rescheduler.cli.choices import policy_names
-from rescheduler.cli.options import LARGEST_SEED, LiveOptions, with_options
+from rescheduler.cli.options import LARGEST_SEED, LiveOptions, policies, with_options
 from rescheduler.cli.parameters import duration, parsed, whole_number
 
 if TYPE_CHECKING:
@@ -31,13 +30,11 @@ class RunFlags(LiveOptions):
 
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            autocompletion=policy_names,
-            metavar="FILE", help="A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins "
-            "field by field; read anew when it changes [default: the defaults of docs/policy-reference.md, a dry run]",
-            show_default=False, rich_help_panel="Policy",
+        policies(
+            "A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins "
+            "field by field; read anew when it changes [default: the defaults of docs/policy-reference.md, a dry run]"
         ),
-    ] = None  # fmt: skip
+    ] = None
     seed: Annotated[
         int,
         typer.Option(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rescheduler.cli.choices import objective_names, policy_names
+from rescheduler.cli.choices import objective_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
-from rescheduler.cli.options import LARGEST_SEED, with_options
-from rescheduler.cli.parameters import parsed, positive_duration, whole_number
+from rescheduler.cli.options import LARGEST_SEED, form, policies, with_options
+from rescheduler.cli.parameters import parsed, point_in_time, positive_duration, size_in_bytes, whole_number
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import is_terminal, say, show, write
 
@@ -38,28 +38,11 @@ class BacktestOutput(StrEnum):
     HTML = "html"
 
 
-def point_in_time(text: str) -> float:
-    """An RFC 3339 time in seconds since the epoch. Raises ValueError."""
-    from rescheduler.model.times import read_time
-
-    seconds = read_time(text.strip())
-    if seconds is None:
-        raise ValueError(f"found {text[:40]!r}; wanted a time with its zone such as 2030-01-31T22:00:00Z")
-    return seconds
-
-
 def field_to_set(text: str) -> Any:
     """``FIELD=A,B``. Raises ValueError."""
     from rescheduler.backtest.policy_variants import parse_set
 
     return parse_set(text)
-
-
-def size(text: str) -> int:
-    """A quantity of memory. Raises ValueError."""
-    from rescheduler.cli.commands.archives.record import size_in_bytes
-
-    return size_in_bytes(text)
 
 
 @dataclass(frozen=True)
@@ -89,7 +72,7 @@ class EngineFlags:
     memory: Annotated[
         int | None,
         typer.Option(
-            metavar="SIZE", parser=parsed(size), show_default=False, rich_help_panel="Engine",
+            metavar="SIZE", parser=parsed(size_in_bytes), show_default=False, rich_help_panel="Engine",
             help="What each local process may take, such as 2Gi [default: no limit]",
         ),
     ] = None  # fmt: skip
@@ -104,11 +87,10 @@ class BacktestFlags(EngineFlags):
     ] = None
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE", help="A policy to try, or the name of a shipped one; A,B: B laid over A; repeatable, each "
-            "is one of its own", autocompletion=policy_names, show_default=False, rich_help_panel="Policy",
+        policies(
+            "A policy to try, or the name of a shipped one; A,B: B laid over A; repeatable, each is one of its own"
         ),
-    ] = None  # fmt: skip
+    ] = None
     set_: Annotated[
         list[Any] | None,
         typer.Option(
@@ -180,7 +162,7 @@ class BacktestFlags(EngineFlags):
     ] = None
     output: Annotated[
         BacktestOutput,
-        typer.Option("-o", "--output", metavar="FORM", help="table, json, parquet or html", rich_help_panel="Output"),
+        form("table, json, parquet or html"),
     ] = BacktestOutput.TABLE
 
 

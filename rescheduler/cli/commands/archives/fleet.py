@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rescheduler.cli.choices import policy_names
 from rescheduler.cli.commands.archives.backtest import EngineFlags, EngineName, engine_of
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
-from rescheduler.cli.options import with_options
+from rescheduler.cli.options import Kubeconfig, form, policies, with_options
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.plan_output import print_document
 from rescheduler.cli.preparation import refuse_formats
@@ -44,23 +43,14 @@ class FleetFlags(EngineFlags):
             show_default=False, rich_help_panel="Cluster",
         ),
     ] = None  # fmt: skip
-    kubeconfig: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Kubeconfig file [default: as kubectl, $KUBECONFIG or ~/.kube/config]",
-            show_default=False, rich_help_panel="Cluster",
-        ),
-    ] = None  # fmt: skip
+    kubeconfig: Kubeconfig = None
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE", help="A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins "
-            "field by field", autocompletion=policy_names, show_default=False, rich_help_panel="Policy",
-        ),
-    ] = None  # fmt: skip
+        policies("A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins field by field"),
+    ] = None
     output: Annotated[
         OutputFormat,
-        typer.Option("-o", "--output", metavar="FORM", help="table, json or yaml", rich_help_panel="Output"),
+        form("table, json or yaml"),
     ] = OutputFormat.TABLE
 
 

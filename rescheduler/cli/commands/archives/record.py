@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
-from rescheduler.cli.options import ClusterFlags, with_options
-from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
+from rescheduler.cli.options import ClusterFlags, form, policies, with_options
+from rescheduler.cli.parameters import OutputFormat, duration_in_days, parsed, positive_duration, size_in_bytes
 from rescheduler.cli.plan_output import print_document
 from rescheduler.cli.preparation import cluster_options_from, refuse_formats
 from rescheduler.cli.progress import shown_progress
@@ -20,20 +19,6 @@ if TYPE_CHECKING:
     from rescheduler.adapters.files.archive.archive_reading import ArchiveListing
     from rescheduler.composition.archiving.recording import ArchiveSettings, Recorder
     from rescheduler.policy.fields.policy import Policy
-
-
-def duration_in_days(text: str) -> float:
-    """``30d`` or a Go duration, above zero, in seconds. Raises ValueError."""
-    from rescheduler.policy.fields.daemon.archive import parse_days
-
-    return parse_days(text)
-
-
-def size_in_bytes(text: str) -> int:
-    """A quantity such as ``10Gi``, above zero. Raises ValueError."""
-    from rescheduler.policy.fields.daemon.archive import parse_size
-
-    return parse_size(text)
 
 
 @dataclass(frozen=True)
@@ -53,12 +38,11 @@ class RecordFlags(ClusterFlags):
     ] = None  # fmt: skip
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE", help="A policy that says where the load of a live cluster is measured (usage)"
-            " [default: MetricsServer]",
-            autocompletion=policy_names, show_default=False, rich_help_panel="Cluster",
+        policies(
+            "A policy that says where the load of a live cluster is measured (usage) [default: MetricsServer]",
+            panel="Cluster",
         ),
-    ] = None  # fmt: skip
+    ] = None
     every: Annotated[
         float | None,
         typer.Option(
@@ -93,9 +77,7 @@ class RecordFlags(ClusterFlags):
     list_: Annotated[bool, typer.Option("--list", help="Tell what the archive holds")] = False
     output: Annotated[
         OutputFormat,
-        typer.Option(
-            "-o", "--output", metavar="FORM", help="With --list: table, json or yaml", rich_help_panel="Output"
-        ),
+        form("With --list: table, json or yaml"),
     ] = OutputFormat.TABLE
 
 

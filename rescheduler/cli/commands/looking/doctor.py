@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
-from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED
-from rescheduler.cli.options import LiveOptions, with_options
+from rescheduler.cli.options import LiveOptions, form, policies, with_options
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.plan_output import print_document
 from rescheduler.cli.preparation import refuse_formats
@@ -23,16 +20,14 @@ class DoctorFlags(LiveOptions):
 
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            autocompletion=policy_names,
-            metavar="FILE", help="The policy that is to work there, or the name of a shipped one; repeatable "
-            "[default: the defaults, a dry run]",
-            show_default=False, rich_help_panel="Policy",
+        policies(
+            "The policy that is to work there, or the name of a shipped one; repeatable "
+            "[default: the defaults, a dry run]"
         ),
-    ] = None  # fmt: skip
+    ] = None
     output: Annotated[
         OutputFormat,
-        typer.Option("-o", "--output", metavar="FORM", help="table, json or yaml", rich_help_panel="Output"),
+        form("table, json or yaml"),
     ] = OutputFormat.TABLE
 
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
-from rescheduler.cli.options import ClusterFlags, with_options
+from rescheduler.cli.options import ClusterFlags, form, policies, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
 from rescheduler.cli.plan_output import print_document
 from rescheduler.cli.preparation import cluster_options_from, refuse_formats
@@ -41,13 +40,8 @@ class TopFlags(ClusterFlags):
     """Whose load is shown, over which window, and how."""
 
     policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=policy_names,
-            metavar="FILE", help="A ReschedulerPolicy with usage.providers; repeatable, a later one wins by field",
-            show_default=False, rich_help_panel="Policy",
-        ),
-    ] = None  # fmt: skip
+        list[str] | None, policies("A ReschedulerPolicy with usage.providers; repeatable, a later one wins by field")
+    ] = None
     usage: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +66,7 @@ class TopFlags(ClusterFlags):
     ] = False  # fmt: skip
     output: Annotated[
         OutputFormat,
-        typer.Option("-o", "--output", metavar="FORM", help="table, wide, json or yaml", rich_help_panel="Output"),
+        form("table, wide, json or yaml"),
     ] = OutputFormat.TABLE
 
 

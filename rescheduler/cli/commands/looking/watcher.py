@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
-from rescheduler.cli.options import ClusterFlags, with_options
+from rescheduler.cli.options import ClusterFlags, policies, with_options
 from rescheduler.cli.preparation import cluster_options_from
 from rescheduler.cli.streams import say, warn
 
@@ -28,14 +27,8 @@ _LOOK_SECONDS = 0.5
 @with_options
 def watcher(
     options: ClusterFlags,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=policy_names,
-            metavar="FILE", help="A ReschedulerPolicy with usage.providers; repeatable, a later one wins by field",
-            show_default=False, rich_help_panel="Policy",
-        ),
-    ] = None,
+    policy: Annotated[list[str] | None, policies(
+"A ReschedulerPolicy with usage.providers; repeatable, a later one wins by field")] = None,
     address: Annotated[
         str | None,
         typer.Option(

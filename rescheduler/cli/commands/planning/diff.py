@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from rescheduler.cli.failures import DONE
+from rescheduler.cli.options import form
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.preparation import refuse_formats
 from rescheduler.cli.streams import show
 
 Output = Annotated[
     OutputFormat,
-    typer.Option("-o", "--output", metavar="FORM", help="table, json or yaml", rich_help_panel="Output"),
+    form("table, json or yaml"),
 ]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
+from rescheduler.cli.failures import DONE, NOT_EMPTY
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.options import ImprovingFlags, with_options
 from rescheduler.cli.parameters import OutputFormat, pod_key
@@ -76,10 +76,7 @@ def _explain(options: ImprovingFlags, name: str, find: Find, explain: Explain) -
     if options.improve:
         from rescheduler.cli.descheduler_plan import improved
 
-        files = given_files(options)
-        if not files.theirs:
-            raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
-        cluster, plan, policy, schedulers, earlier = improved(options, files)
+        cluster, plan, policy, schedulers, earlier = improved(options, given_files(options))
         found = find(cluster, name)
     else:
         policy = policy_from(options)

@@ -27,7 +27,9 @@ from rescheduler.model.plan.what_if import NodeShape
 from rescheduler.model.printable import printable
 
 if TYPE_CHECKING:
+    from rescheduler.composition.given_policies import GivenFiles
     from rescheduler.model.objects.cluster import Cluster
+    from rescheduler.model.plan.plan import Plan
 
 
 # Shapes of nodes as people write them: ``cpu=16,memory=64Gi``, ``like:NODE``, ``3xlike:NODE``.
@@ -146,19 +148,8 @@ def plan(options: WhatIfFlags) -> int:
 
 def _plan_once(options: WhatIfFlags) -> int:
     files = given_files(options)
-    if files.theirs:
-        if options.remove_node or options.add_node:
-            raise UsageError("--remove-node and --add-node ask our own planner; leave the DeschedulerPolicy out")
-        from rescheduler.cli.descheduler_plan import foretold, improved
-
-        if not options.improve:
-            return foretold(options, files)
-        cluster, proposed = improved(options, files)[:2]
-        warn(proposed.warnings)
-        print_plan(proposed, cluster, options.output)
-        return NOT_EMPTY if options.exit_code and proposed.moves else DONE
-    if options.improve:
-        raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
+    if files.theirs or options.improve:
+        return _plan_of_descheduler_policy(options, files)
     policy = own_policy_from(options)
     with shown_progress() as progress:
         from rescheduler.composition import planning
@@ -180,6 +171,21 @@ def _plan_once(options: WhatIfFlags) -> int:
             proposed = planning.plan(cluster, policy, **given)
         if at is not None:
             proposed = planning.told_as_if_at(proposed, read, at)
+    return _told(options, proposed, cluster)
+
+
+def _plan_of_descheduler_policy(options: WhatIfFlags, files: GivenFiles) -> int:
+    from rescheduler.cli.descheduler_plan import foretold, improved
+
+    if files.theirs and (options.remove_node or options.add_node):
+        raise UsageError("--remove-node and --add-node ask our own planner; leave the DeschedulerPolicy out")
+    if not options.improve:
+        return foretold(options, files)
+    cluster, proposed = improved(options, files)[:2]
+    return _told(options, proposed, cluster)
+
+
+def _told(options: WhatIfFlags, proposed: Plan, cluster: Cluster) -> int:
     warn(proposed.warnings)
     print_plan(proposed, cluster, options.output)
     return NOT_EMPTY if options.exit_code and proposed.moves else DONE

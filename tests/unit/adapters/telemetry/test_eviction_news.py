@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pytest
 from msgspec import structs
 
-from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldAuditLog, ToldLedgerStore
+from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldLedgerStore
 from rescheduler.adapters.telemetry.words import eviction_word
+from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
 from rescheduler.extension_points import LedgerReading, StoreError
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.notices import EvictionNoted, LeadershipChanged, PolicyLoaded, Started
@@ -53,7 +54,7 @@ def words(heard: Heard) -> list[str]:
 def test_each_state_is_told_once() -> None:
     """From the announcement to the end, whatever is written down how often."""
     heard = Heard()
-    log = ToldAuditLog(Shelf(), EvictionNews(heard, FakeClock(NOW + 5)))
+    log = ToldAuditLog(Shelf(), EvictionNews(heard, FakeClock(NOW + 5)).learn)
     for state in (EntryState.INTENDED, EntryState.OPEN, EntryState.OPEN, EntryState.REPAID):
         log.note([entry(state=state)])
     assert words(heard) == ["web-0 announced", "web-0 sent", "web-0 repaid"]
@@ -64,7 +65,7 @@ def test_what_the_ledger_still_holds_is_no_news() -> None:
     """It lags behind the audit log by one write: nothing goes back."""
     heard, shelf = Heard(), Shelf(ledger_of(entry(state=EntryState.INTENDED)))
     news = EvictionNews(heard, FakeClock())
-    log, store = ToldAuditLog(None, news), ToldLedgerStore(shelf, news)
+    log, store = ToldAuditLog(None, news.learn), ToldLedgerStore(shelf, news)
     log.note([entry(state=EntryState.INTENDED)])
     log.note([entry(landed_on="n1")])
     store.read()
@@ -133,7 +134,7 @@ def test_a_line_that_cannot_be_written_is_no_news() -> None:
     """The caller hears of it as before, and sends nothing."""
     heard, shelf = Heard(), Shelf()
     shelf.is_full = True
-    log = ToldAuditLog(shelf, EvictionNews(heard, FakeClock()))
+    log = ToldAuditLog(shelf, EvictionNews(heard, FakeClock()).learn)
     with pytest.raises(StoreError):
         log.note([entry(state=EntryState.INTENDED)])
     assert heard == []
@@ -142,7 +143,7 @@ def test_a_line_that_cannot_be_written_is_no_news() -> None:
 def test_doubt_and_failure_are_told_each_by_itself() -> None:
     """An answer that was lost, and later a replacement that does not work."""
     heard = Heard()
-    log = ToldAuditLog(Shelf(), EvictionNews(heard, FakeClock()))
+    log = ToldAuditLog(Shelf(), EvictionNews(heard, FakeClock()).learn)
     log.note([entry(is_in_doubt=True)])
     log.note([entry()])
     log.note([entry(failure="its image cannot be pulled")])
@@ -153,6 +154,6 @@ def test_doubt_and_failure_are_told_each_by_itself() -> None:
 def test_two_evictions_of_one_pod_are_two() -> None:
     """Known by the time of their announcement; and pods of one name by their uid."""
     heard = Heard()
-    log = ToldAuditLog(Shelf(), EvictionNews(heard, FakeClock()))
+    log = ToldAuditLog(Shelf(), EvictionNews(heard, FakeClock()).learn)
     log.note([entry(state=EntryState.REFUSED), entry(at=NOW + 9)])
     assert words(heard) == ["web-0 refused", "web-0 sent"]

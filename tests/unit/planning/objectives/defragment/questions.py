@@ -11,8 +11,8 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import requested_amount, resources
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
-from rescheduler.model.plan.plan import Move, ObjectiveResult, Plan
-from rescheduler.planning.lexicographic.document import reference_to, summary_of
+from rescheduler.model.plan.plan import Move, ObjectiveResult, Plan, reference_to
+from rescheduler.planning.lexicographic.document import summary_of
 from rescheduler.planning.objectives.defragment.wanted_shapes import WeightedShape
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.scheduling.scheduler_model import SchedulerModel

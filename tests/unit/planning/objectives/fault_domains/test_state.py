@@ -10,8 +10,8 @@ from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility
-from rescheduler.model.plan.plan import Move, Plan
-from rescheduler.planning.lexicographic.document import reference_to, summary_of
+from rescheduler.model.plan.plan import Move, Plan, reference_to
+from rescheduler.planning.lexicographic.document import summary_of
 from rescheduler.planning.objectives.fault_domains.state import ViolationsState
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.scheduling.scheduler_model import SchedulerModel
