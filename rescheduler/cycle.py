@@ -19,6 +19,7 @@ from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.disruption.absent_kinds import absent_kinds
 from rescheduler.disruption.cautions import cautions
 from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.karpenter import karpenter_warnings, left_to_karpenter
 from rescheduler.disruption.kill_switch import stop_mark
 from rescheduler.disruption.owed_room import with_owed_room
 from rescheduler.disruption.ramp_up import let_go_at, marked, without_held_back
@@ -141,7 +142,8 @@ def _plan_within(
     if asked is None:
         observed = _observed(policy, schedulers.load.windows(cluster), prediction.columns)
         policy = with_targets_as_numbers(policy, prediction.columns, observed)
-        setting = ObjectiveSetting(prediction.columns, observed, prices)
+        left = left_to_karpenter(cluster, policy) if options.is_daemon else {}
+        setting = ObjectiveSetting(prediction.columns, observed, prices, left)
         wanted = Asked(objectives_of(policy, setting), recounts_of(policy, cluster, observed, prices))
     else:
         wanted = asked(prediction.columns)
@@ -180,6 +182,7 @@ def _warnings(plan: Plan, cluster: Cluster, policy: Policy, options: CycleOption
     yield from _uncounted(policy)
     yield from absent_kinds(cluster, policy)
     yield from price_warnings(policy, cluster)
+    yield from karpenter_warnings(cluster, policy, is_daemon=options.is_daemon)
     yield from options.schedulers.warnings(cluster)
     yield from cautions(cluster, plan, policy, options.ledger, is_daemon=options.is_daemon)
 

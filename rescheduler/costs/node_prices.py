@@ -49,8 +49,17 @@ def node_prices(policy: Policy, cluster: Cluster) -> NodePrices | None:
 def _kept(cluster: Cluster) -> Iterator[tuple[str, str]]:
     for node in cluster.nodes:
         mark = kept_mark(node)
-        if mark is not None and TO_GO not in node.labels:
-            yield node.name, f'{mark}: "true"'
+        reason = f'{mark}: "true"' if mark is not None else _not_sold(node, cluster)
+        if reason is not None and TO_GO not in node.labels:
+            yield node.name, reason
+
+
+def _not_sold(node: Node, cluster: Cluster) -> str | None:
+    """Why Karpenter, where it has NodePools, does not take a node that is empty."""
+    if not cluster.node_pools:
+        return None
+    pool = cluster.pool_of(node)
+    return "it is of no NodePool" if pool is None else pool.keeps_empty_nodes
 
 
 def worth_emptying(node: Node, args: EmptyNodesArgs, prices: NodePrices | None) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node_pool import POOL_LABEL
 from rescheduler.model.objects.pod import PodSpec
 from rescheduler.policy.fields.policy import Permission, Policy
 
@@ -21,6 +22,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "PersistentVolumeClaim": "which volumes pods use",
     "PersistentVolume": "which nodes they bind pods to",
     "StorageClass": "where new volumes may be made",
+    "NodePool": "which nodes Karpenter consolidates itself, and which it never takes",
 }
 """What is then not known of them."""
 
@@ -40,6 +42,10 @@ def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
         return True
     if kind in ("ResourceQuota", "HorizontalPodAutoscaler"):
         return policy.disruption.unsettled is Permission.DENY
+    if kind == "NodePool":
+        return any(POOL_LABEL in node.labels for node in cluster.nodes) and any(
+            objective.name == "EmptyNodes" for objective in policy.objectives
+        )
     if kind == "Namespace":
         asked = policy.scope.namespace_selector
         specs = {id(pod.spec): pod.spec for pod in cluster.pods}.values()

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from rescheduler.adapters.kubernetes.objects import storage_fields as storage
 from rescheduler.adapters.kubernetes.objects import workload
 from rescheduler.adapters.kubernetes.objects.node import NodeObject
+from rescheduler.adapters.kubernetes.objects.node_pool import NodePoolObject
 from rescheduler.adapters.kubernetes.objects.pod_autoscaler import PodAutoscalerObject
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import PodObject
 from rescheduler.adapters.kubernetes.objects.quota import ResourceQuotaObject
@@ -52,6 +53,7 @@ KINDS: Final = (
     ObjectKind("CSIDriver", "/apis/storage.k8s.io/v1/csidrivers", storage.CsiDriverObject),
     ObjectKind("CSIStorageCapacity", "/apis/storage.k8s.io/v1/csistoragecapacities", storage.CsiStorageCapacityObject),
     ObjectKind("VolumeAttachment", "/apis/storage.k8s.io/v1/volumeattachments", storage.VolumeAttachmentObject),
+    ObjectKind("NodePool", "/apis/karpenter.sh/v1/nodepools", NodePoolObject),
 )
 """Pods come first, so that whatever a pod refers to is at least as new as the pod."""
 
@@ -60,7 +62,10 @@ REQUIRED: Final = ("Pod", "Node")
 DISPENSABLE: Final = {
     "ResourceQuota": "whether quotas leave room for replacements is not known",
     "HorizontalPodAutoscaler": "which workloads are being scaled by an autoscaler is not known",
+    "NodePool": "which nodes Karpenter consolidates itself is not known",
 }
 """Kinds that an account may be denied, with what is then not known."""
+SELDOM_SERVED: Final = frozenset({"NodePool"})
+"""An account without the right is denied these where nobody serves them, too: absence is told where it matters."""
 KIND_BY_NAME: Final = {kind.name: kind for kind in KINDS}
 WORKLOAD_KINDS: Final = ("ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job")

@@ -9,7 +9,7 @@ import msgspec
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, SELDOM_SERVED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
@@ -72,7 +72,10 @@ class LiveReader(ClusterReader):
             except ForbiddenError as error:
                 if kind.name not in DISPENSABLE:
                     raise
-                builder.warn(f"{DISPENSABLE[kind.name]}: {error}")
+                if kind.name in SELDOM_SERVED:
+                    builder.leave_out(kind.name)
+                else:
+                    builder.warn(f"{DISPENSABLE[kind.name]}: {error}")
                 return
             except NotServedError:
                 if kind.name in REQUIRED:

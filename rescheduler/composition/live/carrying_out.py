@@ -15,12 +15,21 @@ from rescheduler.composition.live.cluster_source import ClusterOptions, connecte
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
 from rescheduler.composition.planning import plan
 from rescheduler.cycle import prove_rest
+from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.execution.run.executor import Executor, HoldSettings, plan_id_of
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.resuming import what_is_left
 from rescheduler.execution.run.stopping import PlanStoppedError
-from rescheduler.extension_points import Clock, ExecutionTarget, HearMoves, Progress, no_progress, nobody_hears
+from rescheduler.extension_points import (
+    Clock,
+    ClusterError,
+    ExecutionTarget,
+    HearMoves,
+    Progress,
+    no_progress,
+    nobody_hears,
+)
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan, PlanResult
@@ -76,6 +85,9 @@ def apply(
         earlier=earlier_evictions(options, policy, cluster, told.append),
         progress=progress,
     )
+    objection = taints_objection(cluster, policy)
+    if objection is not None and _has_work(proposed, cluster):
+        raise ClusterError(objection)
     if not confirm(proposed, cluster):
         return None
 

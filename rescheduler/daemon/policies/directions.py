@@ -236,6 +236,8 @@ DIRECTIONS: Final[Mapping[str, Rule]] = {
     "audit.file": given,
     "autoscaler.scaleUp": only("Leave"),
     "autoscaler.scaleDown": only("Leave"),
+    "autoscaler.consolidation": only("Karpenters"),
+    "autoscaler.taints": only("Deny"),
     "autoscaler.afterScaleUp": larger,
     "autoscaler.afterScaleDown": larger,
     **{

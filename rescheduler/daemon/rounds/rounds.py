@@ -14,6 +14,7 @@ from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
 from rescheduler.disruption.breaker import breaker_objection
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.disruption.health import lacking_head_room
+from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.owed_room import with_owed_room
 from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.disruption.ramp_up import let_go_at
@@ -229,7 +230,7 @@ class RoundRunner:
 
     def _hindrance(self, cluster: Cluster, ledger: Ledger, plan: Plan) -> str | None:
         """What stands in the way of any plan that may be carried out."""
-        fenced = self._world.fence()
+        fenced = self._world.fence() or taints_objection(cluster, self._policy)
         if fenced is not None:
             return fenced
         for finding in self._vigilance.findings(cluster, ledger):

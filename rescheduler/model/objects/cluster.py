@@ -10,6 +10,7 @@ from functools import cached_property
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.measured_use import NOTHING_MEASURED, MeasuredUse
 from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.node_pool import POOL_LABEL, NodePool
 from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.objects.pod_detail import PodDetail
 from rescheduler.model.objects.set_aside import SetAside
@@ -61,6 +62,7 @@ class Cluster:
     attachments: tuple[VolumeAttachment, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
     autoscalers: tuple[PodAutoscaler, ...] = ()
+    node_pools: tuple[NodePool, ...] = ()
     taken_at: float = 0.0
     source: str = ""
     server_version: str | None = None
@@ -127,6 +129,15 @@ class Cluster:
     def autoscaler_by_target(self) -> Mapping[tuple[str, str, str], PodAutoscaler]:
         """HorizontalPodAutoscalers by kind, namespace and name of what they scale; the first of several by name."""
         return {(item.target_kind, item.namespace, item.target_name): item for item in reversed(self.autoscalers)}
+
+    @cached_property
+    def pool_by_name(self) -> Mapping[str, NodePool]:
+        """Karpenter's NodePools by name."""
+        return {pool.name: pool for pool in self.node_pools}
+
+    def pool_of(self, node: Node) -> NodePool | None:
+        """The NodePool that a node is of; None where it is of none that is known."""
+        return self.pool_by_name.get(node.labels.get(POOL_LABEL, ""))
 
     @cached_property
     def _workload_by_uid(self) -> Mapping[str, Workload]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from rescheduler.costs.node_prices import NodePrices
@@ -18,11 +19,12 @@ from rescheduler.policy.fields.policy_model import PolicyModel
 @dataclass(frozen=True)
 class ObjectiveSetting:
     """What objectives are about: the cluster, its load as SpreadLoad is to judge it (None: nobody asks), and what its
-    nodes cost (None: nobody knows)."""
+    nodes cost (None: nobody knows). ``left``: nodes whose emptying is somebody else's business, and why."""
 
     columns: Columns
     observed: ObservedUse | None = None
     prices: NodePrices | None = None
+    left: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from rescheduler.plugin_list import PluginList
-from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, ScaleDown, ScaleUp
+from rescheduler.policy.fields.daemon.autoscaler import (
+    AutoscalerPolicy,
+    BuyingTaints,
+    Consolidation,
+    ScaleDown,
+    ScaleUp,
+)
 from rescheduler.policy.fields.kinds_of_pods import PersistentVolumes
 from rescheduler.policy.fields.objectives import ARGUMENTS
 from rescheduler.policy.fields.policy import (
@@ -51,6 +57,10 @@ def autoscaler_sentences(rules: AutoscalerPolicy) -> Iterator[str]:
     if rules.scale_down is not ScaleDown.LEAVE:
         how = "an annotation" if rules.scale_down is ScaleDown.ANNOTATE else "a taint"
         yield f"marks nodes that it has emptied by {how} of its own, for {format_duration(rules.offer)} at most"
+    if rules.consolidation is Consolidation.OURS:
+        yield "empties nodes of NodePools that Karpenter consolidates itself, too"
+    if rules.taints is BuyingTaints.ALLOW:
+        yield "may close nodes by taints where Karpenter buys a node for each pod that they turn away"
 
 
 def told(policy: Policy, plugins: Plugins) -> Iterator[str]:

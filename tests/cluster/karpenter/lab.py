@@ -73,7 +73,7 @@ class Karpenter:
         path.write_text(json.dumps({"per": "hour", "prices": [row for one in types for row in _rows(one)]}))
         return path
 
-    def add_pool(self, *, policy: str = "WhenEmpty", after: str = "Never", **requirements: list[str]) -> None:
+    def add_pool(self, *, policy: str = "WhenEmpty", after: str = "30m", **requirements: list[str]) -> None:
         """A pool that buys what kwok's cloud sells, on demand; waits until Karpenter has taken it up."""
         asked = {
             "kubernetes.io/arch": ["amd64"],
@@ -98,6 +98,10 @@ class Karpenter:
             return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
         wait_until(is_ready, "the NodePool to be ready", timeout_seconds=60)
+
+    def hand_over(self, policy: str) -> None:
+        """From now on its pool has this policy."""
+        self.api.patch(NODE_POOLS, "default", {"spec": {"disruption": {"consolidationPolicy": policy}}})
 
     def consolidate(self, after: str) -> None:
         """From now on it sells what is empty for so long."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import AT_ONCE, NO_RATES, daemon
 from tests.cluster.karpenter.lab import USER, Karpenter, karpenter
 from tests.cluster.shapes import deployment
 from tests.cluster.tool import Tool
@@ -18,6 +19,13 @@ POLICY = """
 objectives: [{name: EmptyNodes}]
 limits: {maxEvictions: 100, deadline: 10s}
 disruption: {workloads: {maxUnavailable: 50%}, singleReplicas: Allow}
+"""
+EXECUTE = f"""
+mode: Execute
+objectives: [{{name: EmptyNodes}}]
+limits: {{maxEvictions: 100, deadline: 10s}}
+disruption: {{workloads: {{maxUnavailable: 50%}}, singleReplicas: Allow, quiet: 1s, {NO_RATES}}}
+{AT_ONCE}
 """
 
 
@@ -83,3 +91,31 @@ def test_a_plan_saves_the_money_it_says_and_nothing_is_bought_for_it(
     assert set(lab.node_claims()) < machines
     cluster.wait_pods_running(9)
     tool.assert_nothing_left()
+
+
+def evictions_of_a_round(cluster: Cluster, tool: Tool, policy: str) -> int:
+    """How many evictions the audit log has of one round of ``run``."""
+    mark = cluster.control_plane.audit.mark()
+    with daemon(tool, "--once", "--policy", tool.policy(policy)) as process:
+        process.wait_for("round ended", timeout_seconds=120)
+        assert process.process.wait(30) == 0, process.told()
+    writes = cluster.control_plane.audit.writes_since(mark)
+    return sum(write.subresource == "eviction" and not write.is_dry_run for write in writes)
+
+
+@pytest.mark.timeout(900, func_only=True)
+def test_a_pool_that_karpenter_consolidates_is_left_to_it(cluster: Cluster, lab: Karpenter, tool: Tool) -> None:
+    """``run`` moves nobody to empty its nodes and names the pool; ``plan`` warns; ``apply`` refuses taints that buy."""
+    bought_and_scaled_down(cluster)
+    asked = ("--policy", tool.policy(EXECUTE))
+    lab.hand_over("WhenEmptyOrUnderutilized")
+    plan = tool.run("plan", "-o", "json", *asked).document
+    assert plan["moves"]
+    assert any("out of EmptyNodes" in text and "NodePool default" in text for text in plan["warnings"])
+
+    assert evictions_of_a_round(cluster, tool, EXECUTE) == 0
+    assert evictions_of_a_round(cluster, tool, f"{EXECUTE}autoscaler: {{consolidation: Ours}}") > 0
+
+    taints = ("--policy", tool.policy(f"guidance: Taint\n{POLICY}"))
+    refused = tool.run("apply", "--yes", *taints, code=1)
+    assert "autoscaler.taints: Allow" in refused.errors

@@ -8,6 +8,7 @@ from rescheduler.composition.what_if import NodeChange, plan_what_if
 from rescheduler.costs.node_prices import node_prices, price_warnings
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node_pool import NodePool
 from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
@@ -140,3 +141,27 @@ def test_prices_nobody_asked_for_are_none() -> None:
     seen = world(priced("a", "1"))
     assert node_prices(Policy(), seen) is None
     assert list(price_warnings(Policy(), seen)) == []
+
+
+def test_what_karpenter_never_sells_is_kept_and_no_source() -> None:
+    """A pool that never consolidates, a static one, a node of no pool: emptying them saves nothing, each is named."""
+    pools = (
+        NodePool("sold", "WhenEmpty", "30s"),
+        NodePool("never", "WhenEmpty", "Never"),
+        NodePool("static", replicas=1),
+    )
+    names = {"a": "sold", "b": "never", "c": "static", "d": None}
+    nodes = [
+        node(name, "4", labels={LABEL: "10", **({"karpenter.sh/nodepool": pool} if pool else {})})
+        for name, pool in names.items()
+    ]
+    pods = [pod(f"web-{number}", node=where) for number, where in enumerate("abcd")]
+    plan, cost = planned(cluster(*nodes, *pods, workload("web", 4), node_pools=pools), policy())
+    assert {move.from_node for move in plan.moves} == {"a"}
+    assert (cost.before, cost.after) == (40, 30)
+    kept = {item.node: item.reason for item in cost.kept}
+    assert kept == {
+        "b": "NodePool never: consolidateAfter: Never",
+        "c": "NodePool static: replicas: 1",
+        "d": "it is of no NodePool",
+    }

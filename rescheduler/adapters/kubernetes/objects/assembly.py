@@ -125,7 +125,7 @@ def _take_one(counts: Counter[str], key: str) -> None:
 
 CLUSTER_WIDE: Final = frozenset(
     {"Node", "Namespace", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver",
-     "VolumeAttachment"}
+     "VolumeAttachment", "NodePool"}
 )  # fmt: skip
 """Kinds whose objects are in no namespace; the model sorts them by name, and all others by namespace and name."""
 _SHOWN_PODS: Final = 20
@@ -175,6 +175,7 @@ def assembled(
         attachments=all_of("VolumeAttachment"),
         quotas=all_of("ResourceQuota"),
         autoscalers=all_of("HorizontalPodAutoscaler"),
+        node_pools=all_of("NodePool"),
         warnings=warnings.told(),
         set_aside=aside,
         **about,

@@ -21,6 +21,7 @@ from rescheduler.adapters.kubernetes.objects.assembly import (
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
 from rescheduler.adapters.kubernetes.objects.node import NodeConversion
+from rescheduler.adapters.kubernetes.objects.node_pool import node_pool
 from rescheduler.adapters.kubernetes.objects.pages import Unreadable
 from rescheduler.adapters.kubernetes.objects.pod_autoscaler import pod_autoscaler
 from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
@@ -89,6 +90,7 @@ def _all_converters(
         "CSIDriver": storage.csi_driver,
         "CSIStorageCapacity": storage.csi_capacity,
         "VolumeAttachment": storage.attachment,
+        "NodePool": lambda item: node_pool(item, warn),
     }
     for kind in WORKLOAD_KINDS:
         found[kind] = partial(workload.workload, kind, shared=shared)
@@ -117,6 +119,7 @@ class ClusterBuilder:
         self._found: dict[str, list[Any]] = defaultdict(list)
         self._without_priority: list[Pod] = []
         self._aside: dict[str, list[SetAside]] = defaultdict(list)
+        self._absent: set[str] = set()
         self._conversion = ObjectConversion(self._warnings.add, details=self._details)
 
     def add(self, kind: str, found: Any) -> None:
@@ -147,6 +150,10 @@ class ClusterBuilder:
         if kind == "Pod":
             self._without_priority.clear()
 
+    def leave_out(self, kind: str) -> None:
+        """Nobody may tell what there is of a kind."""
+        self._absent.add(kind)
+
     def warn(self, text: str) -> None:
         """Add a warning to the snapshot's."""
         self._warnings.add(text)
@@ -173,6 +180,7 @@ class ClusterBuilder:
             source=source,
             server_version=server_version,
             pod_details=self._details or {},
+            absent_kinds=frozenset(self._absent),
         )
 
     def _sorted(self, kind: str) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, SELDOM_SERVED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.assembly import AssemblyWarnings, assembled, with_classes
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
@@ -145,9 +145,10 @@ class Mirror(ClusterReader):
 
     def _assembled(self, states: Mapping[str, KindState]) -> Cluster:
         warnings = AssemblyWarnings()
+        denied = {kind: found.problem for kind, found in self.reflectors.items() if _is_denied(kind, found.problem)}
         for kind, state in states.items():
-            problem = self.reflectors[kind].problem
-            texts = (f"{DISPENSABLE[kind]}: {problem}",) if _is_denied(kind, problem) else state.warnings
+            told = kind in denied and kind not in SELDOM_SERVED
+            texts = (f"{DISPENSABLE[kind]}: {denied[kind]}",) if told else state.warnings
             for text in texts:
                 warnings.add(text)
         pods, classes = states.get("Pod", KindState()), states.get("PriorityClass", KindState())
@@ -162,6 +163,7 @@ class Mirror(ClusterReader):
             source=self._connection.server,
             server_version=self.polling.version,
             config_maps=self.polling.config_maps,
+            absent_kinds=frozenset(denied) & SELDOM_SERVED,
         )
 
     def _lacking(self) -> dict[str, str]:

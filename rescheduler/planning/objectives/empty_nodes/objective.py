@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace as with_changes
 
 from rescheduler.costs.node_prices import NodePrices, worth_emptying
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
@@ -24,11 +25,12 @@ from rescheduler.planning.objectives.empty_nodes.search import EmptyingSearch
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation, belongs_to_its_node
 from rescheduler.planning.objectives.empty_nodes.solution import Solution
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.objective import PlanningObjective
+from rescheduler.planning.problem.objective import ObjectiveSetting, PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
 from rescheduler.planning.problem.prices import price_of_move, relative_price, tightest_allowances
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.objective_state import ObjectiveState
+from rescheduler.planning.waves.scheduler_choice import close
 from rescheduler.planning.waves.waves import GroupsOfPods
 from rescheduler.policy.fields.objectives import EmptyNodesArgs
 
@@ -79,6 +81,8 @@ class Emptiness(ObjectiveState):
 
 KEPT_NODE: Final = "KeptNode"
 """Rule of a node that is not emptied since nobody may take it away."""
+AUTOSCALER: Final = "Autoscaler"
+"""Rule of a node that an autoscaler empties itself."""
 SEARCH_SHARE = 0.85  # the rest of the time is for the destinations that the scheduler would choose
 SEARCH_SHARE_WITHOUT_HOLDS = 0.7  # the rest is for the bound
 _SAME = 1e-9
@@ -95,6 +99,7 @@ class EmptyNodes(PlanningObjective):
     def plan(self, request: PlanRequest) -> ObjectivePlan:
         """See ``plan_emptying``; with a move cost a node is worth its price less what moving its pods costs."""
         deadline = request.deadline()
+        request = _apart_from(request, self.setting.left)
         price, is_empty = self.price, _is_empty(request)
         if request.move_cost:
             price = np.maximum(0.0, price - request.move_cost * _cost_of_emptying(request))
@@ -108,7 +113,7 @@ class EmptyNodes(PlanningObjective):
             answer,
             unit=self._unit(request.move_cost),
             message=answer.message + _told_cost(request.move_cost, self._money),
-            refusals=(*answer.refusals, *_kept(self.setting.columns.cluster, self.args, self.setting.prices)),
+            refusals=(*answer.refusals, *_kept(self.setting, self.args)),
             closes=(*answer.closes, *_still_empty(is_empty, self.is_selected, answer)),
         )
 
@@ -124,7 +129,7 @@ class EmptyNodes(PlanningObjective):
     @cached_property
     def is_selected(self) -> BoolArray | None:
         """Nodes that may be emptied, bool[N]; None: all."""
-        return selected(self.setting.columns.cluster, self.args, self.setting.prices)
+        return selected(self.setting.columns.cluster, self.args, self.setting.prices, self.setting.left)
 
     @property
     def _money(self) -> str:
@@ -222,10 +227,15 @@ def _still_empty(is_empty: BoolArray, selection: BoolArray | None, answer: Objec
     return found
 
 
-def selected(cluster: Cluster, args: EmptyNodesArgs, known: NodePrices | None = None) -> BoolArray | None:
-    """Nodes that may be emptied, bool[N]; None: all. Where prices are ``known``, only those that cost nothing then."""
+def selected(
+    cluster: Cluster, args: EmptyNodesArgs, known: NodePrices | None = None, left: Collection[str] = ()
+) -> BoolArray | None:
+    """Nodes that may be emptied, bool[N]; None: all. Where prices are ``known``, only those that cost nothing then.
+
+    ``left``: nodes that somebody else empties.
+    """
     selector = read_selector(args.node_selector)
-    kept = frozenset() if known is None else known.kept.keys()
+    kept = frozenset(left) | (frozenset() if known is None else known.kept.keys())
     if not selector.requirements and not kept and not any(kept_mark(node) for node in cluster.nodes):
         return None
     return np.array(
@@ -238,16 +248,30 @@ def may_be_emptied(selector: LabelSelector, node: Node) -> bool:
     return selects(selector, node.labels) and (kept_mark(node) is None or TO_GO in node.labels)
 
 
-def _kept(cluster: Cluster, args: EmptyNodesArgs, known: NodePrices | None = None) -> Iterator[Refusal]:
-    """Nodes that would be selected but for their mark, or because nobody would take them away."""
-    selector = read_selector(args.node_selector)
-    for node in cluster.nodes:
+def _apart_from(request: PlanRequest, left: Mapping[str, str]) -> PlanRequest:
+    """The same question, where pods neither leave these nodes nor come to them."""
+    if not left:
+        return request
+    nodes = [row for row, node in enumerate(request.prediction.columns.cluster.nodes) if node.name in left]
+    placement = request.placement.copy()
+    close(placement, nodes)
+    is_left = np.isin(placement.node_of, nodes)
+    movable = tuple(pod for pod in request.eligibility.movable if not is_left[pod])
+    return replace(request, placement=placement, eligibility=with_changes(request.eligibility, movable=movable))
+
+
+def _kept(setting: ObjectiveSetting, args: EmptyNodesArgs) -> Iterator[Refusal]:
+    """Nodes that would be selected but for their mark, or because nobody, or somebody else, would take them away."""
+    selector, known = read_selector(args.node_selector), setting.prices
+    for node in setting.columns.cluster.nodes:
         if not selects(selector, node.labels) or TO_GO in node.labels:
             continue
         mark = kept_mark(node)
         if mark is not None:
             message = f'{node.name} is not emptied, since nobody may take it away ({mark}: "true")'
             yield Refusal(KEPT_NODE, message, node=node.name)
+        elif node.name in setting.left:
+            yield Refusal(AUTOSCALER, f"{node.name} is not emptied: {setting.left[node.name]}", node=node.name)
         elif known is not None and node.name in known.kept:
             message = f"{node.name} is not emptied, since it would cost on ({known.kept[node.name]})"
             yield Refusal(KEPT_NODE, message, node=node.name)

@@ -29,6 +29,20 @@ class ScaleDown(StrEnum):
     TAINT = "Taint"
 
 
+class Consolidation(StrEnum):
+    """Who takes nodes away that pods are on, where a NodePool says that Karpenter does."""
+
+    KARPENTERS = "Karpenters"
+    OURS = "Ours"
+
+
+class BuyingTaints(StrEnum):
+    """Whether nodes may be closed by taints where Karpenter has NodePools."""
+
+    DENY = "Deny"
+    ALLOW = "Allow"
+
+
 class AutoscalerPolicy(PolicyModel):
     """With cluster-autoscaler or Karpenter, not against it; without either nothing here matters."""
 
@@ -39,6 +53,13 @@ class AutoscalerPolicy(PolicyModel):
     scale_down: ScaleDown = ScaleDown.LEAVE
     """For nodes that a plan has emptied: Leave them to the autoscaler; or tell it by an annotation
     (``rescheduler.dev/emptied``), or by a taint of that name, which keeps them empty. Takes deploy/autoscaler.yaml."""
+    consolidation: Consolidation = Consolidation.KARPENTERS
+    """Of NodePools that Karpenter consolidates itself (``WhenEmptyOrUnderutilized`` or ``Balanced``, with a budget for
+    ``Underutilized``): Karpenters, and ``run`` empties none of their nodes and moves nobody to them to empty others; or
+    Ours, and ``EmptyNodes`` goes on beside it."""
+    taints: BuyingTaints = BuyingTaints.DENY
+    """Whether ``guidance: Taint`` and ``scaleDown: Taint`` may close nodes where Karpenter has NodePools: it buys one
+    for each pod that a taint turns away."""
     wait: PositiveDurationSeconds = 600.0
     """How long pods are left to an autoscaler that makes room for them, or was asked to; then they are helped again."""
     after_scale_up: DurationSeconds = 600.0

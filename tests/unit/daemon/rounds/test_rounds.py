@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,9 +20,11 @@ from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger
 from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.objects.node_pool import NodePool
 from rescheduler.model.plan.leaving_taint import leaving_taint
 from rescheduler.model.plan.move_change import MoveChange
 from rescheduler.model.plan.plan import Plan
+from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, BuyingTaints
 from rescheduler.policy.fields.daemon.safety import Health
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy
 from tests.builders import node, pod, workload
@@ -245,3 +248,14 @@ def test_a_plan_that_ends_without_head_room_is_not_begun() -> None:
     done = rounds(world, health=Health(head_room=0.5)).run_once()
     assert "headRoom" in done.reason
     assert world.evicted == []
+
+
+def test_no_round_closes_nodes_by_taints_beside_karpenter() -> None:
+    """It would buy a machine for each pod that a taint turns away; the reason says what lets it."""
+    world = World(replace(fragmented(), node_pools=(NodePool("a"),)))
+    done = rounds(world, guidance=Guidance.TAINT).run_once()
+    assert world.evicted == []
+    assert done.result is None
+    assert "autoscaler.taints: Allow" in done.reason
+    allowed = AutoscalerPolicy(taints=BuyingTaints.ALLOW)
+    assert rounds(world, guidance=Guidance.TAINT, autoscaler=allowed).run_once().result is not None
