@@ -113,9 +113,9 @@ def test_a_pool_that_karpenter_consolidates_is_left_to_it(cluster: Cluster, lab:
     assert plan["moves"]
     assert any("out of EmptyNodes" in text and "NodePool default" in text for text in plan["warnings"])
 
-    assert evictions_of_a_round(cluster, tool, EXECUTE) == 0
-    assert evictions_of_a_round(cluster, tool, f"{EXECUTE}autoscaler: {{consolidation: Ours}}") > 0
-
     taints = ("--policy", tool.policy(f"guidance: Taint\n{POLICY}"))
     refused = tool.run("apply", "--yes", *taints, code=1)
     assert "autoscaler.taints: Allow" in refused.errors
+
+    assert evictions_of_a_round(cluster, tool, EXECUTE) == 0
+    assert evictions_of_a_round(cluster, tool, f"{EXECUTE}autoscaler: {{consolidation: Ours}}") > 0
