@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rescheduler.adapters.kubernetes.kinds import KINDS, ObjectKind
+from rescheduler.adapters.kubernetes.kinds import KINDS, SELDOM_SERVED, ObjectKind
 from tests.paths import ROOT
 
 
@@ -15,7 +15,7 @@ def resource(kind: ObjectKind) -> str:
 
 
 def test_the_line_names_every_kind() -> None:
-    """Of all namespaces, in the form that is read."""
+    """Of all namespaces, in the form that is read; kubectl fails where one of them is not served."""
     text = (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
     (line,) = re.findall(r"^kubectl get -A -o json (\S+) > ", text, re.MULTILINE)
-    assert line.split(",") == [resource(kind) for kind in KINDS]
+    assert line.split(",") == [resource(kind) for kind in KINDS if kind.name not in SELDOM_SERVED]

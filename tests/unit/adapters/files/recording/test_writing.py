@@ -179,7 +179,14 @@ def test_a_kind_of_which_there_are_none_is_an_empty_list(tmp_path: Path) -> None
 
     path = recorded(tmp_path, handle=handle)
     empty = {item["kind"]: item for item in json.loads(path.read_text())["items"] if "items" in item}
-    assert set(empty) == {"DeploymentList", "StatefulSetList", "DaemonSetList", "JobList", "CSIDriverList"}
+    assert set(empty) == {
+        "DeploymentList",
+        "StatefulSetList",
+        "DaemonSetList",
+        "JobList",
+        "CSIDriverList",
+        "NodePoolList",
+    }
     assert empty["DeploymentList"] == {"apiVersion": "apps/v1", "kind": "DeploymentList", "metadata": {}, "items": []}
     assert read_recording([str(path)]).absent_kinds == {"ResourceQuota"}
     assert recorded(tmp_path, "again.json", anonymize=True).exists()
