@@ -55,8 +55,8 @@ class AutoscalerPolicy(PolicyModel):
     (``rescheduler.dev/emptied``), or by a taint of that name, which keeps them empty. Takes deploy/autoscaler.yaml."""
     consolidation: Consolidation = Consolidation.KARPENTERS
     """Of NodePools that Karpenter consolidates itself (``WhenEmptyOrUnderutilized`` or ``Balanced``, with a budget for
-    ``Underutilized``): ``Karpenters``, and ``run`` empties none of their nodes and moves nobody to them to empty others;
-    or ``Ours``, and ``EmptyNodes`` goes on beside it."""
+    ``Underutilized``): ``Karpenters``, and ``run`` empties none of their nodes and moves nobody to them to empty
+    others; or ``Ours``, and ``EmptyNodes`` goes on beside it."""
     taints: BuyingTaints = BuyingTaints.DENY
     """Whether ``guidance: Taint`` and ``scaleDown: Taint`` may close nodes where Karpenter has NodePools: it buys one
     for each pod that a taint turns away."""
