@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KIND_BY_NAME, KINDS, REQUIRED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
@@ -56,9 +57,10 @@ class LiveReader(ClusterReader):
         for kind in self._kinds:
             self._read_kind(kind, builder)
         try:
-            return builder.build(taken_at=taken_at, source=self._connection.server, server_version=version)
+            found = builder.build(taken_at=taken_at, source=self._connection.server, server_version=version)
         except ObjectError as error:
             raise ClusterError(f"{self._connection.server}: {error}") from error
+        return replace(found, absent_kinds=frozenset(KIND_BY_NAME) - {kind.name for kind in self._kinds})
 
     def _read_kind(self, kind: ObjectKind, builder: ClusterBuilder) -> None:
         """Read one list; once more from its start if it expired on the way."""
