@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.cluster import HELD_OWNERS, Cluster
 from rescheduler.model.objects.constraints import HostPort, LabelSelector, Requirement, Taint
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import OwnerReference, Pod, PodSpec
@@ -143,13 +143,23 @@ def budget(
 
 
 def cluster(*objects: Node | Pod | Workload | DisruptionBudget, **fields: Any) -> Cluster:
-    """A cluster of the given objects, sorted as a reader sorts them."""
+    """A cluster of the given objects, sorted as a reader sorts them.
+
+    Of kinds of which none is given, though pods name some as their owners, nobody has read any.
+    """
     nodes = sorted((item for item in objects if isinstance(item, Node)), key=lambda item: item.name)
     pods = sorted((item for item in objects if isinstance(item, Pod)), key=lambda item: (item.namespace, item.name))
+    workloads = tuple(item for item in objects if isinstance(item, Workload))
+    named = {owner.kind for item in pods for owner in item.owners if owner.group is None}
     return Cluster(
         nodes=tuple(nodes),
         pods=tuple(pods),
-        workloads=tuple(item for item in objects if isinstance(item, Workload)),
+        workloads=workloads,
         budgets=tuple(item for item in objects if isinstance(item, DisruptionBudget)),
-        **{"taken_at": NOW, "source": "test", **fields},
+        **{
+            "taken_at": NOW,
+            "source": "test",
+            "absent_kinds": frozenset(named & HELD_OWNERS - {item.kind for item in workloads}),
+            **fields,
+        },
     )

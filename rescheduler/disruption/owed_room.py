@@ -46,16 +46,18 @@ def with_owed_room(cluster: Cluster, ledger: Ledger) -> Cluster:
 
 def _owed(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
     """What pods of open debts need that still stand, and for which no other has come."""
-    standing = {pod.uid: pod for pod in cluster.pods if not pod.is_finished}
+    named = ((entry, cluster.pod_by_key.get(entry.pod.key)) for entry in ledger.debts)
+    standing = [
+        (entry, pod) for entry, pod in named if pod is not None and pod.uid == entry.pod.uid and not pod.is_finished
+    ]
+    namespaces = {pod.namespace for _, pod in standing}
+    near = [other for other in cluster.pods if other.namespace in namespaces] if standing else []
     claimed: set[str] = set()
     found = []
-    for entry in ledger.debts:
-        pod = standing.get(entry.pod.uid)
-        if pod is None:
-            continue
+    for entry, pod in standing:
         came = (
             other.uid
-            for other in cluster.pods
+            for other in near
             if other.uid not in claimed and _replaces(other, pod, entry) and cluster.owner_problem(other) is None
         )
         replacement = next(came, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from random import Random
 
@@ -24,14 +24,20 @@ from tests.soak.scenery import NODE_MILLICORES
 
 OBJECTIVES = ("SchedulerScore", "SpreadLoad", "Defragment", "MakeRoom", "EmptyNodes")
 SHARES = (60, 20, 10, 5, 5)
+BY_LOAD = (20, 60, 10, 5, 5)
+"""Where load is measured."""
 RESULTS = tuple(ObjectiveResult(name, Status.FEASIBLE, 1.0, 1.0, 0.0, "of nothing", 0.0) for name in OBJECTIVES)
 
 
 class Adversary:
-    """Draws plans from a seed. ``malice``: share of plans that hold moves which no rule allows."""
+    """Draws plans from a seed. ``malice``: share of plans that hold moves which no rule allows.
 
-    def __init__(self, random: Random, malice: float) -> None:
+    ``shares``: how often each of ``OBJECTIVES`` is named.
+    """
+
+    def __init__(self, random: Random, malice: float, shares: Sequence[int] = SHARES) -> None:
         self._random = random
+        self._shares = shares
         self._malice = malice
         self._seen: list[Move] = []
         self._kinds: tuple[Callable[[Cluster], list[Move]], ...] = (
@@ -75,7 +81,7 @@ class Adversary:
     def _move(self, pod: Pod, node: str, *, uid: str | None = None, origin: str | None = None) -> Move:
         reference = PodReference(pod.namespace, pod.name, pod.uid if uid is None else uid)
         from_node = origin or pod.node_name or "nowhere"
-        objective = self._random.choices(OBJECTIVES, SHARES)[0]
+        objective = self._random.choices(OBJECTIVES, self._shares)[0]
         return Move(reference, from_node, node, 1, objective, "because it can be asked for")
 
     def _running(self, cluster: Cluster) -> list[Pod]:

@@ -19,10 +19,12 @@ from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, SnapshotSummary
 from rescheduler.policy.fields.policy import Policy
-from tests.soak.adversary import Adversary
+from tests.soak.adversary import BY_LOAD, SHARES, Adversary
 from tests.soak.clock import PlanningClock, ProcessClock, Thread
 from tests.soak.faults import Faults
 from tests.soak.ledger_object import LedgerObject
+from tests.soak.lies import INTERVAL_SECONDS
+from tests.soak.metrics_api import MetricsApi, ProcessUsage
 from tests.soak.own_records import ProcessAudit, ProcessLedger, ProcessMemory
 from tests.soak.run_settings import RunSettings
 from tests.soak.target import ProcessTarget
@@ -40,7 +42,7 @@ class Process:
 
     def __init__(
         self, name: str, run: RunSettings, policy: Policy, world: World, ledger: LedgerObject, past: Past,
-        faults: Faults, trace: Trace,
+        faults: Faults, trace: Trace, metrics: MetricsApi,
     ) -> None:  # fmt: skip
         self.name = name
         self.random = Random(f"process/{run.seed}/{name}")
@@ -52,8 +54,9 @@ class Process:
         self.rounds = 0
         self.is_retired = False
         self._run, self._policy, self._world, self._ledger = run, policy, world, ledger
-        self._past, self._faults, self._trace = past, faults, trace
-        self._adversary = Adversary(Random(f"adversary/{run.seed}/{name}"), run.malice)
+        self._past, self._faults, self._trace, self._metrics = past, faults, trace, metrics
+        shares = BY_LOAD if run.is_measured else SHARES
+        self._adversary = Adversary(Random(f"adversary/{run.seed}/{name}"), run.malice, shares)
         self._thread: Thread | None = None
         self._clock: ProcessClock | None = None
         self._starts = 0
@@ -117,6 +120,7 @@ class Process:
 
     def _live(self, wire: Wire, clock: ProcessClock) -> None:
         wire.greenlet = getcurrent()
+        usage = self._measured(wire, clock) if self._run.is_measured else None
         surroundings = Surroundings(
             target=ProcessTarget(wire),
             ledger=RememberingLedger(ProcessLedger(wire, self._ledger), self._memory, "holds/ledger", lambda _: None),
@@ -124,6 +128,8 @@ class Process:
             audit=ProcessAudit(wire, self.lines),
             stopped=lambda: self.stopped,
             signals=wire.signals,
+            trust=None if usage is None else usage.load.trust,
+            learn=(lambda _: None) if usage is None else usage.own_moves.learn,
             holder=self.name,
         )
         rounds = RoundRunner(surroundings, self._policy, self._planner(wire, clock))
@@ -135,6 +141,18 @@ class Process:
             self.rounds += 1
             self._trace.tell(RoundEvent(wire.clock.monotonic(), self.name, found.result, found.reason))
             clock.sleep(self._run.round_seconds * (0.9 + 0.2 * self.random.random()))
+
+    def _measured(self, wire: Wire, clock: ProcessClock) -> ProcessUsage:
+        """Load as this process measures it, at a steady beat until it is dead."""
+        usage = ProcessUsage(self._metrics, self._policy.usage, self._world.store.snapshot, clock)
+
+        def beat() -> None:
+            if not wire.is_dead:
+                usage.tick()
+                self._world.clock.after(INTERVAL_SECONDS, beat, is_background=True)
+
+        self._world.clock.after(0.0, beat, is_background=True)
+        return usage
 
     def _planner(self, wire: Wire, clock: ProcessClock) -> MakePlan:
         run = self._run

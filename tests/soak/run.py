@@ -15,6 +15,8 @@ from tests.soak.clock import WorldClock
 from tests.soak.faults import Faults
 from tests.soak.gate_watch import proofs, watched_gates
 from tests.soak.ledger_object import LedgerObject
+from tests.soak.lies import LIES, LIES_AN_HOUR, LONGEST_LIE_SECONDS, LYING, TRUE
+from tests.soak.metrics_api import MetricsApi
 from tests.soak.policies import policy_of
 from tests.soak.processes import Process
 from tests.soak.run_settings import RunSettings
@@ -137,10 +139,14 @@ class Run:
             self.world, Random(f"events/{seed}"), settings.world_pace, settings.large_pods,
             lambda kind, name, detail: self._tell(WorldEvent, kind, name, detail),
         )  # fmt: skip
+        self.metrics = MetricsApi(Random(f"metrics/{seed}"), self.world.store.snapshot, self.clock.now)
         self.processes = [
-            Process(f"p{number}", settings, self.policy, self.world, self.ledger, self.past, self.faults, self.trace)
+            Process(
+                f"p{number}", settings, self.policy, self.world, self.ledger, self.past, self.faults, self.trace,
+                self.metrics,
+            )
             for number in range(settings.processes)
-        ]
+        ]  # fmt: skip
         self._hand = Hand(self)
 
     def _drawn_faults(self, now: Callable[[], float]) -> Faults:
@@ -161,6 +167,7 @@ class Run:
         self.events.end()
         self.faults.is_on = False
         self._hand.unmark()
+        self._hand.tell_the_truth()
         for process in self.processes:
             process.go_on()
         self.live_until(self.clock.monotonic() + LAST_WORK_SECONDS)
@@ -198,6 +205,7 @@ class Hand:
         self._every(run.settings.wall_jumps, self._jump)
         self._every(0.1 if run.settings.is_faulted else 0.0, self._stop)
         self._every(0.03 if run.settings.is_faulted else 0.0, lambda _: self._mark())
+        self._every(LIES_AN_HOUR if run.settings.is_measured else 0.0, lambda _: self._lie())
 
     def _every(self, per_hour: float, act: Callable[[Process], None]) -> None:
         if per_hour:
@@ -227,6 +235,20 @@ class Hand:
         ledger.stop = "an operator marked the ledger"
         self._run._tell(WorldEvent, "ledger marked", "ledger", ledger.stop)
         self._run.clock.after(self._random.uniform(60, 900), self.unmark, is_background=True)
+
+    def _lie(self) -> None:
+        if self._run.metrics.lie is None:
+            lie = self._random.choice(LIES)
+            self._run.metrics.begin(lie)
+            self._run._tell(WorldEvent, LYING, lie.name, lie.fault)
+            seconds = self._random.uniform(60.0, LONGEST_LIE_SECONDS)
+            self._run.clock.after(seconds, self.tell_the_truth, is_background=True)
+
+    def tell_the_truth(self) -> None:
+        """The metrics API is right again, if it was not."""
+        if self._run.metrics.lie is not None:
+            self._run.metrics.end()
+            self._run._tell(WorldEvent, TRUE, "metrics")
 
     def unmark(self) -> None:
         """The operator takes the mark off the ledger, if it is there."""

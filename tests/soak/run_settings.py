@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from random import Random
 
 from tests.soak.faults import PAIRS
+from tests.soak.lies import USAGE
 
 FORCED_EACH = 5
+MEASURED_SHARE = 0.3
 GUIDED_SITES = {
     "Guide": {"can gate", "gate", "ungate"},
     "Taint": {"can taint", "taint", "untaint"},
@@ -25,7 +27,8 @@ class RunSettings:
     ``large_pods``: see there.
     ``fault_rate``: share of calls that are struck; ``episodes``: times of trouble an hour; ``kills``: kills an hour at
     any moment, besides those in calls; ``wall_jumps``: jumps of wall clocks an hour. ``forced``: see Faults.
-    ``policy``: its text. ``round_seconds``: time between two rounds.
+    ``policy``: its text. ``round_seconds``: time between two rounds. ``is_measured``: load is, by a metrics API that
+    lies at times; then the policy names it.
     """
 
     seed: int
@@ -47,6 +50,7 @@ class RunSettings:
     forced: tuple[tuple[str, str], ...] = ()
     policy: str = ""
     round_seconds: float = 300.0
+    is_measured: bool = False
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -70,6 +74,7 @@ def drawn(seed: int, hours: float, policy_of: object) -> RunSettings:
     nodes = random.choices([random.randint(3, 8), random.randint(9, 20), random.randint(21, 50)], [75, 20, 5])[0]
     is_real = random.random() < 0.2
     is_calm = random.random() < 0.12
+    is_measured = Random(f"measured/{seed}").random() < MEASURED_SHARE
     forced = tuple(PAIRS[(seed * FORCED_EACH + number) % len(PAIRS)] for number in range(FORCED_EACH))
     return RunSettings(
         seed=seed,
@@ -89,6 +94,7 @@ def drawn(seed: int, hours: float, policy_of: object) -> RunSettings:
         deadly=random.choice((0.05, 0.3, 1.0)),
         wall_jumps=random.choice((0.0, 0.0, 0.3, 2.0)),
         forced=() if is_calm else forced,
-        policy=policy_of(random, _guidance(forced)),  # type: ignore[operator]
+        policy=policy_of(random, _guidance(forced)) + (USAGE if is_measured else ""),  # type: ignore[operator]
         round_seconds=300.0 if is_real else random.choice((60.0, 120.0, 300.0)),
+        is_measured=is_measured,
     )

@@ -9,7 +9,7 @@ import msgspec
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, SELDOM_SERVED, ObjectKind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KIND_BY_NAME, KINDS, REQUIRED, SELDOM_SERVED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
@@ -53,6 +53,8 @@ class LiveReader(ClusterReader):
         builder = ClusterBuilder(with_details=self._with_details)
         version = server_version(self._connection)
         taken_at = self._connection.server_time or self._clock.now()
+        for name in KIND_BY_NAME.keys() - {kind.name for kind in self._kinds}:
+            builder.leave_out(name)
         for kind in self._kinds:
             self._read_kind(kind, builder)
         try:

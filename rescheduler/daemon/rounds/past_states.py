@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
+from rescheduler.model.objects.changed_pods import changed_pods
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.resource_version import number_of
 
 RESTORED_SECONDS: Final = 900.0
 """What has been shown for so long is no replica that lags, but a backup that was restored."""
@@ -24,14 +27,16 @@ class PastStates:
     """
 
     def __init__(self) -> None:
+        self._pods: Sequence[Pod] = ()
         self._seen: dict[str, int] = {}
         self._gone: dict[str, None] = {}
         self._older_since: float | None = None
 
     def refuse_older(self, cluster: Cluster) -> Cluster:
         """The very same, if it is not older than what was given before. Raises ClusterError."""
-        pods = [pod for pod in cluster.pods if pod.labels.get(MANAGED_BY) != OURS]
-        numbers = [_number(pod) for pod in pods]
+        before, after = changed_pods(self._pods, cluster.pods)
+        pods = [pod for pod in after if pod.labels.get(MANAGED_BY) != OURS]
+        numbers = [number_of(pod.resource_version) or 0 for pod in pods]
         older = next(filter(None, map(self._objection, pods, numbers)), None)
         if older is not None and not self._is_restored(cluster.taken_at):
             raise ClusterError(
@@ -42,10 +47,12 @@ class PastStates:
             self._gone = {}
         self._older_since = None
         now = {pod.uid: number for pod, number in zip(pods, numbers, strict=True)}
-        self._gone.update(dict.fromkeys(uid for uid in self._seen if uid not in now))
+        left = [pod.uid for pod in before if pod.uid not in now and self._seen.pop(pod.uid, None) is not None]
+        self._gone.update(dict.fromkeys(left))
         for uid in [*islice(self._gone, max(0, len(self._gone) - MOST_GONE))]:
             del self._gone[uid]
-        self._seen = now
+        self._seen.update(now)
+        self._pods = cluster.pods
         return cluster
 
     def _is_restored(self, now: float) -> bool:
@@ -62,9 +69,3 @@ class PastStates:
         if 0 < now < before:
             return f"pod {pod.key} at version {now}, which was at {before}"
         return None
-
-
-def _number(pod: Pod) -> int:
-    """Its version, 0 where that is none that can be compared."""
-    text = pod.resource_version
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0

@@ -45,17 +45,21 @@ def autoscaled(pod: Pod, context: EligibilityContext) -> str | None:
     if _is_allowed(context) or not cluster.autoscalers:
         return None
     for item in (cluster.workload_of(pod), cluster.owner_of(pod)):
-        found = None if item is None else cluster.autoscaler_by_target.get((item.kind, item.namespace, item.name))
-        if item is None or found is None:
-            continue
-        whose = f"belongs to {item.key}, which HorizontalPodAutoscaler {found.name}"
-        if _is_scaling(found):
-            return f"{whose} is scaling from {found.current_replicas} to {found.desired_replicas} {_by(context)}"
-        left = (found.last_scale_at or 0.0) + context.policy.disruption.quiet - cluster.taken_at
-        if left > 0:
-            again = format_duration(float(round(left)))
-            return f"{whose} has just scaled; quiet for another {again} (policy: disruption.quiet)"
+        target = None if item is None else (item.group, item.kind, item.namespace, item.name)
+        for found in () if target is None else cluster.autoscalers_by_target.get(target, ()):
+            reason = _scaling(found, context)
+            if item is not None and reason is not None:
+                return f"belongs to {item.key}, which HorizontalPodAutoscaler {found.name} {reason}"
     return None
+
+
+def _scaling(found: PodAutoscaler, context: EligibilityContext) -> str | None:
+    """What an autoscaler does to its workload, or has just done, as the rest of a sentence."""
+    if _is_scaling(found):
+        return f"is scaling from {found.current_replicas} to {found.desired_replicas} {_by(context)}"
+    left = (found.last_scale_at or 0.0) + context.policy.disruption.quiet - context.cluster.taken_at
+    again = format_duration(float(round(left)))
+    return f"has just scaled; quiet for another {again} (policy: disruption.quiet)" if left > 0 else None
 
 
 def _is_scaling(found: PodAutoscaler) -> bool:

@@ -13,7 +13,7 @@ from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import closed
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.objects.workload import Workload
+from rescheduler.model.objects.workload import Workload, kind_and_group
 from rescheduler.model.plan.plan import PodReference
 
 READY_SECONDS: Final = 30.0
@@ -30,8 +30,6 @@ UNWANTED_SECONDS: Final = 600.0
 """A workload that was scaled down is given this long to make a replacement after all."""
 FORGOTTEN_SECONDS: Final = 86400.0
 """A debt that nothing can prove any more, since its workload cannot be seen, ends after so long."""
-KNOWN_OWNERS: Final = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController")
-"""Owners that every snapshot holds, so that one that is missing is gone."""
 
 Look = Callable[[PodReference], Pod | None]
 """The pod of that name as it stands now (a live read), or None."""
@@ -115,7 +113,7 @@ def _without_workload(entry: LedgerEntry, cluster: Cluster, states: dict[str, _W
     state = states.get(entry.workload, _WorkloadState(None, ()))
     if not entry.workload:
         return closed(entry, EntryState.REPAID, now, "nothing recreates this pod")
-    if state.workload is None and entry.workload_key.startswith(KNOWN_OWNERS):
+    if state.workload is None and cluster.would_hold(*kind_and_group(entry.workload_key)):
         return closed(entry, EntryState.REPAID, now, "its workload is gone")
     is_smaller = state.workload is not None and _desired(state, entry) < entry.desired
     if is_smaller and state.ready >= _desired(state, entry) and now - entry.at > UNWANTED_SECONDS:

@@ -186,6 +186,7 @@ def _successors(move: Move, cluster: Cluster, since: float) -> list[Pod]:
         and pod.uid != move.pod.uid
         and pod.controller is not None
         and pod.controller.name == stem
+        and cluster.owner_problem(pod) is None
         and not pod.is_terminating
         and not pod.is_finished
         and (pod.created_at or 0.0) >= since

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.measured_use import NOTHING_MEASURED, MeasuredUse
@@ -32,6 +33,9 @@ from rescheduler.model.objects.workload import (
     Service,
     Workload,
 )
+
+HELD_OWNERS: Final = frozenset({"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"})
+"""Kubernetes' own kinds of owners that a snapshot holds all objects of, unless they are among ``absent_kinds``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +130,12 @@ class Cluster:
         return {storage_class.name: storage_class for storage_class in self.storage_classes}
 
     @cached_property
-    def autoscaler_by_target(self) -> Mapping[tuple[str, str, str], PodAutoscaler]:
-        """HorizontalPodAutoscalers by kind, namespace and name of what they scale; the first of several by name."""
-        return {(item.target_kind, item.namespace, item.target_name): item for item in reversed(self.autoscalers)}
+    def autoscalers_by_target(self) -> Mapping[tuple[str | None, str, str, str], tuple[PodAutoscaler, ...]]:
+        """HorizontalPodAutoscalers by group (as in references), kind, namespace and name of what they scale."""
+        found: dict[tuple[str | None, str, str, str], list[PodAutoscaler]] = defaultdict(list)
+        for item in self.autoscalers:
+            found[item.target_group, item.target_kind, item.namespace, item.target_name].append(item)
+        return {target: tuple(items) for target, items in found.items()}
 
     @cached_property
     def pool_by_name(self) -> Mapping[str, NodePool]:
@@ -183,6 +190,7 @@ class Cluster:
                 uid=reference.uid,
                 desired_replicas=self._pods_by_owner_uid[reference.uid][pod.namespace],
                 is_inferred=True,
+                group=reference.group,
             )
         return known
 
@@ -199,14 +207,18 @@ class Cluster:
     def owner_problem(self, pod: Pod) -> str | None:
         """Why what stands in the pod's references cannot be true, as the rest of a sentence; None: nothing known.
 
-        Whoever may create pods may write any reference into them. An owner has pods of its own namespace, which its
-        selector matches, and none of its owners is owned by it.
+        Whoever may create pods may write any reference into them. An owner is there, has pods of its own namespace,
+        which its selector matches, and none of its owners is owned by it.
         """
         key = (pod.namespace, id(pod.owners), id(pod.labels))
         found = self._problems.get(key)
         if found is None or found[0] is not pod.owners or found[1] is not pod.labels:
             found = self._problems[key] = (pod.owners, pod.labels, self._owner_problem(pod))
         return found[2]
+
+    def would_hold(self, kind: str, group: str | None) -> bool:
+        """Whether an owner of this kind would be among ``workloads`` if it were there; ``group``: as in references."""
+        return group is None and kind in HELD_OWNERS and kind not in self.absent_kinds
 
     def _owner_problem(self, pod: Pod) -> str | None:
         reference = pod.controller
@@ -216,13 +228,16 @@ class Cluster:
                 return f"names {reference.written} as its owner, with the uid of a pod"
             if any(name != pod.namespace for name in self._pods_by_owner_uid.get(reference.uid, ())):
                 return f"names {reference.written} as its owner, as pods of other namespaces do"
+            if self.would_hold(reference.kind, reference.group):
+                return f"names {reference.written} as its owner, which is not there"
         while reference is not None:
             if reference.uid in seen:
                 return f"has owners that own each other or themselves, {reference.written} among them"
             seen.add(reference.uid)
             known = self._workload_by_uid.get(reference.uid)
             if known is None:
-                return None
+                is_missing = self.would_hold(reference.kind, reference.group)
+                return f"has {reference.written} above its owner, which is not there" if is_missing else None
             reason = _contradiction(pod, reference, known)
             if reason is not None:
                 return reason
@@ -233,7 +248,7 @@ class Cluster:
 def _contradiction(pod: Pod, reference: OwnerReference, known: Workload) -> str | None:
     """What of the object with the uid that a reference names shows that it is no owner of the pod."""
     named = f"names {reference.written} as its owner"
-    if known.kind != reference.kind or reference.group is not None:
+    if (known.group, known.kind, known.name) != (reference.group, reference.kind, reference.name):
         return f"{named}, with the uid of {known.key}"
     if known.namespace != pod.namespace:
         return f"{named}, which is in namespace {known.namespace}"

@@ -18,6 +18,7 @@ class Workload(Struct, frozen=True, gc=False):
     ``desired_replicas`` is the number of pods that carry its uid. ``failure``: why its controller cannot make pods
     (condition ReplicaFailure), in its own word; empty while it can. ``annotations``: those of ours alone.
     ``scaled_at``: the latest time at which the number of replicas can have been changed, None where nobody says.
+    ``group``: as in references; others than Kubernetes' own are known by name only.
     """
 
     kind: str
@@ -38,11 +39,18 @@ class Workload(Struct, frozen=True, gc=False):
     failure: str = ""
     annotations: Mapping[str, str] = {}
     scaled_at: float | None = None
+    group: str | None = None
 
     @property
     def key(self) -> str:
-        """``KIND NAMESPACE/NAME``."""
-        return f"{self.kind} {self.namespace}/{self.name}"
+        """``KIND NAMESPACE/NAME``, and ``KIND.GROUP NAMESPACE/NAME`` of a kind that is not Kubernetes' own."""
+        return f"{self.kind}{f'.{self.group}' if self.group else ''} {self.namespace}/{self.name}"
+
+
+def kind_and_group(key: str) -> tuple[str, str | None]:
+    """Kind and group of a workload by its key, the group as in references; keys in older ledgers have none."""
+    kind, _, group = key.partition(" ")[0].partition(".")
+    return kind, group or None
 
 
 class DisruptionBudget(Struct, frozen=True, gc=False):
@@ -99,6 +107,7 @@ class PodAutoscaler(Struct, frozen=True, gc=False):
     """A HorizontalPodAutoscaler: which workload it scales, and what it is at.
 
     Counts and the time of its last change (seconds since the epoch) are None where it does not say.
+    ``target_group``: as in references.
     """
 
     namespace: str
@@ -108,6 +117,7 @@ class PodAutoscaler(Struct, frozen=True, gc=False):
     current_replicas: int | None = None
     desired_replicas: int | None = None
     last_scale_at: float | None = None
+    target_group: str | None = None
 
 
 class Service(Struct, frozen=True, gc=False):

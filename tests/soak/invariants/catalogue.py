@@ -20,6 +20,7 @@ from tests.soak.invariants.in_flight import InFlight
 from tests.soak.invariants.ledger_first import Fencing, IntentFirst
 from tests.soak.invariants.leftovers import Leftovers
 from tests.soak.invariants.load import Load
+from tests.soak.invariants.measured_load import MeasuredLoad
 from tests.soak.invariants.older_states import OlderStates
 from tests.soak.invariants.ping_pong import PingPong
 from tests.soak.invariants.places import JointProof
@@ -36,7 +37,7 @@ CHECKERS: tuple[type[Checker], ...] = (
     WorkloadFloor, HonestLedger, Rates, InFlight, DisruptionBudgets, NoBudgetIsNoPermission, JointProof, Freshness,
     Fencing, PingPong, Eligibility, QuietWorkload, OrderedSets, HealthFreeze, CircuitBreaker, Stopping, IntentFirst,
     SeveralLeaders, Leftovers, DryRun, RatesUnderJumps, Load, SolverFailure, PrefixSafety, Windows, Accountability,
-    AutoscalerPeace, CanBeRecreated, Gap, OlderStates,
+    AutoscalerPeace, CanBeRecreated, Gap, OlderStates, MeasuredLoad,
 )  # fmt: skip
 
 

@@ -19,7 +19,11 @@ MOST_OPENINGS = 2
 
 
 class CircuitBreaker(Checker):
-    """I18. Lateness is counted from the truth; what the breaker forgave is read from the ledger, where it stands."""
+    """I18. Lateness is counted from the truth; what the breaker forgave is read from the ledger, where it stands.
+
+    The hour counts from when what opened it began to be read: until it is written nothing is sent, and ledgers that
+    answer slowly may keep it from being written for minutes.
+    """
 
     name = "I18"
     sentence = (
@@ -33,6 +37,7 @@ class CircuitBreaker(Checker):
         super().__init__(history)
         self._breaker = Breaker()
         self._opened_at: float | None = None
+        self._seen_at = 0.0
 
     def on_event(self, event: Event, truth: Truth) -> Sequence[Violation]:
         """Changes of the breaker, and sends."""
@@ -53,6 +58,8 @@ class CircuitBreaker(Checker):
         if is_open and before.opened_at != self._breaker.opened_at:
             self.bites()
             self._opened_at = event.t
+            snapshot = self.history.snapshots.get(event.process)
+            self._seen_at = event.t if snapshot is None else snapshot.asked_at
         elif not is_open:
             self._opened_at = None
         if opened_at is None or is_open:
@@ -67,7 +74,7 @@ class CircuitBreaker(Checker):
         self.bites()
         if self._breaker.openings >= MOST_OPENINGS:
             yield f"the breaker opened {self._breaker.openings} times: {self._breaker.reason}"
-        since = send.t - self._opened_at
+        since = send.t - self._seen_at
         if since < policy.disruption.breaker.rest - SLACK_SECONDS:
             yield f"the breaker is open since {since:.0f} s: {self._breaker.reason}"
         trials = [other for other in self.history.effective() if self._opened_at < other.t < send.t]

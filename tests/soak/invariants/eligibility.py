@@ -19,6 +19,8 @@ SYSTEM = ("kube-system", "kube-public", "kube-node-lease", "rescheduler-system")
 CLOCK_SECONDS = 35.0
 """A clock may be wrong by the 30 s that the policy's health tolerates, and a little."""
 DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+OWN = ("ReplicaSet", "StatefulSet", "ReplicationController")
+"""Kinds of Kubernetes' own whose controller replaces pods."""
 
 
 class Eligibility(Checker):
@@ -29,9 +31,9 @@ class Eligibility(Checker):
         "Never evicted: mirror, DaemonSet, Job, ownerless, pending, finished, terminating pods, those that run to "
         "their end, those that are not Ready or on a node that is not; pods that neither a ReplicaSet, StatefulSet or "
         "ReplicationController replaces nor a kind of controller that the policy names, or that only claim to have "
-        "such an owner; priority >= system-cluster-critical; system or excluded namespaces; ourselves; single "
-        "replicas, local storage and claims unless allowed; pods that no PodDisruptionBudget covers where that is "
-        "denied; unknown schedulers, predicates that are not modelled; pods "
+        "such an owner, or name one of Kubernetes' own that is not there; priority >= system-cluster-critical; system "
+        "or excluded namespaces; ourselves; single replicas, local storage and claims unless allowed; pods that no "
+        "PodDisruptionBudget covers where that is denied; unknown schedulers, predicates that are not modelled; pods "
         "with any known mark. Marks and the policy's scope can only narrow."
     )
     interests = (Effect,)
@@ -48,7 +50,7 @@ class Eligibility(Checker):
         pod = event.pod
         reasons = [*_kind(pod), *_owners(pod, policy, truth), *_marks(pod, truth), *_permissions(pod, policy)]
         reasons += [*_scope(pod, policy, truth), *self._single(send, policy), *self._node(send, pod, policy, truth)]
-        reasons += self._uncovered(send, pod, policy, truth)
+        reasons += [*self._uncovered(send, pod, policy, truth), *self._orphaned(send, pod, truth)]
         return [found for why in reasons for found in self.violated(event.t, f"{send.key} was evicted though it {why}")]
 
     def _single(self, send: Send, policy: Policy) -> Iterator[str]:
@@ -67,6 +69,14 @@ class Eligibility(Checker):
         snapshot = self.history.snapshots.get(send.request.process)
         if snapshot is None or not any(item.namespace == pod.namespace for item in snapshot.shown.budgets):
             yield "is covered by no PodDisruptionBudget"
+
+    def _orphaned(self, send: Send, pod: Pod, truth: Truth) -> Iterator[str]:
+        """An owner that the snapshot still showed is no reason."""
+        owner, snapshot = pod.controller, self.history.snapshots.get(send.request.process)
+        if owner is None or owner.group is not None or owner.kind not in OWN or owner.uid in truth.workloads:
+            return
+        if snapshot is None or all(item.uid != owner.uid for item in snapshot.shown.workloads):
+            yield f"names {owner.kind} {owner.name}, which is not there"
 
     def _node(self, send: Send, pod: Pod, policy: Policy, truth: Truth) -> Iterator[str]:
         """A node of which the snapshot could not show yet that it is not Ready is no reason, nor is one seen late."""
@@ -110,7 +120,7 @@ def _owners(pod: Pod, policy: Policy, truth: Truth) -> Iterator[str]:
     if len(controllers) > 1:
         yield "has several controllers"
     for owner in controllers:
-        is_known = owner.group is None and owner.kind in ("ReplicaSet", "StatefulSet", "ReplicationController")
+        is_known = owner.group is None and owner.kind in OWN
         if not is_known and (owner.group, owner.kind) not in listed:
             yield f"belongs to a {owner.kind} of {owner.group}, which may not replace it"
     if truth.forged(pod):

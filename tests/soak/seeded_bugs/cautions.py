@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rescheduler.daemon.rounds import rounds, vigilance
 from rescheduler.daemon.rounds.past_states import PastStates
-from rescheduler.disruption import breaker, health
+from rescheduler.disruption import breaker, gate, health
 from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.execution.run import plan_run
 from rescheduler.model.daemon.ledger import Breaker
@@ -111,6 +111,14 @@ BUGS: Final = (
     SeededBug(
         "forged owners", "what stands in a pod's references is believed", ("I1", "I4", "I10"),
         changed(Cluster, "owner_problem", always(None)), settings=ODD,
+    ),
+    SeededBug(
+        "owners that are gone", "an owner that a pod names need not be there", ("I10",),
+        changed(Cluster, "would_hold", always(False)), settings={**ODD, "hours": 4.0},
+    ),
+    SeededBug(
+        "lies are believed", "moves rest on measured load whatever is known against it", ("I14",),
+        changed(gate, "distrusted", always(())), settings={"is_measured": True, "malice": 0.1},
     ),
     SeededBug(
         "system namespaces", "pods of the cluster's own namespaces are moved", ("I10",),

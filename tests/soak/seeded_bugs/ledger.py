@@ -83,6 +83,11 @@ def _trimmed_soon(original: Any) -> Any:
     return lambda ledger, now, _keep: original(ledger, now, 600.0)
 
 
+def _without_group(original: Any) -> Any:
+    """A custom ReplicaSet is taken for Kubernetes' own."""
+    return lambda key: (original(key)[0], None)
+
+
 BUGS: Final = (
     SeededBug(
         "ready is enough", "a replacement closes the debt in the moment that it is Ready", ("I1",),
@@ -91,6 +96,11 @@ BUGS: Final = (
     SeededBug(
         "unready is ready", "a replacement closes the debt whether it is Ready or not", ("I1",),
         changed(debts, "_replaced", becomes(_any_that_came)), settings={"share_ill": 0.2},
+    ),
+    SeededBug(
+        "keys without a group", "a custom kind of the name of one of Kubernetes' own is taken for it by the ledger",
+        ("I1",), changed(debts, "kind_and_group", _without_group),
+        policy="ownerKinds: [{group: example.com, kind: ReplicaSet}]", settings={"world_pace": 4.0, "malice": 0.6},
     ),
     SeededBug(
         "gone is repaid", "the workload need not be as complete as it was", ("I1",),

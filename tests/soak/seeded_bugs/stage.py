@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.soak.lies import USAGE
 from tests.soak.run_settings import RunSettings
 from tests.soak.seeded_bugs.seams import SeededBug
 
@@ -19,7 +20,8 @@ BUSY: dict[str, Any] = {
 
 def settings_of(bug: SeededBug, seed: int) -> RunSettings:
     """A busy run, with what this bug needs to show."""
-    return RunSettings(**{**BUSY, **bug.settings, "seed": seed, "policy": policy_text(bug)})
+    usage = USAGE if bug.settings.get("is_measured") else ""
+    return RunSettings(**{**BUSY, **bug.settings, "seed": seed, "policy": policy_text(bug) + usage})
 
 
 def policy_text(bug: SeededBug) -> str:

@@ -250,7 +250,7 @@ class TestReplacements:
 
     def test_an_owner_that_is_not_in_the_snapshot_wants_what_it_wanted(self) -> None:
         """As written down when the eviction was announced; a pod without a workload is not made again."""
-        seen = replace(self.seen(), workloads=())
+        seen = replace(self.seen(), workloads=(), absent_kinds=frozenset({"ReplicaSet", "Deployment"}))
         assert self.found(seen)
         assert not self.found(seen, entry(50, ago=61.0, state=EntryState.OPEN, desired=9))
         assert not self.found(seen, entry(50, ago=61.0, state=EntryState.OPEN, workload=""))

@@ -144,6 +144,21 @@ def test_what_only_claims_to_belong_to_a_workload_does_not_count_for_it() -> Non
     assert {pod.name for pod in story.store.pods.values() if story.truth.forged(pod)} == {"fake-0", "fake-1"}
 
 
+def test_pods_of_an_owner_that_is_not_there_stay() -> None:
+    """It replaces nothing; one that a snapshot still showed is no reproach, nor one that the cluster never shows."""
+    story = Story(Eligibility)
+    gone = structs.replace(OWNED, name="gone", uid="uid-gone")
+    for name in ("left-0", "left-1"):
+        story.come(name, "n1").set_pod(name, owners=(gone,))
+    story.send("left-0")
+    assert story.found == ["default/left-0 was evicted though it names ReplicaSet gone, which is not there"]
+    allowed = Story(Eligibility, policy="disruption: {ownerKinds: [{group: example.com, kind: ReplicaSet}]}")
+    allowed.come("own-0", "n1").set_pod("own-0", owners=(structs.replace(gone, group="example.com"),))
+    allowed.come("own-1", "n1").set_pod("own-1", owners=(structs.replace(gone, group="example.com"),))
+    allowed.send("own-0")
+    assert allowed.found == []
+
+
 def test_single_replicas_stay() -> None:
     """Unless they were scaled down a moment ago."""
     story = Story(Eligibility, a_world(1))

@@ -115,6 +115,16 @@ def test_a_workload_without_a_ready_pod_opens_it() -> None:
     assert any("has no ready pod left" in message for message in story.found)
 
 
+def test_the_hour_counts_from_what_opened_the_breaker() -> None:
+    """A ledger that answers slowly keeps the breaker from being written; nothing is sent meanwhile."""
+    slow = Story(CircuitBreaker).read().sleep(60).breaker(opened_at=1.0, openings=1).sleep(3550)
+    slow.send("web-0")
+    assert slow.found == []
+    early = Story(CircuitBreaker).read().sleep(60).breaker(opened_at=1.0, openings=1).sleep(3500)
+    early.send("web-0")
+    assert any("is open since 3560 s" in message for message in early.found)
+
+
 def test_an_open_breaker_lets_one_go_after_an_hour() -> None:
     """The second has to wait for the first."""
     early = Story(CircuitBreaker).breaker(opened_at=1.0, openings=1).sleep(3500)

@@ -35,7 +35,7 @@ class WorldStory:
     def __init__(self, checker: Callable[[History], Checker], world: Cluster | None = None, policy: str = "") -> None:
         self.clock = SimulatedClock(NOW)
         self.store = ObjectStore(world or a_world(), self.clock)
-        self.truth = Truth(self.store, None, SimpleNamespace(has_proof=True))
+        self.truth = Truth(self.store, None, SimpleNamespace(has_proof=True, is_measured=True))
         self.history = History()
         self.checker = checker(self.history)
         self.trace = Trace(self.truth, [self.history, self.checker])  # type: ignore[list-item]

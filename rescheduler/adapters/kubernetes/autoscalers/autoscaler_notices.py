@@ -26,10 +26,10 @@ from rescheduler.adapters.kubernetes.objects.config_map import ConfigMapObject
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
 from rescheduler.adapters.kubernetes.watch.reflector import Reflector
 from rescheduler.adapters.kubernetes.watch.sink import Hear, Sink, deaf
-from rescheduler.adapters.kubernetes.watch.versions import number_of
 from rescheduler.extension_points import Clock
 from rescheduler.model.daemon.notices import Notice, SyncChanged
 from rescheduler.model.daemon.rounds import AutoscalerNotice
+from rescheduler.model.objects.resource_version import number_of
 
 # Turn watched objects of autoscalers into news: what is said for the first time, and not what was said long ago.
 

@@ -71,7 +71,7 @@ def event(regarding: dict[str, str], now: float, act: Act) -> dict[str, Any]:
 def _subjects(pod: PodReference, owner: OwnerReference | None, note: str) -> Iterator[tuple[dict[str, str], str]]:
     subject = {"apiVersion": "v1", "kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": pod.uid}
     yield subject, note
-    if owner is not None and owner.kind in _VERSIONS:
+    if owner is not None and owner.group is None and owner.kind in _VERSIONS:
         version = _VERSIONS[owner.kind]
         subject = {"kind": owner.kind, "namespace": pod.namespace, "name": owner.name, "uid": owner.uid}
         yield {"apiVersion": version, **subject}, f"pod {pod.name}: {note}"

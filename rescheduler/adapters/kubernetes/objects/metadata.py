@@ -198,15 +198,15 @@ def _decode_owners(raw: bytes) -> tuple[OwnerReference, ...]:
             owner.uid or "",
             # Without a uid nobody can say which object this is: it counts as no controller.
             bool(owner.controller and owner.uid),
-            _foreign_group(owner),
+            foreign_group(owner.kind, owner.api_version),
         )
         for owner in found
     )
 
 
-def _foreign_group(owner: OwnerReferenceObject) -> str | None:
-    """The API group of an owner whose kind is not Kubernetes' own; an API server always says which group it is."""
-    if owner.api_version is None:
+def foreign_group(kind: str, api_version: str | None) -> str | None:
+    """The API group of a kind that is not Kubernetes' own, else None; an API server always says which group it is."""
+    if api_version is None:
         return None
-    group = shortened(owner.api_version.rpartition("/")[0])
-    return None if GROUPS.get(owner.kind) == group else sys.intern(group)
+    group = shortened(api_version.rpartition("/")[0])
+    return None if GROUPS.get(kind) == group else sys.intern(group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, name_of, namespace_of
+from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, foreign_group, name_of, namespace_of
 from rescheduler.model.objects.workload import PodAutoscaler
 from rescheduler.model.times import read_time
 
@@ -13,7 +13,7 @@ from rescheduler.model.times import read_time
 
 
 class PodAutoscalerSpec(ApiStruct):
-    """Which workload is scaled: its kind and name."""
+    """Which workload is scaled: its group, kind and name."""
 
     scale_target_ref: Any = None
 
@@ -60,10 +60,18 @@ def pod_autoscaler(found: PodAutoscalerObject, warn: Callable[[str], None]) -> P
         name=name,
         target_kind=kind,
         target_name=target_name,
+        target_group=_group(target, kind),
         current_replicas=current,
         desired_replicas=desired,
         last_scale_at=read_time(written) if isinstance(written, str) else None,
     )
+
+
+def _group(target: Any, kind: str) -> str | None:
+    """The group of what is scaled, as in references; that of old API versions is the one of today."""
+    version = target.get("apiVersion") if isinstance(target, dict) else None
+    is_told = isinstance(version, str) and not version.startswith("extensions/")
+    return foreign_group(kind, version) if is_told else None
 
 
 def _count(value: Any, path: str, problems: list[str]) -> int | None:

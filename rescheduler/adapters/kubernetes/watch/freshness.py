@@ -20,7 +20,7 @@ from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, Obje
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
 from rescheduler.adapters.kubernetes.watch.kind_store import Key, WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
-from rescheduler.adapters.kubernetes.watch.versions import is_older, number_of
+from rescheduler.adapters.kubernetes.watch.versions import is_older
 from rescheduler.adapters.kubernetes.watch.watch_lines import (
     BOOKMARK,
     DELETED,
@@ -31,6 +31,7 @@ from rescheduler.adapters.kubernetes.watch.watch_lines import (
     watch_line,
 )
 from rescheduler.extension_points import Clock, ClusterError
+from rescheduler.model.objects.resource_version import number_of
 
 FRESH_SECONDS: Final = 1.0
 """A proof that began no longer ago than this holds for whoever else asks."""

@@ -12,8 +12,8 @@ from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion, la
 from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta, SharedMetadata
 from rescheduler.adapters.kubernetes.objects.pages import Unreadable
 from rescheduler.adapters.kubernetes.objects.setting_aside import stand_in
-from rescheduler.adapters.kubernetes.watch.versions import number_of
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.resource_version import number_of
 from rescheduler.model.objects.set_aside import SetAside
 
 # Objects in the order of their names, kept so at the price of the few that change.

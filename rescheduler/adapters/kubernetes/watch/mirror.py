@@ -8,7 +8,7 @@ from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
-from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, SELDOM_SERVED, ObjectKind
+from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KIND_BY_NAME, KINDS, REQUIRED, SELDOM_SERVED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.assembly import AssemblyWarnings, assembled, with_classes
 from rescheduler.adapters.kubernetes.objects.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
@@ -163,7 +163,7 @@ class Mirror(ClusterReader):
             source=self._connection.server,
             server_version=self.polling.version,
             config_maps=self.polling.config_maps,
-            absent_kinds=frozenset(denied) & SELDOM_SERVED,
+            absent_kinds=(frozenset(KIND_BY_NAME) - self.stores.keys()) | (frozenset(denied) & SELDOM_SERVED),
         )
 
     def _lacking(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rescheduler.extension_points import Clock, ClusterError
+from rescheduler.model.objects.resource_version import number_of
 
 PATIENCE_SECONDS: Final = 900.0
 """A server that lags behind has caught up by then; an older state that is still served is what there is (a restored
@@ -42,11 +43,6 @@ class Versions:
                 f"before; it is not believed for {PATIENCE_SECONDS / 60:.0f} minutes"
             )
         self._newest, self._older_since = number, None
-
-
-def number_of(version: str) -> int | None:
-    """A version as a number; None where it is none."""
-    return int(version) if version.isascii() and version.isdigit() else None
 
 
 def is_older(version: str, other: str) -> bool:

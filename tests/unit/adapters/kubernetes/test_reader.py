@@ -182,3 +182,13 @@ def test_an_empty_list_may_be_null(tmp_path: Path) -> None:
     inner = cluster_of({NODES: [node_object()]})
     with serving(lambda asked: answer({"items": None}) if asked.path == PODS else inner(asked)) as server:
         assert reader(server, tmp_path).read().pods == ()
+
+
+def test_a_snapshot_says_which_kinds_it_was_not_to_read(tmp_path: Path) -> None:
+    """Of all others nothing is missing: an owner that it does not hold is not there."""
+    with serving(cluster_of({PODS: [pod_object()], NODES: [node_object()]})) as server:
+        connection = connect(server.kubeconfig(tmp_path), read_only=True)
+        few = tuple(kind for kind in KINDS if kind.name in ("Pod", "Node"))
+        assert LiveReader(connection).read().absent_kinds == frozenset()
+        narrow = LiveReader(connection, kinds=few).read()
+    assert narrow.absent_kinds == {kind.name for kind in KINDS} - {"Pod", "Node"}

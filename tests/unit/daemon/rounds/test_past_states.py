@@ -89,3 +89,14 @@ def test_a_restored_backup_is_believed_after_a_while() -> None:
                 past.refuse_older(found)
     past.refuse_older(replace(seen(a=3), taken_at=NOW + 1900))
     past.refuse_older(replace(seen(a=4), taken_at=NOW + 1901))
+
+
+def test_a_pod_that_only_moved_in_the_list_is_not_gone() -> None:
+    """Whoever lists in another order says nothing of the past."""
+    past = PastStates()
+    found = seen(a=5, b=6, c=7)
+    past.refuse_older(found)
+    past.refuse_older(replace(found, pods=found.pods[::-1]))
+    past.refuse_older(found)
+    with pytest.raises(ClusterError, match="pod default/b-0 at version 5, which was at 6"):
+        past.refuse_older(seen(a=5, b=5, c=7))

@@ -115,7 +115,7 @@ CUSTOM = [
 
 def replicas_of(kind: str, group: str | None, **fields: Any) -> list[Pod]:
     """Ten ready pods of a controller that is not in the snapshot."""
-    owner = OwnerReference(kind, "train", "uid-train", group=group)
+    owner = OwnerReference(kind, "train", "uid-default-train", group=group)
     return [pod(f"train-{number}", node="n1", owners=(owner,), **fields) for number in range(10)]
 
 
@@ -138,14 +138,51 @@ def test_pods_of_custom_controllers_stay_unless_the_policy_names_the_kind(group:
 def test_kubernetes_own_controllers_replace_their_pods(kind: str) -> None:
     """Those three, of the groups that Kubernetes has them in, need no word of the policy."""
     subject, *others = replicas_of(kind, None)
-    assert rule_against(subject, pods=others) is None
+    owner = workload("train", 10, kind=kind)
+    assert rule_against(subject, owner, pods=others) is None
+    assert rule_against(subject, pods=others, absent_kinds=frozenset({kind})) is None
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "ReplicationController"])
+def test_an_owner_that_is_not_there_replaces_nothing(kind: str) -> None:
+    """A snapshot holds all of Kubernetes' own owners: what it does not hold is gone, or never was."""
+    subject, *others = replicas_of(kind, None)
+    found = verdict(subject, pods=others, absent_kinds=frozenset())
+    assert found is not None
+    assert found.rule == "OwnerUnknown"
+    assert f"names {kind} train as its owner, which is not there" in found.message
+    assert rule_against(subject, pods=others, absent_kinds=frozenset({"Deployment"})) == "OwnerUnknown"
+
+
+def test_a_replica_set_whose_deployment_is_not_there_replaces_nothing() -> None:
+    """The garbage collector is about to take both; of another group's owner above nothing is known."""
+    above = OwnerReference("Deployment", "web", "uid-of-a-deployment")
+    pods = [pod(f"web-{number}", node="n1") for number in range(10)]
+
+    def rules(**fields: Any) -> set[str]:
+        owner = workload("web", 10, owner=fields.pop("owner", above))
+        found = decide_eligibility(cluster(node("n1", cpu="64"), owner, *pods, **fields), policy())
+        return {refusal.rule for refusal in found.refusals.values()}
+
+    assert rules() == {"OwnerUnknown"}
+    assert rules(absent_kinds=frozenset({"Deployment"})) == set()
+    assert rules(owner=OwnerReference("Rollout", "web", "uid-of-a-rollout", group="argoproj.io")) == set()
+
+
+def test_a_reference_with_another_name_than_its_owner_has_is_not_believed() -> None:
+    """The uid of one ReplicaSet, the name of another: the garbage collector takes such a pod for an orphan."""
+    subject = pod("web-0", node="n1", owners=(OwnerReference("ReplicaSet", "api", "uid-default-web"),))
+    found = verdict(subject)
+    assert found is not None
+    assert found.rule == "OwnerUnknown"
+    assert "with the uid of ReplicaSet default/web" in found.message
 
 
 @pytest.mark.parametrize(("group", "kind"), [(None, "Pod"), (None, "Deployment"), (None, "Unheard")])
 def test_no_other_kind_is_taken_to_replace_pods(group: str | None, kind: str) -> None:
     """Pods that name a pod, or a kind without a group that nothing is known of, as their controller."""
     subject, *others = replicas_of(kind, group)
-    assert rule_against(subject, pods=others) == "CustomController"
+    assert rule_against(subject, workload("train", 10, kind=kind), pods=others) == "CustomController"
 
 
 @pytest.mark.parametrize("restart", ["Never", "OnFailure", "whatever"])
@@ -189,11 +226,12 @@ def test_the_daemon_moves_neither_itself_nor_those_that_stand_by() -> None:
     allow = policy(scope={"systemNamespaces": "Allow"})
     pods = [pod(f"mover-{number}", node="n1", namespace="tools") for number in range(3)]
     others = [pod(f"other-{number}", node="n1", namespace="tools") for number in range(10)]
+    owners = [workload("mover", 3, namespace="tools"), workload("other", 10, namespace="tools")]
     for subject in pods:
         rest = [*(item for item in pods if item is not subject), *others]
-        assert rule_against(subject, pods=rest, selection=own, policy=allow) == "OwnPod"
-        assert rule_against(subject, pods=rest, selection=own) == "SystemNamespace"
-    assert rule_against(others[0], pods=[*pods, *others[1:]], selection=own, policy=allow) is None
+        assert rule_against(subject, *owners, pods=rest, selection=own, policy=allow) == "OwnPod"
+        assert rule_against(subject, *owners, pods=rest, selection=own) == "SystemNamespace"
+    assert rule_against(others[0], *owners, pods=[*pods, *others[1:]], selection=own, policy=allow) is None
     alone = pod("mover-0", node="n1", owner=None, namespace="tools")
     twin = pod("mover-1", node="n1", owner=None, namespace="tools")
     may = policy(scope={"systemNamespaces": "Allow"}, disruption={"ownerless": "Allow"})

@@ -8,7 +8,7 @@ import pytest
 
 from rescheduler.model.objects.workload import Namespace
 from rescheduler.model.plan.disruption import OwnIdentity, Selection
-from tests.builders import NOW, node, pod, selector
+from tests.builders import NOW, node, pod, selector, workload
 from tests.unit.disruption.cases import policy, rule_against, verdict
 
 
@@ -45,9 +45,10 @@ def test_system_namespaces_stay_whatever_the_policy_says_of_namespaces(namespace
     """Only scope.systemNamespaces: Allow lets their pods move; an exclude of other namespaces does not."""
     subject = pod("dns-0", node="n1", namespace=namespace)
     peers = [pod(f"dns-{number}", node="n1", namespace=namespace) for number in range(1, 5)]
-    assert rule_against(subject, pods=peers, policy=policy(scope={"namespaces": names})) == "SystemNamespace"
+    owner = workload("dns", 5, namespace=namespace)
+    assert rule_against(subject, owner, pods=peers, policy=policy(scope={"namespaces": names})) == "SystemNamespace"
     allow = policy(scope={"namespaces": names, "systemNamespaces": "Allow"})
-    assert rule_against(subject, pods=peers, policy=allow) is None
+    assert rule_against(subject, owner, pods=peers, policy=allow) is None
 
 
 def test_the_namespace_of_run_is_left_alone_where_it_is_known() -> None:
@@ -55,7 +56,8 @@ def test_the_namespace_of_run_is_left_alone_where_it_is_known() -> None:
     own = Selection(own=OwnIdentity("tools"))
     for name, rule in (("tools", "SystemNamespace"), ("rescheduler-system", None), ("default", None)):
         peers = [pod(f"api-{number}", node="n1", namespace=name) for number in range(1, 5)]
-        assert rule_against(pod("api-0", node="n1", namespace=name), pods=peers, selection=own) == rule
+        owner, subject = workload("api", 5, namespace=name), pod("api-0", node="n1", namespace=name)
+        assert rule_against(subject, owner, pods=peers, selection=own) == rule
 
 
 @pytest.mark.parametrize(("namespace", "whose"), [("kube-system", "the cluster's"), ("tools", "the rescheduler's")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.replica_changes import Wanted
@@ -74,8 +75,6 @@ def test_a_workload_at_rest_may_be_moved() -> None:
 def test_the_owner_below_counts_too() -> None:
     """A ReplicaSet that is being scaled, under a Deployment that says nothing of it."""
     top, below = deployment()
-    from msgspec import structs
-
     found = refusal(top, structs.replace(below, current_replicas=6), *replicas())
     assert found is not None
     assert "ReplicaSet default/web, which has 6 replicas and wants 4" in found.message
@@ -223,6 +222,18 @@ def test_a_workload_that_an_autoscaler_scales_is_left_alone(fields: dict[str, An
         f"default/web-0 belongs to Deployment default/web, which HorizontalPodAutoscaler web-hpa {reason}",
     )
     assert refusal(*deployment(), *replicas(), autoscalers=(autoscaler(**fields),), by=ALLOW) is None
+
+
+def test_an_autoscaler_of_another_groups_kind_hides_none_and_is_none() -> None:
+    """A custom kind may be called Deployment too; of several autoscalers of one workload each counts."""
+    busy = {"current_replicas": 4, "desired_replicas": 6}
+    foreign = structs.replace(autoscaler(**busy), name="a", target_group="example.com")
+    assert refusal(*deployment(), *replicas(), autoscalers=(foreign,)) is None
+    quiet = structs.replace(foreign, target_group=None, current_replicas=6)
+    for earlier in (foreign, quiet):
+        found = refusal(*deployment(), *replicas(), autoscalers=(earlier, autoscaler(**busy)))
+        assert found is not None
+        assert "HorizontalPodAutoscaler web-hpa is scaling" in found.message
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -133,6 +134,29 @@ def test_a_workload_that_is_gone_owes_nothing() -> None:
     custom = entry(workload_key="CloneSet default/web")
     assert settle(custom, after(3600, owner=False)).is_debt
     assert settle(custom, after(86401, owner=False)).state is EntryState.FAILED
+
+
+@pytest.mark.parametrize(
+    ("key", "is_gone"),
+    [
+        ("ReplicaSet default/web", True),
+        ("Deployment default/web", True),
+        ("StatefulSet default/web", True),
+        ("ReplicationController default/web", True),
+        ("ReplicaSet.example.com default/web", False),
+        ("StatefulSet.apps.kruise.io default/web", False),
+        ("DeploymentConfig default/web", False),
+    ],
+)
+def test_only_kubernetes_own_owners_are_seen_to_be_gone(key: str, is_gone: bool) -> None:
+    """Another group may have a kind of the same name, or of one that begins like it; old keys have no group."""
+    assert settle(entry(workload_key=key), after(5, owner=False)).is_debt is not is_gone
+
+
+def test_an_owner_of_a_kind_that_was_not_read_is_not_gone() -> None:
+    """A recording without ReplicaSets says nothing of them."""
+    world = replace(after(5, owner=False), absent_kinds=frozenset({"ReplicaSet"}))
+    assert settle(entry(), world).is_debt
 
 
 def test_a_workload_that_was_scaled_down_owes_nothing_after_a_while() -> None:

@@ -166,6 +166,16 @@ def test_older_pods_of_an_owner_are_no_successors() -> None:
     assert told.result().moves[0].landed_on is None
 
 
+def test_a_pod_that_only_claims_the_owner_is_no_successor() -> None:
+    """A pod that names an owner which does not have it took nobody's place."""
+    start = cluster(node("n0"), node("n1"), pod("web-a", node="n0"), workload("web", 1))
+    plan = plan_of(start, [("web-a", "n1", 1)], [])
+    told = Outcomes(plan)
+    forged = pod("web-z", node="n1", created_at=NOW + 1, labels={"app": "another"})
+    what_is_left(plan, cluster(node("n0"), node("n1"), forged, workload("web", 1)), told)
+    assert told.result().moves[0].landed_on is None
+
+
 def test_the_time_of_a_plan_is_read_in_whole_seconds() -> None:
     """As creation times are; a plan without a time is older than everything."""
     plan: Plan = two_moves(fragmented())

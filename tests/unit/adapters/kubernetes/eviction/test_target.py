@@ -132,6 +132,18 @@ def test_events_tell_of_the_pod_and_of_its_owner() -> None:
     assert "web-0" in second["note"]
 
 
+def test_no_event_goes_to_a_kind_that_is_only_called_like_one_of_kubernetes() -> None:
+    """Its version is not known; an Event would stand at an object that is not there, or at somebody else's."""
+    server = FakeServer()
+    owner = {"kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True, "apiVersion": "example.com/v1"}
+    server.answer("GET", "/api/v1/namespaces/shop/pods/web-0", manifest(ownerReferences=[owner]))
+    server.answer("POST", EVENTS, {})
+    cluster = target(server)
+    cluster.read_pod("shop", "web-0")
+    cluster.record(POD, "Moved", "from n1")
+    assert [request.body["regarding"]["kind"] for request in server.asked("POST")] == ["Pod"]
+
+
 def test_telling_never_stops_a_plan() -> None:
     """Neither a refusal nor a broken connection is raised; long words are cut."""
     server = FakeServer()

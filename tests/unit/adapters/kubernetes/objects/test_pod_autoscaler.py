@@ -25,8 +25,25 @@ def test_an_autoscaler_is_read(version: str) -> None:
     status = {"currentReplicas": 2, "desiredReplicas": 3, "lastScaleTime": "2026-01-01T00:00:00Z"}
     seen = seen_with(status=status, version=version)
     assert seen.autoscalers == (PodAutoscaler("default", "web", "Deployment", "web", 2, 3, 1767225600.0),)
-    assert seen.autoscaler_by_target["Deployment", "default", "web"].desired_replicas == 3
+    assert seen.autoscalers_by_target[None, "Deployment", "default", "web"] == seen.autoscalers
     assert not seen.warnings
+
+
+@pytest.mark.parametrize(
+    ("version", "group"),
+    [
+        ("apps/v1", None),
+        (None, None),
+        ("extensions/v1beta1", None),
+        (7, None),
+        ("example.com/v1", "example.com"),
+        ("apps.kruise.io/v1beta1", "apps.kruise.io"),
+    ],
+)
+def test_the_group_of_what_is_scaled_is_read(version: Any, group: str | None) -> None:
+    """As in references: None for Kubernetes' own, whichever of its API versions the autoscaler names."""
+    target = {"kind": "Deployment", "name": "web", "apiVersion": version}
+    assert seen_with({"scaleTargetRef": target}).autoscalers[0].target_group == group
 
 
 def test_one_without_a_status_tells_nothing() -> None:

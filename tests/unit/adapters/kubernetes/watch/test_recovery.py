@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError, ServerBusyError
 from rescheduler.adapters.kubernetes.watch.backoff import Backoff
 from rescheduler.adapters.kubernetes.watch.reflector import Recovery
-from rescheduler.adapters.kubernetes.watch.versions import is_older, number_of
+from rescheduler.adapters.kubernetes.watch.versions import is_older
 from rescheduler.adapters.kubernetes.watch.watch_lines import WatchBrokenError, WatchExpiredError
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.resource_version import number_of
 
 
 @given(st.integers(), st.integers(1, 40))
@@ -61,6 +62,8 @@ def test_an_outage_costs_no_list() -> None:
 def test_versions_that_are_no_numbers_are_not_compared() -> None:
     """They are opaque where they are not written as etcd writes them."""
     assert [number_of(text) for text in ("12", "", "-1", "1e3", "٣", "0x1")] == [12, None, None, None, None, None]
+    assert number_of("9" * 19) == 10**19 - 1
+    assert [number_of("9" * length) for length in (20, 5000)] == [None, None]
     assert is_older("9", "10")
     assert not is_older("10", "10")
     assert not is_older("abc", "10")
