@@ -21,6 +21,7 @@ from rescheduler.model.daemon.notices import (
     Started,
     SyncChanged,
 )
+from rescheduler.model.daemon.round_digest import RoundDigest, digest_of
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.plan.move_change import MoveState
 from rescheduler.model.plan.plan import PodReference
@@ -30,6 +31,8 @@ WHOLE_ROUNDS: Final = 3
 MOST_REFUSALS: Final = 500
 """Of each round before the last three: a large cluster's plan may have ten thousands of them."""
 MOST_FAULTS: Final = 50
+MOST_PAST: Final = 200
+"""Rounds that are remembered in short."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class ToldState:
     """Immutable. ``rounds`` and ``faults``: the newest last. ``held``: a policy that waits to be acknowledged.
 
     ``kept``: why the policy's file cannot be used. ``watches``: the newest word on each kind. ``moves``: how far each
-    move has come of the plan that is being carried out, or was last; ``run_id``: of that run.
+    move has come of the plan that is being carried out, or was last; ``run_id``: of that run. ``past``: rounds in
+    short, the newest last, of more than ``rounds`` holds.
     """
 
     is_leader: bool = True
@@ -50,6 +54,7 @@ class ToldState:
     held: PolicyHeld | None = None
     kept: PolicyKept | None = None
     rounds: tuple[RoundReport, ...] = ()
+    past: tuple[RoundDigest, ...] = ()
     faults: tuple[Fault, ...] = ()
     watches: Mapping[str, SyncChanged] = field(default_factory=dict)
     run_id: str = ""
@@ -61,7 +66,8 @@ class ToldState:
             case Started(at=at, version=version, mode=mode, policy_id=policy_id):
                 return replace(self, started_at=at, version=version, mode=mode, policy_id=policy_id)
             case RoundEnded():
-                return replace(self, rounds=_with(self.rounds, notice.report))
+                past = (*self.past, digest_of(notice.report))[-MOST_PAST:]
+                return replace(self, rounds=_with(self.rounds, notice.report), past=past)
             case Fault():
                 return replace(self, faults=(*self.faults, notice)[-MOST_FAULTS:])
             case LeadershipChanged():
