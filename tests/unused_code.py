@@ -33,7 +33,7 @@ EXCEPTIONS = {
         "newer_plan node_pods ownerReferences p50 p90 p99 preevictionfilter presort reporting_component "
         "resourceVersion role store_error_since"
     ),
-    "commands, loaded by name when they are called": "backtest costs demo doctor watcher",
+    "commands, loaded by name when they are called": "backtest costs demo doctor ui watcher",
     "how the simulation and tests give an embedded cluster its troubles": (
         "budget_changed delete_pod infeasible remove_budget remove_workload several_pending"
     ),

@@ -11,7 +11,7 @@ from rescheduler.daemon.api.access import Access
 from rescheduler.daemon.api.descriptions import answers, refusal
 from rescheduler.daemon.api.refusals import HTML, PAGE_PATH
 from rescheduler.daemon.api.request_bodies import parameters_of
-from rescheduler.daemon.page.outlook import RIGHTS, Rights
+from rescheduler.daemon.page.outlook import ALLOWED_HEADER, RIGHTS, Rights
 from rescheduler.daemon.page.page_desk import PageDesk
 from rescheduler.report.html.daemon_page import content_security_policy
 
@@ -41,6 +41,7 @@ def page_routes(desk: PageDesk, access: Access) -> APIRouter:
         parameters_of(request)
         await access.require(request, "get", "state")
         rights = Rights(**{name: await access.has(request, right) for name, right in RIGHTS.items()})
+        rights = rights.within(request.headers.get(ALLOWED_HEADER))
         text = await run_in_threadpool(desk.page, rights)
         return Response(text, headers=page_headers(), media_type=HTML)
 

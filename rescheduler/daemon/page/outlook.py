@@ -20,6 +20,8 @@ from rescheduler.model.times import rfc3339
 from rescheduler.model.usage.trust import NodeTrust
 from rescheduler.policy.fields.policy import Policy
 
+ALLOWED_HEADER: Final = "x-rescheduler-allow"
+"""By which what a page comes through says what it lets through; it can only take away."""
 HOUR_SECONDS: Final = 3600.0
 LONGEST_CELL: Final = 160
 
@@ -42,13 +44,25 @@ class PageBasis(NamedTuple):
 
 
 class Rights(NamedTuple):
-    """What the caller may see and do; each field as ``RIGHTS`` asks for it. ``get state`` is had by whoever sees it."""
+    """What the caller may see and do; each field as ``RIGHTS`` asks for it. ``get state`` is had by whoever sees it.
+
+    ``narrowed``: what it comes through lets less be done than the account may.
+    """
 
     rounds: bool = False
     plans: bool = False
     refusals: bool = False
     switch: bool = False
     approve: bool = False
+    narrowed: bool = False
+
+    def within(self, allowed: str | None) -> Rights:
+        """The same where only what ``allowed`` names (approve, pause) may be done; None: all that the account may."""
+        if allowed is None:
+            return self
+        names = {name.strip() for name in allowed.split(",")}
+        narrowed = self._replace(switch=self.switch and "pause" in names, approve=self.approve and "approve" in names)
+        return narrowed._replace(narrowed=narrowed != self)
 
 
 RIGHTS: Final[Mapping[str, ApiRight]] = {

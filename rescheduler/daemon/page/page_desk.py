@@ -118,9 +118,11 @@ def _controls(outlook: Outlook, state: DaemonState) -> Controls:
         )
     is_paused = state.switch.pause is not None
     plan = waiting.plan_id if waiting is not None and waiting.approval is None and rights.approve else ""
-    if not rights.switch:
+    if rights.narrowed:
+        notes.append("Opened by rescheduler ui, which only reads unless --allow approve,pause is given.")
+    elif not rights.switch:
         notes.append(f"Pause and Resume: {withheld('switch')}")
-    if waiting is not None and waiting.approval is None and not rights.approve:
+    if waiting is not None and waiting.approval is None and not rights.approve and not rights.narrowed:
         notes.append(f"Approve: {withheld('approve')}")
     if waiting is None:
         notes.append("No plan waits for a yes.")

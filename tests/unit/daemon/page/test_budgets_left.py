@@ -59,7 +59,7 @@ def test_limits_on_pods_are_counted_on_the_snapshot() -> None:
     window = policy(schedule="0 3 * * *", duration="1h", timeZone="UTC")
     (closed,) = budgets_left(WORLD, window, EVERYTHING, ledger())
     assert closed.closed.startswith("is outside of its windows; it opens at")
-    nobody = budgets_left(WORLD, policy(maxMoving=1, namespaces=("other",), per=Per.NODE), EVERYTHING, ledger())
+    nobody = budgets_left(WORLD, policy(maxMoving=1, namespaces=("other",), per=Per.WORKLOAD), EVERYTHING, ledger())
     assert [one.used for one in nobody] == ["covers no pod now"]
 
 
