@@ -67,9 +67,10 @@ def _stopping(outlook: Outlook) -> Answer:
     pause = outlook.state.switch.pause
     if pause is not None:
         return Answer(name, question, "It is paused", [f"{brief(str(pause))}. Resume lets it go on."], [command])
-    press = "Press Pause above" if outlook.rights.switch else withheld("switch")
+    press = "Press Pause above." if outlook.rights.switch else withheld("switch")
+    press = "Run rescheduler ui with --allow pause." if outlook.rights.narrowed and not outlook.rights.switch else press
     return Answer(
-        name, question, "Pause, or the kill switch", [f"{press}. The kill switch outlasts restarts:"], [command]
+        name, question, "Pause, or the kill switch", [f"{press} The kill switch outlasts restarts:"], [command]
     )
 
 
@@ -108,7 +109,7 @@ def _moved(outlook: Outlook) -> Answer:
     name, question, sent = "moved", "What moved in the last hour?", outlook.sent_lately
     if not outlook.rights.rounds:
         return Answer(name, question, "Not shown", [withheld("rounds")])
-    if outlook.basis.ledger is None:
+    if outlook.basis.ledger is None and not outlook.ledger.entries:
         return Answer(name, question, "Not known", ["The ledger was not read yet."])
     if not sent:
         newest = f"The newest eviction: {outlook.at(outlook.sent[0].at)}." if outlook.sent else ""

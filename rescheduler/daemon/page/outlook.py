@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from rescheduler.daemon.rounds.vigilance import Freeze
 from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.disruption.eligibility_context import EVERYTHING
@@ -84,10 +86,15 @@ class Outlook:
     now: float
     most: int = 200
 
-    @property
+    @cached_property
     def ledger(self) -> Ledger:
-        """As last read, or an empty one."""
-        return self.basis.ledger or EMPTY_LEDGER
+        """As last read, or an empty one, with what was told of our own evictions since."""
+        ledger = self.basis.ledger or EMPTY_LEDGER
+        entries = {(entry.pod.uid, entry.at): entry for entry in ledger.entries}
+        for key, entry in self.state.evictions.items():
+            if key not in entries or not entry.is_debt:
+                entries[key] = entry
+        return replace(ledger, entries=tuple(sorted(entries.values(), key=lambda entry: entry.at)))
 
     @cached_property
     def sent(self) -> tuple[LedgerEntry, ...]:

@@ -9,7 +9,9 @@ from typing import Final, Self
 
 from msgspec import structs
 
+from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.daemon.notices import (
+    EvictionNoted,
     Fault,
     LeadershipChanged,
     MoveChanged,
@@ -31,6 +33,7 @@ WHOLE_ROUNDS: Final = 3
 MOST_REFUSALS: Final = 500
 """Of each round before the last three: a large cluster's plan may have ten thousands of them."""
 MOST_FAULTS: Final = 50
+MOST_EVICTIONS: Final = 500
 MOST_PAST: Final = 200
 """Rounds that are remembered in short."""
 
@@ -41,7 +44,8 @@ class ToldState:
 
     ``kept``: why the policy's file cannot be used. ``watches``: the newest word on each kind. ``moves``: how far each
     move has come of the plan that is being carried out, or was last; ``run_id``: of that run. ``past``: rounds in
-    short, the newest last, of more than ``rounds`` holds.
+    short, the newest last, of more than ``rounds`` holds. ``evictions``: the newest word on our own, by the pod's
+    uid and when they were announced, as the ledger knows them.
     """
 
     is_leader: bool = True
@@ -59,6 +63,7 @@ class ToldState:
     watches: Mapping[str, SyncChanged] = field(default_factory=dict)
     run_id: str = ""
     moves: Mapping[PodReference, MoveState] = field(default_factory=dict)
+    evictions: Mapping[tuple[str, float], LedgerEntry] = field(default_factory=dict)
 
     def after(self, notice: Notice) -> Self:
         """The same after one more notice; those that change nothing here are passed over."""
@@ -81,6 +86,10 @@ class ToldState:
             case MoveChanged(run_id=run_id, change=change):
                 before = self.moves if run_id == self.run_id else {}
                 return replace(self, run_id=run_id, moves={**before, change.pod: change.state})
+            case EvictionNoted(entry=entry):
+                known = {**self.evictions, (entry.pod.uid, entry.at): entry}
+                newest = sorted(known, key=lambda key: key[1])[-MOST_EVICTIONS:]
+                return replace(self, evictions={key: known[key] for key in newest})
             case SyncChanged():
                 return replace(self, watches={**self.watches, notice.kind: notice})
         return self

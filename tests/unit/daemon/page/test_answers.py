@@ -9,7 +9,7 @@ from rescheduler.daemon.page.outlook import Rights, lasting, utc
 from rescheduler.daemon.page.page_desk import view_of
 from rescheduler.daemon.steering.approvals import Approval, Approvals, Proposal
 from rescheduler.model.daemon.ledger import EntryState
-from rescheduler.model.daemon.notices import MoveChanged, RoundEnded
+from rescheduler.model.daemon.notices import EvictionNoted, MoveChanged, RoundEnded
 from rescheduler.model.plan.move_change import MoveChange, MoveState
 from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement, Refusal
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
@@ -48,6 +48,15 @@ def test_what_moved_is_counted_from_the_ledger() -> None:
     assert "2h ago" in words(answer(look(ledger=ledger(entries[0])), "moved"))
     assert words(answer(look(ledger=ledger()), "moved")) == "Nothing"
     assert "not read yet" in words(answer(look(), "moved"))
+
+
+def test_what_was_told_since_the_ledger_was_read_counts_too() -> None:
+    """A plan's own evictions, before the next round reads the ledger; what the ledger knows to be over stays over."""
+    read = ledger(entry(1, "a-1"), entry(2, "a-2", state=EntryState.OPEN))
+    told = [entry(1, "a-1", state=EntryState.OPEN), entry(2, "a-2"), entry(3, "a-3", state=EntryState.OPEN)]
+    found = look(state(*(EvictionNoted(NOW, one) for one in told)), ledger=read)
+    assert words(answer(found, "moved")).startswith("3 pods 2 replaced, 1 on the way, 0 failed")
+    assert answer(look(state(EvictionNoted(NOW, told[2]))), "moved").word == "1 pod"
 
 
 def test_who_is_affected_is_told_by_workload_and_namespace() -> None:
