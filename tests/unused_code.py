@@ -24,16 +24,16 @@ EXCEPTIONS = {
         "ConnectionCls _validate_conn __annotations__ __call__ __instancecheck__ __signature__ adapter "
         "adapters bars_of_a_row bottom catch_sigint_signal close_connection connection_pool_maxsize "
         "disable_nagle_algorithm do_GET format_help format_options handleError is_goal linearization_level "
-        "log_message matched max_deterministic_time max_redirects max_time_in_seconds model_config mount "
-        "nearness num_workers ok on_broken_pipe pool_classes_by_scheme protocol_version random_seed "
-        "should_exit trust_env unnamed was_pending y"
+        "log_message matched max_deterministic_time max_redirects max_time_in_seconds may_pause may_resume "
+        "model_config mount nearness num_workers ok on_broken_pipe plan_tag pool_classes_by_scheme "
+        "protocol_version random_seed should_exit switch_tag tone trust_env unnamed was_pending y"
     ),
     "fields of documents and objects that others read or write": (
         "data_center etag eviction_failure_event_notification finalizers grace_period_seconds last_round leader "
         "newer_plan node_pods ownerReferences p50 p90 p99 preevictionfilter presort reporting_component "
         "resourceVersion role store_error_since"
     ),
-    "commands, loaded by name when they are called": "backtest costs demo doctor watcher",
+    "commands, loaded by name when they are called": "backtest costs demo doctor ui watcher",
     "how the simulation and tests give an embedded cluster its troubles": (
         "budget_changed delete_pod infeasible remove_budget remove_workload several_pending"
     ),

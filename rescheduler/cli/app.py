@@ -33,6 +33,7 @@ COMMANDS = {
     "clean": "remove what a killed process left behind",
     "run": "keep going: wait for triggers, plan, and carry out what the policy allows",
     "watcher": "collect measured load and tell it over REST",
+    "ui": "show the daemon's page in a browser",
 }
 """Each is the function of its name in the module of its name, in one of the rooms under ``cli/commands``."""
 GROUPS_OF_COMMANDS = {
@@ -45,7 +46,7 @@ GROUPS_OF_COMMANDS = {
 _ROOMS = {
     "archives": ("record", "backtest", "fleet"),
     "acting": ("apply", "run", "clean", "history", "ledger"),
-    "looking": ("doctor", "snapshot", "top", "watcher"),
+    "looking": ("doctor", "snapshot", "top", "ui", "watcher"),
     "planning": ("costs", "demo", "diff", "explain", "plan", "schedule", "score", "simulate"),
     "policies": ("check", "policy"),
 }

@@ -34,6 +34,7 @@ from rescheduler.model.daemon.notices import DefaultsBind, Fault, Notice, Starte
 from rescheduler.model.daemon.rounds import Occasion, RoundRequest
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
+from rescheduler.model.usage.trust import NodeTrust
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError
 from rescheduler.policy.telling.numbers_in_force import newly_binding
@@ -163,6 +164,10 @@ class Daemon:
     def usage_age(self) -> float | None:
         """Seconds since load was last collected; None where it never was."""
         return None if self._load is None else self._load.age_seconds(self.clock.now())
+
+    def load_trust(self) -> NodeTrust | None:
+        """How far each node's load is believed; None where nothing is measured."""
+        return None if self._load is None else self._load.trust()
 
     def _ended(self, reason: str) -> str:
         self.hear(Stopping(self.clock.now(), reason))

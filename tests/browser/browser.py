@@ -58,8 +58,8 @@ class Browser:
                 assert "error" not in answer, f"{method}: {answer['error']}"
                 return dict(answer["result"])
 
-    def open(self, path: Path, *, width: int, height: int = 900, dark: bool = False) -> None:
-        """Show a file as a screen of this size would."""
+    def open(self, place: Path | str, *, width: int, height: int = 900, dark: bool = False) -> None:
+        """Show a file, or what is at an address, as a screen of this size would."""
         self.complaints.clear()
         self.requests.clear()
         phone = width < 600
@@ -67,10 +67,10 @@ class Browser:
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=scheme)
         loads = self._loads
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=place.as_uri() if isinstance(place, Path) else place)
         deadline = time.monotonic() + SECONDS
         while self._loads == loads:
-            assert time.monotonic() < deadline, f"{path} was not loaded within {SECONDS:.0f} s"
+            assert time.monotonic() < deadline, f"{place} was not loaded within {SECONDS:.0f} s"
             self._read()
 
     def value(self, expression: str) -> Any:

@@ -15,14 +15,18 @@ from rescheduler.daemon.api import documents
 from rescheduler.daemon.api.access import Access
 from rescheduler.daemon.api.explain_routes import explain_routes
 from rescheduler.daemon.api.looking_routes import looking_routes
+from rescheduler.daemon.api.page_routes import page_routes
 from rescheduler.daemon.api.refusal_routes import refusal_routes
 from rescheduler.daemon.api.refusals import Error, RefusedError
 from rescheduler.daemon.api.request_guard import MOST_REVIEWS, RateLimit, RequestGuard
 from rescheduler.daemon.api.steering_routes import steering_routes
+from rescheduler.daemon.page.outlook import PageBasis
+from rescheduler.daemon.page.page_desk import PageDesk
 from rescheduler.daemon.serving.call_names import CallNames
 from rescheduler.daemon.steering.explaining import Explains
 from rescheduler.daemon.steering.people import People
 from rescheduler.extension_points import AccessReviewer, Clock
+from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.explanation import Explanation
 
 _ABOUT = "What a rescheduler decides and why; and how to trigger, pause and approve it."
@@ -42,8 +46,12 @@ def create_daemon_app(
     *,
     names: CallNames | None = None,
     tell: Callable[[str], None] = lambda _: None,
+    basis: Callable[[], PageBasis] = lambda: PageBasis(Policy()),
 ) -> FastAPI:
-    """The application. ``names``: by which it may be called; None: this machine's own. ``tell`` hears of faults."""
+    """The application. ``names``: by which it may be called; None: this machine's own. ``tell`` hears of faults.
+
+    ``basis``: what the page tells beside the state.
+    """
     app = FastAPI(
         title="rescheduler", version=__version__, description=_ABOUT, docs_url=None, redoc_url=None,
         redirect_slashes=False,
@@ -54,6 +62,7 @@ def create_daemon_app(
     app.include_router(refusal_routes(people.state, access))
     app.include_router(explain_routes(explains, access))
     app.include_router(steering_routes(people, access))
+    app.include_router(page_routes(PageDesk(people.state, basis, clock), access))
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_middleware(

@@ -20,6 +20,7 @@ from rescheduler.composition.live.cluster_source import connected
 from rescheduler.daemon.api.daemon_app import create_daemon_app
 from rescheduler.daemon.api.probes import DOOR, Heartbeat, Readiness, create_probes
 from rescheduler.daemon.assembly import Daemon, DaemonOptions
+from rescheduler.daemon.page.outlook import PageBasis
 from rescheduler.daemon.serving.call_names import CallNames
 from rescheduler.daemon.serving.listening import ApplicationServer, Door, resolve
 from rescheduler.daemon.serving.protection import is_loopback
@@ -29,7 +30,7 @@ from rescheduler.extension_points import AccessReviewer, Clock, LedgerReading, L
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.model.daemon.notices import Fault
 from rescheduler.policy.fields.daemon.api import ApiPolicy
-from rescheduler.policy.fields.policy import Mode
+from rescheduler.policy.fields.policy import Mode, Policy
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 
 # The daemon's REST API on its address, as the policy wants it.
@@ -45,14 +46,18 @@ def daemon_listener(
     reviewer: AccessReviewer,
     clock: Clock,
     tell: Callable[[str], None] = lambda _: None,
+    basis: Callable[[], PageBasis] = lambda: PageBasis(Policy()),
 ) -> ApplicationServer:
-    """A server that is bound and not yet started. ``tell`` hears of faults. Raises ListenError and PolicyError."""
+    """A server that is bound and not yet started. ``tell`` hears of faults. Raises ListenError and PolicyError.
+
+    ``basis``: what the page tells beside the state.
+    """
     host = api.address.rpartition(":")[0].strip("[]").lower()
     names = CallNames(
         frozenset(name.lower().removesuffix(".") for name in (*api.hosts, host) if name),
         is_loopback(resolve(api.address).host),
     )
-    app = create_daemon_app(people, explains, reviewer, clock, names=names, tell=tell)
+    app = create_daemon_app(people, explains, reviewer, clock, names=names, tell=tell, basis=basis)
     return ApplicationServer(app, api.address, _door(api))
 
 
@@ -77,7 +82,7 @@ def run_daemon(options: DaemonOptions, log: DecisionLog) -> int:
         daemon.listen([log, metrics, *_slow_listeners(daemon, clock, log, stack)])
         readiness = _readiness(daemon)
         probes = create_probes(heartbeat, readiness, metrics.text, CONTENT_TYPE)
-        listeners = [ApplicationServer(probes, daemon.policy.telemetry.address, DOOR), *_api(daemon, clock)]
+        listeners = [ApplicationServer(probes, daemon.policy.telemetry.address, DOOR), *_api(daemon, clock, heartbeat)]
         for listener in listeners:
             stack.callback(listener.stop)
             listener.start()
@@ -110,7 +115,7 @@ def _slow_listeners(daemon: Daemon, clock: Clock, log: DecisionLog, stack: ExitS
     return list(queued)
 
 
-def _api(daemon: Daemon, clock: Clock) -> list[ApplicationServer]:
+def _api(daemon: Daemon, clock: Clock, heartbeat: Heartbeat) -> list[ApplicationServer]:
     """The REST API, where the policy has one."""
     api = daemon.policy.api
     if api is None:
@@ -127,7 +132,28 @@ def _api(daemon: Daemon, clock: Clock) -> list[ApplicationServer]:
     reviews = AccessReviews(connected(daemon.options.where, read_only=False), api.audience, clock)
     explains = Explaining(daemon.controls.state, basis)
     tell = lambda text: daemon.hear(Fault(clock.now(), "api", text))  # noqa: E731
-    return [daemon_listener(api, daemon.controls.people, explains, reviews, clock, tell)]
+    return [
+        daemon_listener(
+            api, daemon.controls.people, explains, reviews, clock, tell, lambda: _page_basis(daemon, heartbeat)
+        )
+    ]
+
+
+def _page_basis(daemon: Daemon, heartbeat: Heartbeat) -> PageBasis:
+    """What the page tells beside the state; before the loop has begun only what is written in the policy."""
+    loop, silent = daemon.loop, heartbeat.age_seconds
+    if loop is None:
+        return PageBasis(daemon.policy, daemon.selection, silent=silent)
+    runtime = loop.runtime
+    return PageBasis(
+        runtime.policy,
+        daemon.selection,
+        runtime.rounds.ledger,
+        daemon.load_trust(),
+        daemon.usage_age(),
+        runtime.rounds.freeze,
+        silent,
+    )
 
 
 def _readiness(daemon: Daemon) -> Readiness:

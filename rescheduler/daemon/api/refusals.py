@@ -19,6 +19,9 @@ REASONS: Final = {
     431: "HeadersTooLarge", 500: "InternalError", 503: "Unavailable",
 }  # fmt: skip
 JSON: Final = "application/json"
+HTML: Final = "text/html"
+PAGE_PATH: Final = "/"
+"""Where the page is; everything else is JSON."""
 LONGEST_MESSAGE: Final = 2000
 CLOSE: Final = {"Connection": "close"}
 

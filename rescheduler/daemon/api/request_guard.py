@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from anyio import CapacityLimiter, to_thread
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from rescheduler.daemon.api.refusals import CLOSE, JSON, RefusedError
+from rescheduler.daemon.api.refusals import CLOSE, HTML, JSON, PAGE_PATH, RefusedError
 from rescheduler.daemon.serving.call_names import CallNames
 from rescheduler.daemon.serving.protection import without_body
 from rescheduler.extension_points import AccessReviewer, Clock, ClusterError
@@ -111,7 +111,7 @@ class RequestGuard:
         self.names.require(scope, headers)
         _require_no_token_in(scope["query_string"])
         token = _token_of(headers)
-        _require_json_wanted(headers)
+        _require_wanted(scope, headers)
         account = await self._account_of(token, (scope.get("client") or ("",))[0])
         if not self.calls.take(account.name):
             raise RefusedError(429, f"more than {self.calls.per_second:g} requests in a second", _RETRY)
@@ -157,9 +157,11 @@ def _require_no_token_in(query: bytes) -> None:
             raise RefusedError(400, "a token stands in the address, where it may be logged; send it as a header")
 
 
-def _require_json_wanted(headers: list[tuple[bytes, bytes]]) -> None:
+def _require_wanted(scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
+    """The page is HTML, all else JSON."""
+    answered = HTML if scope["path"] == PAGE_PATH and scope["method"] in ("GET", "HEAD") else JSON
     shown = b",".join(value for name, value in headers if name == b"accept").decode("latin-1")
     wanted = [part.replace(" ", "").lower() for part in shown.split(",") if part.strip()]
     kinds = [part.partition(";")[0] for part in wanted if not re.search(r";q=0(\.0*)?(;|$)", part)]
-    if wanted and not {JSON, "application/*", "*/*", "*"} & set(kinds):
-        raise RefusedError(406, f"only {JSON} is answered here")
+    if wanted and not {answered, f"{answered.partition('/')[0]}/*", "*/*", "*"} & set(kinds):
+        raise RefusedError(406, f"only {answered} is answered here")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from rescheduler.disruption.health import NO_SIGNALS, Finding, Sighting, Signals, sighting, unhealthy
 from rescheduler.extension_points import Clock
@@ -13,6 +14,13 @@ from rescheduler.policy.fields.daemon.safety import Health
 from rescheduler.policy.fields.values import format_duration
 
 MOST_SIGHTINGS = 1000
+
+
+class Freeze(NamedTuple):
+    """Nothing is carried out since then (seconds since the epoch), for these reasons, the newest."""
+
+    since: float
+    findings: tuple[Finding, ...]
 
 
 class Vigilance:
@@ -34,6 +42,7 @@ class Vigilance:
         self._offset = clock.now() - clock.monotonic()
         self._sightings: deque[Sighting] = deque(() if before is None else before._sightings, maxlen=MOST_SIGHTINGS)
         self._last: tuple[float, Finding] | None = None if before is None else before._last
+        self.freeze: Freeze | None = None if before is None else before.freeze
 
     def look(self, cluster: Cluster, ledger: Ledger) -> None:
         """Judge a snapshot and remember it; what is older than any rule looks back is forgotten."""
@@ -45,6 +54,12 @@ class Vigilance:
 
     def findings(self, cluster: Cluster, ledger: Ledger) -> tuple[Finding, ...]:
         """What speaks against acting now: what is seen now, or that it is not calm for long enough since."""
+        found, earlier = self._found(cluster, ledger), self.freeze
+        since = cluster.taken_at if earlier is None else earlier.since
+        self.freeze = Freeze(since, found) if found else None
+        return found
+
+    def _found(self, cluster: Cluster, ledger: Ledger) -> tuple[Finding, ...]:
         now = cluster.taken_at
         found = (
             *self._jumps(cluster, ledger),

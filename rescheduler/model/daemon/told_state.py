@@ -9,7 +9,9 @@ from typing import Final, Self
 
 from msgspec import structs
 
+from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.daemon.notices import (
+    EvictionNoted,
     Fault,
     LeadershipChanged,
     MoveChanged,
@@ -21,6 +23,7 @@ from rescheduler.model.daemon.notices import (
     Started,
     SyncChanged,
 )
+from rescheduler.model.daemon.round_digest import RoundDigest, digest_of
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.plan.move_change import MoveState
 from rescheduler.model.plan.plan import PodReference
@@ -30,6 +33,9 @@ WHOLE_ROUNDS: Final = 3
 MOST_REFUSALS: Final = 500
 """Of each round before the last three: a large cluster's plan may have ten thousands of them."""
 MOST_FAULTS: Final = 50
+MOST_EVICTIONS: Final = 500
+MOST_PAST: Final = 200
+"""Rounds that are remembered in short."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,9 @@ class ToldState:
     """Immutable. ``rounds`` and ``faults``: the newest last. ``held``: a policy that waits to be acknowledged.
 
     ``kept``: why the policy's file cannot be used. ``watches``: the newest word on each kind. ``moves``: how far each
-    move has come of the plan that is being carried out, or was last; ``run_id``: of that run.
+    move has come of the plan that is being carried out, or was last; ``run_id``: of that run. ``past``: rounds in
+    short, the newest last, of more than ``rounds`` holds. ``evictions``: the newest word on our own, by the pod's
+    uid and when they were announced, as the ledger knows them.
     """
 
     is_leader: bool = True
@@ -50,10 +58,12 @@ class ToldState:
     held: PolicyHeld | None = None
     kept: PolicyKept | None = None
     rounds: tuple[RoundReport, ...] = ()
+    past: tuple[RoundDigest, ...] = ()
     faults: tuple[Fault, ...] = ()
     watches: Mapping[str, SyncChanged] = field(default_factory=dict)
     run_id: str = ""
     moves: Mapping[PodReference, MoveState] = field(default_factory=dict)
+    evictions: Mapping[tuple[str, float], LedgerEntry] = field(default_factory=dict)
 
     def after(self, notice: Notice) -> Self:
         """The same after one more notice; those that change nothing here are passed over."""
@@ -61,7 +71,8 @@ class ToldState:
             case Started(at=at, version=version, mode=mode, policy_id=policy_id):
                 return replace(self, started_at=at, version=version, mode=mode, policy_id=policy_id)
             case RoundEnded():
-                return replace(self, rounds=_with(self.rounds, notice.report))
+                past = (*self.past, digest_of(notice.report))[-MOST_PAST:]
+                return replace(self, rounds=_with(self.rounds, notice.report), past=past)
             case Fault():
                 return replace(self, faults=(*self.faults, notice)[-MOST_FAULTS:])
             case LeadershipChanged():
@@ -75,6 +86,10 @@ class ToldState:
             case MoveChanged(run_id=run_id, change=change):
                 before = self.moves if run_id == self.run_id else {}
                 return replace(self, run_id=run_id, moves={**before, change.pod: change.state})
+            case EvictionNoted(entry=entry):
+                known = {**self.evictions, (entry.pod.uid, entry.at): entry}
+                newest = sorted(known, key=lambda key: key[1])[-MOST_EVICTIONS:]
+                return replace(self, evictions={key: known[key] for key in newest})
             case SyncChanged():
                 return replace(self, watches={**self.watches, notice.kind: notice})
         return self

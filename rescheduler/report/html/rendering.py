@@ -16,7 +16,7 @@ LONGEST_TEXT = 2000
 
 
 class Script(NamedTuple):
-    """A script that stands in the page, and the digest by which the page lets this one run and no other."""
+    """A script or style that stands in the page, and the digest by which the page lets this one in and no other."""
 
     text: Markup
     digest: str
@@ -27,12 +27,13 @@ def page(template: str, title: str, *, script: str = "", **values: object) -> st
 
     ``script``: the name of a template that holds one.
     """
-    found = _script(script) if script else None
+    found = embedded(script) if script else None
     text = environment().get_template(template).render(title=title, script=found, **values)
     return text.encode("ascii", "xmlcharrefreplace").decode() + "\n"
 
 
-def _script(name: str) -> Script:
+def embedded(name: str) -> Script:
+    """A script or style of this name from the folder of templates, as it stands in its file."""
     loader = environment().loader
     assert loader is not None
     text = loader.get_source(environment(), name)[0]

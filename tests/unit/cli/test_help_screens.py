@@ -31,6 +31,7 @@ COMMANDS = [
     "clean",
     "run",
     "watcher",
+    "ui",
     "fleet",
     "top",
     "ledger",

@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from rescheduler.daemon.api.daemon_app import create_daemon_app
+from rescheduler.daemon.page.outlook import PageBasis
 from rescheduler.daemon.serving.call_names import CallNames
 from rescheduler.daemon.steering.controls import Controls
 from rescheduler.daemon.steering.explaining import Basis, Explaining
@@ -90,6 +91,7 @@ class DaemonBench:
         self.told: list[Notice] = []
         self.faults: list[str] = []
         self.controls = Controls(self.clock, self.tell, **{"inbox": LOOP.inbox, **given})
+        self.basis = PageBasis(Policy())
         self.app: FastAPI = create_daemon_app(
             self.controls.people,
             Explaining(self.controls.state, lambda: Basis(Policy())),
@@ -97,6 +99,7 @@ class DaemonBench:
             self.clock,
             names=names,
             tell=self.faults.append,
+            basis=lambda: self.basis,
         )
 
     def tell(self, notice: Notice) -> None:

@@ -174,7 +174,7 @@ def test_r9_another_method_is_405_with_those_that_are_answered(method: str, targ
         "/v1/plans/none", "/v1/plans/..%2fstate", "/v1/plans/%00", "/v1/plans/" + "a" * 10_240, "/v1/plans/%1b%5b2J",
         "/v1/plans/second/", "/v1/rounds/0", "/v1/rounds/-1", "/v1/rounds/x", "/v1/rounds/%C2%B2",
         "/v1/rounds/" + "9" * 4000, "/v1/explain/nodes/none", "/v1/explain/nodes/%00", "/v1/explain/pods/default/none",
-        "/v1/explain/pods/none/a-1", "/v1/explain/pods/..%2f/x", "/v1/explain/pods/default", "/v2/state", "/",
+        "/v1/explain/pods/none/a-1", "/v1/explain/pods/..%2f/x", "/v1/explain/pods/default", "/v2/state",
         "/v1/state/", "//v1/state", "/v1/plans//approve", "/docs", "/redoc",
     ],
 )  # fmt: skip

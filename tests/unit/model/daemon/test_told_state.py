@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.daemon.notices import (
     EvictionNoted,
     Fault,
@@ -15,7 +16,9 @@ from rescheduler.model.daemon.notices import (
     RoundEnded,
     Started,
     SyncChanged,
+    TriggerFired,
 )
+from rescheduler.model.daemon.rounds import Occasion
 from rescheduler.model.daemon.told_state import MOST_FAULTS, ToldState
 from rescheduler.model.plan.move_change import MoveChange, MoveState
 from rescheduler.model.plan.plan import PodReference, Refusal
@@ -71,11 +74,11 @@ def test_a_plan_is_found_in_the_newest_round_that_had_it() -> None:
     assert found.round_of("b") is None
 
 
-def test_the_start_is_told_and_evictions_are_passed_over() -> None:
-    """They stand in rounds and in the ledger."""
+def test_the_start_is_told_and_triggers_are_passed_over() -> None:
+    """They stand in rounds."""
     found = after(Started(5.0, "1.0", "DryRun", "p1"))
     assert (found.started_at, found.version) == (5.0, "1.0")
-    assert found.after(EvictionNoted(6.0, None)) is found  # type: ignore[arg-type]
+    assert found.after(TriggerFired(6.0, Occasion("Schedule", "", 6.0))) is found
 
 
 def test_only_the_newest_rounds_keep_all_their_refusals() -> None:
@@ -108,3 +111,13 @@ def test_moves_are_those_of_one_run() -> None:
     assert found == {MoveState.PLANNED: 1, MoveState.EVICTED: 1}
     state = state.after(change("r-2", pods[1], MoveState.PLANNED))
     assert (state.run_id, dict(state.moves)) == ("r-2", {pods[1]: MoveState.PLANNED})
+
+
+def test_the_newest_word_on_each_eviction_is_kept_for_the_last_five_hundred() -> None:
+    """By pod and time, as audit log and ledger number them differently; whatever order they are told in."""
+    state = ToldState()
+    for number in (*range(600, 0, -1), 600):
+        pod = PodReference("a", f"p{number}", f"uid-{number}")
+        state = state.after(EvictionNoted(NOW, LedgerEntry(7, 1, pod, "n1", "n2", NOW + number)))
+    assert len(state.evictions) == 500
+    assert min(entry.at for entry in state.evictions.values()) == NOW + 101

@@ -1,0 +1,116 @@
+"""The page of a real daemon on a real cluster: what nobody, a viewer and an approver see, and a plan approved on it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from tests.cluster.cluster import Cluster
+from tests.cluster.daemon_process import daemon
+from tests.cluster.ports import free_port
+from tests.cluster.rest_client import bind, token_of
+from tests.cluster.scenes import fragmented
+from tests.cluster.test_approval import API, POLICY, proposed
+from tests.cluster.tool import Tool
+from tests.unit.daemon.page.looks import shown
+
+SYSTEM = "default"
+
+
+class Page(NamedTuple):
+    """Status and text."""
+
+    status: int
+    text: str
+
+
+def get(url: str, headers: Mapping[str, str], method: str = "GET", target: str = "/", body: str | None = None) -> Page:
+    """One request as a browser would send it."""
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
+    try:
+        connection.request(method, target, body, {"Origin": url, **headers})
+        answer = connection.getresponse()
+        return Page(answer.status, answer.read().decode())
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def tokens(cluster: Cluster) -> dict[str, str]:
+    """Tokens of accounts with the roles of deploy/api.yaml, and of one without any."""
+    for manifest in yaml.safe_load_all(API.read_text()):
+        cluster.api.apply(manifest)
+    for name in ("viewer", "approver", "nobody"):
+        metadata = {"name": name, "namespace": SYSTEM}
+        cluster.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+    bind(cluster, "rescheduler-viewer", "viewer", SYSTEM)
+    bind(cluster, "rescheduler-approver", "approver", SYSTEM)
+    return {name: token_of(cluster, name, SYSTEM) for name in ("viewer", "approver", "nobody")}
+
+
+@contextmanager
+def ui(tool: Tool, url: str, *arguments: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """``rescheduler ui`` with a token that kubectl creates; its address, and the headers of its page."""
+    command = [sys.executable, "-m", "rescheduler", "ui", "--server", url, "--kubeconfig", str(tool.kubeconfig)]
+    command += ["--namespace", SYSTEM, *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        printed = process.stdout.readline().strip()
+        assert printed, process.stderr and process.stderr.read()
+        address, _, secret = printed.partition("/#")
+        key = json.loads(get(address, {"X-Rescheduler-Secret": secret}, "POST", "/session", "").text)["key"]
+        yield address, {"X-Rescheduler-Key": key, "Content-Type": "application/json"}
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def test_the_page_of_a_real_daemon_from_the_plan_that_waits_to_its_end(
+    cluster: Cluster, tool: Tool, tokens: dict[str, str]
+) -> None:
+    """Nobody gets 403, a viewer sees and has no button, an approver approves through ``rescheduler ui``."""
+    fragmented(cluster)
+    url = f"http://127.0.0.1:{free_port()}"
+    policy = tool.policy(POLICY + f"api: {{address: '{url.removeprefix('http://')}'}}")
+    with daemon(tool, "--policy", policy) as process:
+        number = proposed(process)
+        pages = {name: get(url, {"Authorization": f"Bearer {token}"}) for name, token in tokens.items()}
+        assert {name: page.status for name, page in pages.items()} == {"viewer": 200, "approver": 200, "nobody": 403}
+        assert get(url, {}).status == 401
+        assert "<button" not in pages["viewer"].text
+        assert {">Approve</button>", ">Pause</button>"} <= set(re.findall(r">\w+</button>", pages["approver"].text))
+        told = shown(pages["viewer"].text)
+        for text in (
+            f"Plan {number} waits until",
+            "Approve: evicts after a person's yes",
+            "the plan gives it",
+            "MakeRoom",
+        ):
+            assert text in told
+        with ui(tool, url, "--account", "approver", "--allow", "approve") as (address, key):
+            page = get(address, key).text
+            target, tag = re.findall(r'data-post="(/v1/plans/[^"]*)" data-match="([^"]*)"', page)[0]
+            assert get(address, key, "POST", "/v1/pause", '{"reason": "x"}').status == 403
+            assert get(address, {**key, "If-Match": f'"{tag}"'}, "POST", target, "{}").status == 200
+            assert process.wait_for("round ended", outcome="done")["plan"] == number
+            after = shown(get(address, key).text)
+        assert "system:serviceaccount:default:approver" in after
+        assert re.search(r"Did the last plan keep its promise\?\s+Yes\s+2 of 2 moves landed", after)
+        moved = re.search(r"What moved in the last hour\?\s+(.*)", after)
+        assert moved is not None
+        assert moved.group(1).strip() == "2 pods", " ".join(after.split())[:3000]
+        assert "2 settled" in after
+        cluster.wait_pods_running(13)
+        assert process.stop() == 0

@@ -1,0 +1,89 @@
+"""The tables of the page: plan, nodes, moves, pods that wait, rounds, evictions, budgets, trust."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from rescheduler.daemon.page.outlook import Rights
+from rescheduler.model.daemon.notices import Fault, MoveChanged, RoundEnded
+from rescheduler.model.plan.move_change import MoveChange, MoveState
+from rescheduler.model.plan.plan import PlannedPlacement
+from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
+from tests.builders import NOW, cluster, node, pod
+from tests.unit.daemon.page.looks import entry, ledger, listed, look, rounds, state
+from tests.unit.daemon.plans import plan, reference, report, result
+
+PLAN = replace(plan("a-1"), placements=(PlannedPlacement(reference("big"), "n1", 1),))
+PLANNED = state(RoundEnded(NOW, report(1, plan_id="first", plan=PLAN)))
+
+
+def test_a_plan_is_shown_move_by_move_with_the_state_of_each() -> None:
+    """And its nodes before and after, as long as it was not carried out."""
+    change = MoveChange("", reference("a-1"), MoveState.BOUND, "n1", "n2")
+    (row,) = listed(look(PLANNED.after(MoveChanged(NOW, "run", change))), "plan").rows
+    assert tuple(row) == ("1", "default/a-1", "n1", "n2", "makes room", "bound", "MakeRoom")
+    rows = [tuple(row) for row in listed(look(PLANNED), "nodes").rows]
+    assert rows[0][:2] == ("n1", "1 of 110")
+    assert rows[1][:3] == ("n2", "1 to 2 of 110", "1 to 2 of 4")
+    done = state(RoundEnded(NOW, report(1, plan=PLAN, result=result(PLAN))))
+    assert listed(look(done), "nodes").rows == ()
+
+
+def test_moves_under_way_are_listed_until_they_are_at_rest() -> None:
+    """What failed stays."""
+    found = state()
+    for name, stage in (("a-1", MoveState.EVICTED), ("a-2", MoveState.SETTLED), ("a-3", MoveState.FAILED)):
+        found = found.after(MoveChanged(NOW, "run", MoveChange("", reference(name), stage, "n1", "n2")))
+    table = listed(look(found), "moves")
+    assert [tuple(row) for row in table.rows] == [("default/a-1", "evicted"), ("default/a-3", "failed")]
+    assert table.notes == ["Run run: 1 evicted, 1 settled, 1 failed."]
+
+
+def test_rounds_are_a_timeline_of_two_hundred() -> None:
+    """The newest first, with what was helped, emptied, evicted and refused by which rule."""
+    table = listed(look(state(*rounds(range(1, 251)))), "rounds")
+    assert (len(table.rows), table.rows[0][0], table.rows[-1][0]) == (200, "250", "51")
+    row = dict(zip(table.headings, table.rows[0], strict=True))
+    assert row["Evicted"] == "1 of 1"
+    assert row["Refused"] == "8: Rule0 1, Rule1 1, Rule2 1, Rule3 1, ..."
+    assert row["When"] == "2027-01-15 08:00:00 UTC, 1s"
+    assert row["Outcome"] == "carried out"
+
+
+def test_evictions_of_the_ledger_outlast_a_restart() -> None:
+    """They are shown though this process has run no round."""
+    table = listed(look(ledger=ledger(entry(1, "x", 7200), entry(2, "y", failure="CrashLoopBackOff"))), "evictions")
+    assert [row[1] for row in table.rows] == ["default/y", "default/x"]
+    assert table.rows[0][-1] == "CrashLoopBackOff"
+
+
+def test_pods_that_wait_are_listed_with_their_time() -> None:
+    """Those beyond the first are counted."""
+    seen = cluster(node("n1"), *(pod(f"big-{at}", created_at=NOW - 90) for at in range(300)))
+    table = listed(look(state(seen=seen)), "pending")
+    assert table.title == "Pods without a node: 300"
+    assert (len(table.rows), table.left_out) == (200, 100)
+    assert table.rows[0][1] == "1m 30s"
+
+
+def test_budgets_stand_with_what_is_left_and_without_names_for_who_may_not_see_them() -> None:
+    """The least first."""
+    found = ledger(entry(1, "x"), entry(2, "y"))
+    names = [row[0] for row in listed(look(ledger=found), "budgets").rows]
+    assert {"disruption.rampUp", "disruption.rates.perHour", "disruption.rates.perDay"} <= set(names)
+    assert any(name.startswith("disruption.rates.perWorkloadPerHour of") for name in names)
+    hidden = [row[0] for row in listed(look(ledger=found, rights=Rights()), "budgets").rows]
+    assert not any(" of " in name for name in hidden)
+
+
+def test_nodes_that_are_not_believed_are_named_with_the_reason() -> None:
+    """The others are not."""
+    trust = NodeTrust({"n1": Trust(TrustState.TRUSTED), "n2": Trust(TrustState.STALE, "400s old")})
+    assert [tuple(row) for row in listed(look(trust=trust), "trust").rows] == [("n2", "Stale", "400s old")]
+
+
+def test_faults_and_replicas_are_told() -> None:
+    """The newest fault first."""
+    found = look(state(Fault(NOW - 60, "loop", "first"), Fault(NOW, "api", "second")))
+    assert [row[1] for row in listed(found, "faults").rows] == ["api", "loop"]
+    assert listed(found, "replicas").notes[0] == "This replica leads."
