@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags
-from rescheduler.cli.parameters import OutputFormat
+from rescheduler.cli.parameters import MomentInTime, OutputFormat
 from rescheduler.cli.plan_output import print_document
 from rescheduler.cli.preparation import (
     cluster_options_from,
@@ -17,6 +17,7 @@ from rescheduler.cli.preparation import (
     read_world,
     refuse_formats,
     selection_from,
+    time_in,
 )
 from rescheduler.cli.progress import ShownProgress, shown_progress
 from rescheduler.cli.streams import say, show, warn
@@ -24,6 +25,7 @@ from rescheduler.cli.streams import say, show, warn
 if TYPE_CHECKING:
     from rescheduler.cli.commands.acting.apply import ApplyFlags
     from rescheduler.composition.given_policies import GivenFiles
+    from rescheduler.composition.planning import SomePlan
     from rescheduler.descheduler.policy_file import DeschedulerPolicy
     from rescheduler.extension_points import LedgerReading
     from rescheduler.model.objects.cluster import Cluster
@@ -44,24 +46,24 @@ class Improved(NamedTuple):
     earlier: LedgerReading
 
 
-def foretold(options: PlanFlags, files: GivenFiles) -> int:
-    """Walk one cycle of the policy among ``files``; nothing is written."""
+def foretold(options: PlanFlags, files: GivenFiles, at: MomentInTime | None = None) -> int:
+    """Walk one cycle of the policy among ``files``, as if it were ``at``; nothing is written."""
     from rescheduler.composition import foretelling
-    from rescheduler.composition.load.measured_use import with_measured_use
 
     refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
-    written, beside, own, policy, answer = _given(options, files)
-    _tell_of_guidance(own)
+    given = _given(options, files)
+    _tell_of_guidance(given.own)
     with shown_progress() as progress:
-        cluster, schedulers = read_world(beside, policy, progress, with_details=True)
-        cluster = with_measured_use(cluster, written, cluster_options_from(beside), answer, _say)
-        plan = foretelling.plan(
-            cluster,
-            written,
-            policy,
-            selection=selection_from(options),
-            schedulers=schedulers,
-            earlier=earlier_evictions(beside, policy, cluster),
+        seen = _seen(given, given.predicting, at, progress)
+        plan = seen.told(
+            foretelling.plan(
+                seen.cluster,
+                given.written,
+                given.predicting,
+                selection=selection_from(options),
+                schedulers=seen.schedulers,
+                earlier=seen.earlier,
+            )
         )
     warn(plan.warnings)
     _print(plan, options.output)
@@ -111,29 +113,26 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
     return NOT_EMPTY if options.exit_code and result.moves else DONE
 
 
-def improved(options: PlanFlags, files: GivenFiles) -> Improved:
+def improved(options: PlanFlags, files: GivenFiles, at: MomentInTime | None = None) -> Improved:
     """Plan for the ends of the policy among ``files``; nothing is written. Raises UsageError where there is none."""
     from rescheduler.composition import foretelling
-    from rescheduler.composition.load.measured_use import with_measured_use
 
     if not files.theirs:
         raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
-    written, beside, policy, _, answer = _given(options, files)
+    given = _given(options, files)
     with shown_progress() as progress:
-        cluster, schedulers = read_world(beside, policy, progress, with_details=True)
-        cluster = with_measured_use(cluster, written, cluster_options_from(beside), answer, _say)
-        earlier = earlier_evictions(beside, policy, cluster)
+        seen = _seen(given, given.own, at, progress)
         plan = foretelling.improve(
-            cluster,
-            written,
-            policy,
+            seen.cluster,
+            given.written,
+            given.own,
             selection=selection_from(options),
-            schedulers=schedulers,
-            earlier=earlier,
+            schedulers=seen.schedulers,
+            earlier=seen.earlier,
             seed=options.seed,
             progress=progress,
         )
-    return Improved(cluster, plan, policy, schedulers, earlier)
+    return Improved(seen.cluster, seen.told(plan), given.own, seen.schedulers, seen.earlier)
 
 
 class _Given(NamedTuple):
@@ -144,9 +143,38 @@ class _Given(NamedTuple):
 
     written: DeschedulerPolicy
     beside: PlanFlags
-    policy: Policy
+    own: Policy
     predicting: Policy
     answer: QueryAnswer | None
+
+
+class _Seen(NamedTuple):
+    """What is planned from. ``read``: the cluster as it was read, ``at``: as if when it is planned (None: as read)."""
+
+    cluster: Cluster
+    schedulers: Schedulers
+    earlier: LedgerReading
+    read: Cluster
+    at: float | None
+
+    def told(self, proposed: SomePlan) -> SomePlan:
+        """A plan that says which time it was made for."""
+        from rescheduler.composition.planning import told_as_if_at
+
+        return proposed if self.at is None else told_as_if_at(proposed, self.read, self.at)
+
+
+def _seen(given: _Given, policy: Policy, at: MomentInTime | None, progress: ShownProgress) -> _Seen:
+    """Ages of pods and of their states are those of then; measured use stands still."""
+    from rescheduler.composition.load.measured_use import with_measured_use
+    from rescheduler.composition.planning import as_if_at
+
+    cluster, schedulers = read_world(given.beside, policy, progress, with_details=True)
+    cluster = with_measured_use(cluster, given.written, cluster_options_from(given.beside), given.answer, _say)
+    earlier, read, time = earlier_evictions(given.beside, policy, cluster), cluster, time_in(cluster, at)
+    if time is not None:
+        cluster, schedulers = as_if_at(cluster, schedulers, time)
+    return _Seen(cluster, schedulers, earlier, read, time)
 
 
 def _say(text: str) -> None:

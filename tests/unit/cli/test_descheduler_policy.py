@@ -237,3 +237,36 @@ def test_a_prometheus_answer_stands_in_for_the_server(desk: Desk) -> None:
     usage = desk.file("answer.json", json.dumps(answer))
     scalar = json.loads(command(desk, "plan", "-o", "json", "--usage", usage).out)
     assert "wanted a vector" in scalar["objectives"][0]["message"]
+
+
+OLD = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+profiles:
+- name: p
+  pluginConfig:
+  - {name: DefaultEvictor, args: {minPodAge: 30m}}
+  - {name: PodLifeTime, args: {maxPodLifeTimeSeconds: 3600}}
+  plugins:
+    deschedule: {enabled: [PodLifeTime]}
+"""
+
+
+@pytest.mark.parametrize("improve", [(), ("--improve",)])
+@pytest.mark.parametrize(("at", "old"), [((), 0), (("--at", "+10m"), 0), (("--at", "+61m"), 3)])
+def test_pods_are_as_old_as_they_are_at_the_time_asked_for(
+    desk: Desk, at: tuple[str, ...], old: int, improve: tuple[str, ...]
+) -> None:
+    """What a plugin or DefaultEvictor asks of ages is judged as of then, and the plan says so."""
+    pods = [web(number) for number in range(3)]
+    for pod in pods:
+        pod["metadata"]["creationTimestamp"] = pod["status"]["startTime"] = "2027-01-15T12:00:00Z"
+    marks = {"annotations": {"rescheduler.dev/takenAt": "2027-01-15T12:00:00Z"}}
+    items = [*(node_object(name) for name in "abc"), *pods]
+    desk.file("cluster.json", json.dumps({"apiVersion": "v1", "kind": "List", "metadata": marks, "items": items}))
+    desk.file("d.yaml", OLD)
+    own = desk.file("own.yaml", f"{HEAD}disruption: {{workloads: {{maxUnavailable: 3}}}}\n")
+    plan = json.loads(command(desk, "plan", *at, *improve, "--policy", own, "-o", "json").out)
+    assert len(plan["moves"]) == old
+    assert plan["snapshot"]["takenAt"] == "2027-01-15T12:00:00Z"
+    assert any("planned as if it were 2027-01-15T1" in text for text in plan["warnings"]) is bool(at)
