@@ -12,8 +12,10 @@ import pytest
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, daemon
 from tests.cluster.descheduler import descheduler_command, locate_descheduler
+from tests.cluster.kwok import USED_CPU, USED_MEMORY, resource_metrics_path
+from tests.cluster.metrics_server import RESOURCE_METRICS_PATH, metrics_server
 from tests.cluster.scenes import put
-from tests.cluster.shapes import deployment, disruption_budget, replica_set
+from tests.cluster.shapes import deployment, disruption_budget, node, pod, replica_set
 from tests.cluster.tool import Tool
 
 POLICY = """\
@@ -163,3 +165,48 @@ def test_run_executes_where_a_policy_beside_says_so(cluster: Cluster, tool: Tool
     assert (ended["planned"], ended["outcomes"]) == (3, {"Landed": 3}), ended
     sent = [write for write in tool.writes() if write.subresource == "eviction" and not write.is_dry_run]
     assert by_workload(write.name for write in sent) == {"broken": 1, "wrong": 2}
+
+
+BY_USE = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+metricsProviders: [{source: KubernetesMetrics}]
+profiles:
+- name: first
+  pluginConfig:
+  - name: LowNodeUtilization
+    args: {thresholds: {cpu: 30}, targetThresholds: {cpu: 50}, metricsUtilization: {source: KubernetesMetrics}}
+  plugins: {balance: {enabled: [LowNodeUtilization]}}
+"""
+
+
+@pytest.mark.timeout(600)
+def test_run_goes_by_what_the_real_metrics_server_measures(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
+    """A cycle without metrics says so and evicts nobody; once metrics-server has measured, pods leave the busy node.
+
+    By requests nothing would be above its target.
+    """
+    for name in ("busy-node", "calm-node"):
+        cluster.create(node(name, cpu="4", annotations={RESOURCE_METRICS_PATH: resource_metrics_path(name)}))
+    cluster.wait_nodes_ready()
+    uses = {USED_CPU: "800m", USED_MEMORY: "1Gi"}
+    put(cluster, "busy-node", deployment("hot", replicas=4, cpu="100m", annotations=uses), 4)
+    idle = {USED_CPU: "100m", USED_MEMORY: "1Gi"}  # metrics-server tells nothing of a node that uses no memory
+    cluster.create(pod("idle", annotations=idle, spec={"nodeName": "calm-node"}))
+    cluster.wait_pods_running(5)
+    file = tmp_path / "descheduler.yaml"
+    file.write_text(BY_USE)
+    careful = "disruption: {workloads: {maxUnavailable: 2}, rampUp: unlimited, rates: {perWorkloadPerHour: unlimited}}"
+    beside = tool.policy("\n".join(["mode: Execute", "telemetry: {address: '127.0.0.1:0'}", AT_ONCE, careful]))
+    options = ("--policy", str(file), "--policy", beside, "--descheduling-interval", "5s")
+    tool.writes()
+    with daemon(tool, *options) as process:
+        ended = process.wait_for("round ended")
+        (objective,) = ended["objectives"]
+        assert (ended["planned"], "metrics.k8s.io" in objective["message"]) == (0, True), ended
+        with metrics_server(cluster.control_plane):
+            process.wait_for("round ended", outcome="done", timeout_seconds=240)
+        assert process.stop() == 0
+    sent = [write for write in tool.writes() if write.subresource == "eviction" and not write.is_dry_run]
+    assert by_workload(write.name for write in sent) == {"hot": 2}
+    assert len(cluster.pods_by_node("default", labels="app=hot")["calm-node"]) == 2

@@ -268,7 +268,7 @@ def objective_fields(objective: ObjectiveResult) -> dict[str, Any]:
     }
     if objective.wanted is not UNSET:
         fields |= {"helped": objective.helped, "wanted": objective.wanted}
-    return fields
+    return {**fields, "message": objective.message} if objective.message else fields
 
 
 def detail_lines(report: RoundReport) -> Iterator[Line]:
