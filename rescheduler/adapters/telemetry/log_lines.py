@@ -292,7 +292,7 @@ def _of_move(move: Move) -> dict[str, Any]:
     return {
         "pod": move.pod.key,
         "from_node": move.from_node,
-        "to_node": move.to_node,
+        "to_node": move.destination,
         "wave": move.wave,
         "objective": move.objective,
         "reason": move.reason,

@@ -51,7 +51,7 @@ class MoveNews:
             return
         self._states[pod] = state
         time = rfc3339(self._clock.now(), "milliseconds")
-        self._hear(MoveChange(time, pod, state, move.from_node, move.to_node, node, message))
+        self._hear(MoveChange(time, pod, state, move.from_node, move.destination, node, message))
 
     def learn(self, entries: Sequence[LedgerEntry]) -> None:
         """What was written down of evictions, of this plan's or of others'."""

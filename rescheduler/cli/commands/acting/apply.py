@@ -6,7 +6,6 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
@@ -141,7 +140,9 @@ def _print_result(result: PlanResult, cluster: Cluster | None, options: ApplyFla
     if not options.events:
         print_plan(result, cluster, options.output)
     elif options.output is OutputFormat.JSON:
-        write(msgspec.json.encode(result).decode() + "\n")
+        from rescheduler.report.documents import to_line
+
+        write(to_line(result))
     else:
         from rescheduler.report.plan.table import plan_report
 
