@@ -20,10 +20,11 @@ from rescheduler.cli.preparation import (
     time_in,
 )
 from rescheduler.cli.progress import ShownProgress, shown_progress
-from rescheduler.cli.streams import say, show, warn
+from rescheduler.cli.streams import say, show, warn, write
 
 if TYPE_CHECKING:
     from rescheduler.cli.commands.acting.apply import ApplyFlags
+    from rescheduler.cli.following.followers import Follower
     from rescheduler.composition.given_policies import GivenFiles
     from rescheduler.composition.planning import SomePlan
     from rescheduler.descheduler.policy_file import DeschedulerPolicy
@@ -72,20 +73,20 @@ def foretold(options: PlanFlags, files: GivenFiles, at: MomentInTime | None = No
 
 def applied(options: ApplyFlags, files: GivenFiles) -> int:
     """Walk one cycle, ask, and carry out what our own gate lets go."""
+    from rescheduler.cli.commands.acting.apply import follower_of
     from rescheduler.composition.live import descheduling
     from rescheduler.descheduler.carrying_out.steps import is_as_foretold
     from rescheduler.extension_points import ExecutionInterruptedError
 
     if options.plan:
         raise UsageError("--plan brings its own moves, and so does a DeschedulerPolicy; give one of them")
-    if options.events:
-        raise UsageError("--events: a DeschedulerPolicy is carried out without them; leave it out")
     refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
     written, beside, own, policy, answer = _given(options, files)
     _tell_of_guidance(own)
     with shown_progress() as progress:
-        predictions = predictions_from(beside, policy, progress)
-        question = _Question(options, progress)
+        follower = follower_of(options, progress)
+        predictions = predictions_from(beside, policy, follower)
+        question = _Question(options, progress, follower)
         try:
             result = descheduling.apply(
                 cluster_options_from(options, predictions.config_maps),
@@ -96,17 +97,20 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
                 schedulers=predictions.schedulers,
                 timeout_seconds=options.timeout,
                 recorded=answer,
-                progress=progress,
+                progress=follower,
+                hear_moves=follower.hear,
             )
         except ExecutionInterruptedError as stop:
-            progress.pause()
+            follower.close()
             say(f"interrupted: {stop}")
             return INTERRUPTED
+        finally:
+            follower.close()
     if result is None:
         say("nothing was done")
         return FAILED
     warn(warning for warning in result.warnings if warning not in question.warnings)
-    _print(result, options.output)
+    _print_result(result, options)
     if not is_as_foretold(result):
         say(f"error: {result.message or 'not every pod was evicted'}")
         return FAILED
@@ -117,9 +121,7 @@ def improved(options: PlanFlags, files: GivenFiles, at: MomentInTime | None = No
     """Plan for the ends of the policy among ``files``; nothing is written. Raises UsageError where there is none."""
     from rescheduler.composition import foretelling
 
-    if not files.theirs:
-        raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
-    given = _given(options, files)
+    given = given_with_ends(options, files)
     with shown_progress() as progress:
         seen = _seen(given, given.own, at, progress)
         plan = foretelling.improve(
@@ -135,7 +137,14 @@ def improved(options: PlanFlags, files: GivenFiles, at: MomentInTime | None = No
     return Improved(seen.cluster, seen.told(plan), given.own, seen.schedulers, seen.earlier)
 
 
-class _Given(NamedTuple):
+def given_with_ends(options: PlanFlags, files: GivenFiles) -> GivenPolicies:
+    """The policies by which to plan for the ends of one. Raises UsageError where there is none, PolicyError."""
+    if not files.theirs:
+        raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
+    return _given(options, files)
+
+
+class GivenPolicies(NamedTuple):
     """The policy, the options without its file, and our own policy beside it, as it is and for foretelling.
 
     ``answer``: Prometheus' answer among the options.
@@ -164,7 +173,7 @@ class _Seen(NamedTuple):
         return proposed if self.at is None else told_as_if_at(proposed, self.read, self.at)
 
 
-def _seen(given: _Given, policy: Policy, at: MomentInTime | None, progress: ShownProgress) -> _Seen:
+def _seen(given: GivenPolicies, policy: Policy, at: MomentInTime | None, progress: ShownProgress) -> _Seen:
     """Ages of pods and of their states are those of then; measured use stands still."""
     from rescheduler.composition.load.measured_use import with_measured_use
     from rescheduler.composition.planning import as_if_at
@@ -181,7 +190,7 @@ def _say(text: str) -> None:
     warn([text])
 
 
-def _given(options: PlanFlags, files: GivenFiles) -> _Given:
+def _given(options: PlanFlags, files: GivenFiles) -> GivenPolicies:
     from rescheduler.composition import foretelling
     from rescheduler.composition.load.measured_use import usage_file_of
     from rescheduler.daemon.plugins import load_policy
@@ -196,7 +205,7 @@ def _given(options: PlanFlags, files: GivenFiles) -> _Given:
     beside = replace(options, policy=[*files.own], usage=usage)
     own = load_policy(files.own)
     predicting = overridden_by(beside, foretelling.policy_beside(own, files.own))
-    return _Given(written, beside, overridden_by(beside, own), predicting, answer)
+    return GivenPolicies(written, beside, overridden_by(beside, own), predicting, answer)
 
 
 def _tell_of_guidance(own: Policy) -> None:
@@ -207,14 +216,16 @@ def _tell_of_guidance(own: Policy) -> None:
 class _Question:
     """Shows what would be done and asks; remembers what was warned of."""
 
-    def __init__(self, options: ApplyFlags, progress: ShownProgress) -> None:
+    def __init__(self, options: ApplyFlags, progress: ShownProgress, follower: Follower) -> None:
         self._options = options
         self._progress = progress
+        self._follower = follower
         self.warnings: frozenset[str] = frozenset()
 
     def ask(self, plan: ForetoldPlan, cluster: Cluster) -> bool:
         """Whether to carry it out; where nothing is to be done nobody is asked."""
         from rescheduler.cli.commands.acting.apply import agreed
+        from rescheduler.descheduler.carrying_out.steps import plan_to_carry_out
         from rescheduler.model.plan.plan import Landing
         from rescheduler.report.foretold import foretold_report
 
@@ -225,7 +236,24 @@ class _Question:
         waiting = sum(move.landing is Landing.PENDING for move in plan.moves)
         kept = f" ({waiting} more stay, since their replacements would wait)" if waiting else ""
         report = foretold_report(plan, wide=False)
-        return agreed(self._options, len(plan.moves) - waiting, lambda: show(report, to_stderr=True), kept)
+        is_wanted = agreed(self._options, len(plan.moves) - waiting, lambda: show(report, to_stderr=True), kept)
+        proposed = plan_to_carry_out(plan)
+        if is_wanted and proposed.moves:
+            self._follower.begin(proposed)
+        return is_wanted
+
+
+def _print_result(result: ForetoldResult, options: ApplyFlags) -> None:
+    """As ever; after events standard output is for programs alone."""
+    from rescheduler.report.documents import to_line
+    from rescheduler.report.foretold import foretold_report
+
+    if not options.events:
+        _print(result, options.output)
+    elif options.output is OutputFormat.JSON:
+        write(to_line(result))
+    else:
+        show(foretold_report(result, wide=options.output is OutputFormat.WIDE), to_stderr=True)
 
 
 def _print(plan: ForetoldPlan | ForetoldResult, output: OutputFormat) -> None:

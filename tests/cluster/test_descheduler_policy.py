@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
@@ -109,6 +110,15 @@ def wrongly_placed(cluster: Cluster) -> None:
     cluster.api.patch("nodes", "node-1", {"spec": {"taints": [taint]}})
 
 
+def told_on_pods(cluster: Cluster) -> Counter[str]:
+    """Reasons of the Events that stand on victims."""
+    return Counter(
+        item["reason"]
+        for item in cluster.api.list("events", "default")
+        if item.get("action") == "Descheduled" and item["involvedObject"]["kind"] == "Pod"
+    )
+
+
 def test_apply_evicts_its_victims_within_our_own_rules(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
     """In waves of one replica; with the file's grace period; an Event under the plugin's name on each.
 
@@ -129,13 +139,51 @@ def test_apply_evicts_its_victims_within_our_own_rules(cluster: Cluster, tool: T
     assert all(move["landedOn"] == "node-0" for move in result["moves"] if move["landing"] == "OtherNode")
     sent = [write for write in audit.writes_since(mark, user=tool.user) if write.subresource == "eviction"]
     assert by_workload(write.name for write in sent if not write.is_dry_run) == {"broken": 1, "wrong": 3}
-    events = [
-        item for item in cluster.api.list("events", "default")
-        if item.get("action") == "Descheduled" and item["involvedObject"]["kind"] == "Pod"
-    ]  # fmt: skip
-    assert Counter(item["reason"] for item in events) == {"RemoveFailedPods": 1, "RemovePodsViolatingNodeTaints": 3}
+    assert told_on_pods(cluster) == {"RemoveFailedPods": 1, "RemovePodsViolatingNodeTaints": 3}
     again = tool.run("apply", "--yes", "--policy", str(policy), "-o", "json", code=None).document
     assert again["moves"] == []
+
+
+def test_apply_improve_reaches_the_same_end_by_our_own_plan(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
+    """A plan is only shown first; then finished pods go, others come where they were sent, and nobody waits.
+
+    Each step is told as an event, and a second call finds nothing left to do.
+    """
+    wrongly_placed(cluster)
+    policy = tmp_path / "descheduler.yaml"
+    policy.write_text(CARRIED_OUT)
+    options = ("--improve", "--policy", str(policy))
+    tool.writes()
+    plan = tool.run("plan", *options, "-o", "json").document
+    assert [(move["toNode"], move["landing"]) for move in plan["moves"] if "landing" in move] == [
+        (None, "NoReplacement")
+    ]
+    assert tool.writes() == []
+    told = tool.run("apply", "--yes", *options, "--events", "-o", "json")
+    *events, result = (json.loads(line) for line in told.output.splitlines())
+    assert by_workload(move["pod"]["name"] for move in result["moves"]) == {"broken": 1, "wrong": 3}
+    assert {move["outcome"] for move in result["moves"]} == {"Landed"}
+    assert {move["landedOn"] for move in result["moves"] if move["toNode"]} == {"node-0"}
+    last = {event["pod"]["name"]: event["state"] for event in events}
+    assert last == {move["pod"]["name"]: "settled" for move in result["moves"]}
+    sent = [write for write in tool.writes() if write.subresource == "eviction" and not write.is_dry_run]
+    assert by_workload(write.name for write in sent) == {"broken": 1, "wrong": 3}
+    assert sent[0].name.startswith("broken")
+    assert told_on_pods(cluster) == {"RemoveFailedPods": 1, "RemovePodsViolatingNodeTaints": 3}
+    again = tool.run("apply", "--yes", *options, "-o", "json", code=None).document
+    assert again["moves"] == []
+
+
+def test_apply_tells_each_step_of_a_victim(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
+    """``--events`` with a DeschedulerPolicy alone: nothing else on standard output but the result, last."""
+    wrongly_placed(cluster)
+    policy = tmp_path / "descheduler.yaml"
+    policy.write_text(CARRIED_OUT)
+    told = tool.run("apply", "--yes", "--policy", str(policy), "--events", "-o", "json")
+    *events, result = (json.loads(line) for line in told.output.splitlines())
+    last = {event["pod"]["name"]: event["state"] for event in events}
+    assert last == {move["pod"]["name"]: "settled" for move in result["moves"]}
+    assert (result["kind"], by_workload(last)) == ("PlanResult", {"broken": 1, "wrong": 3})
 
 
 def test_run_shows_its_cycles_by_default_and_writes_nothing(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:

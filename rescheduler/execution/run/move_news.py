@@ -29,6 +29,11 @@ _OF_OUTCOME: Final = {
 }
 
 
+def state_of(outcome: OutcomeKind) -> MoveState:
+    """How far a move has come of which this became."""
+    return _OF_OUTCOME[outcome]
+
+
 class MoveNews:
     """Of one plan; begin with ``planned``."""
 
@@ -74,7 +79,7 @@ class MoveNews:
     def ended(self, result: PlanResult) -> None:
         """What became of each; what was not told to be at rest is so now."""
         for move in result.moves:
-            state = _OF_OUTCOME[move.outcome]
+            state = state_of(move.outcome)
             if state is MoveState.UNKNOWN and self._states.get(move.pod) is MoveState.FAILED:
                 continue
             self.reached(move.pod, state, move.landed_on, move.message)

@@ -270,3 +270,38 @@ def test_pods_are_as_old_as_they_are_at_the_time_asked_for(
     assert len(plan["moves"]) == old
     assert plan["snapshot"]["takenAt"] == "2027-01-15T12:00:00Z"
     assert any("planned as if it were 2027-01-15T1" in text for text in plan["warnings"]) is bool(at)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--yes"], "--improve is about a DeschedulerPolicy"),
+        (["--yes", "--policy", "d.yaml", "--objective", "MakeRoom"], "a DeschedulerPolicy brings its own plugins"),
+        (["--policy", "d.yaml"], "there is no terminal to ask on"),
+    ],
+)
+def test_what_apply_with_improve_cannot_do_is_wrong_use(desk: Desk, words: list[str], said: str) -> None:
+    """Exit 2 before any cluster is asked."""
+    found = [str(desk.folder / word) if word == "d.yaml" else word for word in words]
+    answer = desk.shell("apply", "--improve", *found)
+    assert (answer.code, said in answer.err) == (2, True), answer.err
+
+
+def test_a_reviewed_plan_with_finished_pods_needs_the_file_that_chose_them(desk: Desk) -> None:
+    """The form that ``plan --improve`` writes is read again; without the file nobody would evict them."""
+    failed = web(7)
+    failed["status"]["phase"] = "Failed"
+    desk.record(*(node_object(name) for name in "abc"), failed)
+    text = OLD.replace("minPodAge: 30m", "").replace("maxPodLifeTimeSeconds: 3600", "minPodLifetimeSeconds: 0")
+    desk.file("d.yaml", text.replace("PodLifeTime", "RemoveFailedPods"))
+    text = command(desk, "plan", "--improve", "-o", "json").out
+    (move,) = json.loads(text)["moves"]
+    assert (move["toNode"], move["landing"]) == (None, "NoReplacement")
+    plan = desk.file("plan.json", text)
+    answer = desk.shell("apply", "--yes", "--plan", plan)
+    assert (answer.code, "moves[0] is a finished pod that a DeschedulerPolicy removes" in answer.err) == (2, True)
+    assert desk.shell("diff", plan, plan).code == 0
+    shown = command(desk, "plan", "--improve")
+    assert (shown.code, "nowhere" in shown.out) == (0, True)
+    assert "nobody makes it again" in command(desk, "explain", "pod", "default/web-7", "--improve").out
+    assert command(desk, "plan", "--improve", "-o", "html").code == 0
