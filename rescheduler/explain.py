@@ -93,6 +93,8 @@ def _verdict(
     refusals: Sequence[Refusal],
 ) -> tuple[str, str] | None:
     """What becomes of a pod, in a word and in words; None for a pending one that nothing is known of."""
+    if moves and moves[0].destination is None:
+        return "Leaves", f"goes in wave {moves[0].wave}, and nobody makes it again: {moves[0].reason}"
     if pod.is_finished or pod.is_terminating:
         return "Leaves", "has finished" if pod.is_finished else "is terminating; it is left alone"
     if moves:

@@ -60,7 +60,7 @@ def _counted(plan: Plan, result: ObjectiveResult, upstream: Upstream) -> Counter
             "ours": ours,
             "back": upstream.came_back,
             "waiting": upstream.waiting,
-            "stuck": sum(move.to_node == move.from_node for move in plan.moves),
+            "stuck": sum(move.destination == move.from_node for move in plan.moves),
             end: 1,
             "more": int(end == "same" and ours > upstream.evictions - upstream.waiting),
         }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags
-from rescheduler.cli.parameters import OutputFormat
+from rescheduler.cli.parameters import MomentInTime, OutputFormat
 from rescheduler.cli.plan_output import print_document
 from rescheduler.cli.preparation import (
     cluster_options_from,
@@ -17,13 +17,16 @@ from rescheduler.cli.preparation import (
     read_world,
     refuse_formats,
     selection_from,
+    time_in,
 )
 from rescheduler.cli.progress import ShownProgress, shown_progress
-from rescheduler.cli.streams import say, show, warn
+from rescheduler.cli.streams import say, show, warn, write
 
 if TYPE_CHECKING:
     from rescheduler.cli.commands.acting.apply import ApplyFlags
+    from rescheduler.cli.following.followers import Follower
     from rescheduler.composition.given_policies import GivenFiles
+    from rescheduler.composition.planning import SomePlan
     from rescheduler.descheduler.policy_file import DeschedulerPolicy
     from rescheduler.extension_points import LedgerReading
     from rescheduler.model.objects.cluster import Cluster
@@ -44,24 +47,24 @@ class Improved(NamedTuple):
     earlier: LedgerReading
 
 
-def foretold(options: PlanFlags, files: GivenFiles) -> int:
-    """Walk one cycle of the policy among ``files``; nothing is written."""
+def foretold(options: PlanFlags, files: GivenFiles, at: MomentInTime | None = None) -> int:
+    """Walk one cycle of the policy among ``files``, as if it were ``at``; nothing is written."""
     from rescheduler.composition import foretelling
-    from rescheduler.composition.load.measured_use import with_measured_use
 
     refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
-    written, beside, own, policy, answer = _given(options, files)
-    _tell_of_guidance(own)
+    given = _given(options, files)
+    _tell_of_guidance(given.own)
     with shown_progress() as progress:
-        cluster, schedulers = read_world(beside, policy, progress, with_details=True)
-        cluster = with_measured_use(cluster, written, cluster_options_from(beside), answer, _say)
-        plan = foretelling.plan(
-            cluster,
-            written,
-            policy,
-            selection=selection_from(options),
-            schedulers=schedulers,
-            earlier=earlier_evictions(beside, policy, cluster),
+        seen = _seen(given, given.predicting, at, progress)
+        plan = seen.told(
+            foretelling.plan(
+                seen.cluster,
+                given.written,
+                given.predicting,
+                selection=selection_from(options),
+                schedulers=seen.schedulers,
+                earlier=seen.earlier,
+            )
         )
     warn(plan.warnings)
     _print(plan, options.output)
@@ -70,20 +73,20 @@ def foretold(options: PlanFlags, files: GivenFiles) -> int:
 
 def applied(options: ApplyFlags, files: GivenFiles) -> int:
     """Walk one cycle, ask, and carry out what our own gate lets go."""
+    from rescheduler.cli.commands.acting.apply import follower_of
     from rescheduler.composition.live import descheduling
     from rescheduler.descheduler.carrying_out.steps import is_as_foretold
     from rescheduler.extension_points import ExecutionInterruptedError
 
     if options.plan:
         raise UsageError("--plan brings its own moves, and so does a DeschedulerPolicy; give one of them")
-    if options.events:
-        raise UsageError("--events: a DeschedulerPolicy is carried out without them; leave it out")
     refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
     written, beside, own, policy, answer = _given(options, files)
     _tell_of_guidance(own)
     with shown_progress() as progress:
-        predictions = predictions_from(beside, policy, progress)
-        question = _Question(options, progress)
+        follower = follower_of(options, progress)
+        predictions = predictions_from(beside, policy, follower)
+        question = _Question(options, progress, follower)
         try:
             result = descheduling.apply(
                 cluster_options_from(options, predictions.config_maps),
@@ -94,49 +97,54 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
                 schedulers=predictions.schedulers,
                 timeout_seconds=options.timeout,
                 recorded=answer,
-                progress=progress,
+                progress=follower,
+                hear_moves=follower.hear,
             )
         except ExecutionInterruptedError as stop:
-            progress.pause()
+            follower.close()
             say(f"interrupted: {stop}")
             return INTERRUPTED
+        finally:
+            follower.close()
     if result is None:
         say("nothing was done")
         return FAILED
     warn(warning for warning in result.warnings if warning not in question.warnings)
-    _print(result, options.output)
+    _print_result(result, options)
     if not is_as_foretold(result):
         say(f"error: {result.message or 'not every pod was evicted'}")
         return FAILED
     return NOT_EMPTY if options.exit_code and result.moves else DONE
 
 
-def improved(options: PlanFlags, files: GivenFiles) -> Improved:
+def improved(options: PlanFlags, files: GivenFiles, at: MomentInTime | None = None) -> Improved:
     """Plan for the ends of the policy among ``files``; nothing is written. Raises UsageError where there is none."""
     from rescheduler.composition import foretelling
-    from rescheduler.composition.load.measured_use import with_measured_use
 
-    if not files.theirs:
-        raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
-    written, beside, policy, _, answer = _given(options, files)
+    given = given_with_ends(options, files)
     with shown_progress() as progress:
-        cluster, schedulers = read_world(beside, policy, progress, with_details=True)
-        cluster = with_measured_use(cluster, written, cluster_options_from(beside), answer, _say)
-        earlier = earlier_evictions(beside, policy, cluster)
+        seen = _seen(given, given.own, at, progress)
         plan = foretelling.improve(
-            cluster,
-            written,
-            policy,
+            seen.cluster,
+            given.written,
+            given.own,
             selection=selection_from(options),
-            schedulers=schedulers,
-            earlier=earlier,
+            schedulers=seen.schedulers,
+            earlier=seen.earlier,
             seed=options.seed,
             progress=progress,
         )
-    return Improved(cluster, plan, policy, schedulers, earlier)
+    return Improved(seen.cluster, seen.told(plan), given.own, seen.schedulers, seen.earlier)
 
 
-class _Given(NamedTuple):
+def given_with_ends(options: PlanFlags, files: GivenFiles) -> GivenPolicies:
+    """The policies by which to plan for the ends of one. Raises UsageError where there is none, PolicyError."""
+    if not files.theirs:
+        raise UsageError("--improve is about a DeschedulerPolicy; name one with --policy")
+    return _given(options, files)
+
+
+class GivenPolicies(NamedTuple):
     """The policy, the options without its file, and our own policy beside it, as it is and for foretelling.
 
     ``answer``: Prometheus' answer among the options.
@@ -144,16 +152,45 @@ class _Given(NamedTuple):
 
     written: DeschedulerPolicy
     beside: PlanFlags
-    policy: Policy
+    own: Policy
     predicting: Policy
     answer: QueryAnswer | None
+
+
+class _Seen(NamedTuple):
+    """What is planned from. ``read``: the cluster as it was read, ``at``: as if when it is planned (None: as read)."""
+
+    cluster: Cluster
+    schedulers: Schedulers
+    earlier: LedgerReading
+    read: Cluster
+    at: float | None
+
+    def told(self, proposed: SomePlan) -> SomePlan:
+        """A plan that says which time it was made for."""
+        from rescheduler.composition.planning import told_as_if_at
+
+        return proposed if self.at is None else told_as_if_at(proposed, self.read, self.at)
+
+
+def _seen(given: GivenPolicies, policy: Policy, at: MomentInTime | None, progress: ShownProgress) -> _Seen:
+    """Ages of pods and of their states are those of then; measured use stands still."""
+    from rescheduler.composition.load.measured_use import with_measured_use
+    from rescheduler.composition.planning import as_if_at
+
+    cluster, schedulers = read_world(given.beside, policy, progress, with_details=True)
+    cluster = with_measured_use(cluster, given.written, cluster_options_from(given.beside), given.answer, _say)
+    earlier, read, time = earlier_evictions(given.beside, policy, cluster), cluster, time_in(cluster, at)
+    if time is not None:
+        cluster, schedulers = as_if_at(cluster, schedulers, time)
+    return _Seen(cluster, schedulers, earlier, read, time)
 
 
 def _say(text: str) -> None:
     warn([text])
 
 
-def _given(options: PlanFlags, files: GivenFiles) -> _Given:
+def _given(options: PlanFlags, files: GivenFiles) -> GivenPolicies:
     from rescheduler.composition import foretelling
     from rescheduler.composition.load.measured_use import usage_file_of
     from rescheduler.daemon.plugins import load_policy
@@ -168,7 +205,7 @@ def _given(options: PlanFlags, files: GivenFiles) -> _Given:
     beside = replace(options, policy=[*files.own], usage=usage)
     own = load_policy(files.own)
     predicting = overridden_by(beside, foretelling.policy_beside(own, files.own))
-    return _Given(written, beside, overridden_by(beside, own), predicting, answer)
+    return GivenPolicies(written, beside, overridden_by(beside, own), predicting, answer)
 
 
 def _tell_of_guidance(own: Policy) -> None:
@@ -179,14 +216,16 @@ def _tell_of_guidance(own: Policy) -> None:
 class _Question:
     """Shows what would be done and asks; remembers what was warned of."""
 
-    def __init__(self, options: ApplyFlags, progress: ShownProgress) -> None:
+    def __init__(self, options: ApplyFlags, progress: ShownProgress, follower: Follower) -> None:
         self._options = options
         self._progress = progress
+        self._follower = follower
         self.warnings: frozenset[str] = frozenset()
 
     def ask(self, plan: ForetoldPlan, cluster: Cluster) -> bool:
         """Whether to carry it out; where nothing is to be done nobody is asked."""
         from rescheduler.cli.commands.acting.apply import agreed
+        from rescheduler.descheduler.carrying_out.steps import plan_to_carry_out
         from rescheduler.model.plan.plan import Landing
         from rescheduler.report.foretold import foretold_report
 
@@ -197,7 +236,24 @@ class _Question:
         waiting = sum(move.landing is Landing.PENDING for move in plan.moves)
         kept = f" ({waiting} more stay, since their replacements would wait)" if waiting else ""
         report = foretold_report(plan, wide=False)
-        return agreed(self._options, len(plan.moves) - waiting, lambda: show(report, to_stderr=True), kept)
+        is_wanted = agreed(self._options, len(plan.moves) - waiting, lambda: show(report, to_stderr=True), kept)
+        proposed = plan_to_carry_out(plan)
+        if is_wanted and proposed.moves:
+            self._follower.begin(proposed)
+        return is_wanted
+
+
+def _print_result(result: ForetoldResult, options: ApplyFlags) -> None:
+    """As ever; after events standard output is for programs alone."""
+    from rescheduler.report.documents import to_line
+    from rescheduler.report.foretold import foretold_report
+
+    if not options.events:
+        _print(result, options.output)
+    elif options.output is OutputFormat.JSON:
+        write(to_line(result))
+    else:
+        show(foretold_report(result, wide=options.output is OutputFormat.WIDE), to_stderr=True)
 
 
 def _print(plan: ForetoldPlan | ForetoldResult, output: OutputFormat) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, structs
 
 from rescheduler.extension_points import ReschedulerError
-from rescheduler.model.plan.plan import API_VERSION, Plan, marked_waves
+from rescheduler.model.plan.plan import API_VERSION, Landing, Plan, marked_waves
 from rescheduler.model.plan.what_if import WhatIf
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.yaml_reader import FAST_LOADER, YamlReader, YamlTextError
@@ -111,6 +111,7 @@ def _plan_from(data: Any) -> Plan:
     for field, wanted in (("apiVersion", API_VERSION), ("kind", "Plan")):
         if data.get(field) != wanted:
             raise PlanFileError(f"{field}: found {_shown(data.get(field))}; wanted {wanted}")
+    data = _with_origins(data)
     try:
         plan = msgspec.convert(data, Plan)
     except msgspec.ValidationError as error:
@@ -118,6 +119,19 @@ def _plan_from(data: Any) -> Plan:
     _refuse_unknown(data, msgspec.to_builtins(plan), "")
     _refuse_contradictions(plan)
     return with_marks_of_waves(plan)
+
+
+def _with_origins(data: dict[str, Any]) -> dict[str, Any]:
+    """A pod that nobody makes again goes nowhere, which a move says by naming its own node."""
+    moves = data.get("moves")
+    if not isinstance(moves, list):
+        return data
+    return {**data, "moves": [_with_origin(move) if isinstance(move, dict) else move for move in moves]}
+
+
+def _with_origin(move: dict[str, Any]) -> dict[str, Any]:
+    is_going = move.get("landing") == Landing.NO_REPLACEMENT.value and move.get("toNode", "") is None
+    return {**move, "toNode": move.get("fromNode")} if is_going else move
 
 
 def _data(raw: bytes) -> Any:
@@ -193,7 +207,7 @@ def _refuse_contradictions(plan: Plan) -> None:
         where = f"moves[{number}]"
         if not move.pod.uid:
             raise PlanFileError(f"{where}.pod.uid: empty; without it another pod of this name could be evicted")
-        if move.from_node == move.to_node:
+        if move.destination is not None and move.from_node == move.to_node:
             raise PlanFileError(f"{where}.toNode: the pod is on {_shown(move.to_node)} already")
         if move.wave < wave:
             raise PlanFileError(f"{where}.wave: found {move.wave}; wanted {wave} or more, as waves run in order")

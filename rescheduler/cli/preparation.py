@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rescheduler.cli.failures import UsageError
 from rescheduler.cli.options import ClusterFlags, PlanFlags, PlanningFlags, SelectionFlags
-from rescheduler.cli.parameters import OutputFormat
+from rescheduler.cli.parameters import MomentInTime, OutputFormat
 from rescheduler.cli.streams import is_terminal, say, warn
 
 if TYPE_CHECKING:
@@ -152,6 +152,17 @@ def earlier_evictions(options: SelectionFlags, policy: Policy, cluster: Cluster)
     from rescheduler.composition.live import ledgers
 
     return ledgers.earlier_evictions(cluster_options_from(options), policy, cluster, lambda text: warn([text]))
+
+
+def time_in(cluster: Cluster, at: MomentInTime | None) -> float | None:
+    """Seconds since the epoch. Raises ReschedulerError where a cluster tells no time to count from."""
+    if at is None or not at.is_relative:
+        return None if at is None else at.seconds
+    if not cluster.taken_at:
+        from rescheduler.extension_points import ReschedulerError
+
+        raise ReschedulerError("--at: the recording tells no time to count from; give one in RFC 3339")
+    return cluster.taken_at + at.seconds
 
 
 def refuse_formats(output: OutputFormat, command: str, *refused: OutputFormat) -> None:

@@ -9,7 +9,8 @@ from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.given_policies import GivenFiles, bytes_of, sorted_out
 from rescheduler.cycle import Asked, CycleOptions, make_plan
 from rescheduler.descheduler.converting.convert import converted
-from rescheduler.descheduler.foretelling import foretold_plan, walked
+from rescheduler.descheduler.foretelling import by_state, foretold_plan, walked
+from rescheduler.descheduler.improving.finished import finished_victims
 from rescheduler.descheduler.improving.improving import Ends, within_limits
 from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
@@ -19,7 +20,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
 from rescheduler.model.plan.plan import Plan
-from rescheduler.policy.fields.policy import Guidance, Policy
+from rescheduler.policy.fields.policy import Guidance, Permission, Policy, with_unready
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.policy_text import MOST_BYTES
 from rescheduler.scheduling.schedulers import Schedulers
@@ -92,8 +93,12 @@ def improve(
     progress: Progress = no_progress,
 ) -> Plan:
     """Plan for the ends of the policy's plugins; writes nothing."""
-    ends = Ends(walked(cluster, written, schedulers), written)
     stop = stop_file(policy.stop.file) or earlier.stop
+    walk, policy = walked(cluster, written, schedulers), within_limits(policy, written)
+    finished = finished_victims(walk, OwnRules(policy, selection, earlier.ledger, stop), schedulers)
+    are_lenient = bool(by_state(written)) and policy.disruption.not_ready is Permission.DENY
+    ends = Ends(walk, written, unready_stay=are_lenient)
+    left = finished.policy_for_moves
     options = CycleOptions(
         clock or SystemClock(), schedulers, selection, seed, progress, ledger=earlier.ledger, stop=stop
     )
@@ -101,4 +106,5 @@ def improve(
     def asked(columns: Columns) -> Asked:
         return Asked(ends.asked(columns), ends.recounts())
 
-    return ends.beside(make_plan(cluster, within_limits(policy, written), options, asked), schedulers)
+    plan = finished.beside(make_plan(cluster, with_unready(left) if are_lenient else left, options, asked))
+    return ends.beside(plan, schedulers, finished.left_by(plan))

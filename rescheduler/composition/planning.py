@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec.structs import replace as with_changes
 
@@ -13,10 +13,13 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.extension_points import NOTHING_EARLIER, Clock, LedgerReading, Progress, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.foretold_plan import ForetoldPlan
 from rescheduler.model.plan.plan import Plan
 from rescheduler.planning.lexicographic.document import summary_of
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
+
+SomePlan = TypeVar("SomePlan", Plan, ForetoldPlan)
 
 _LOAD_AT_REST: Final = "the measured load stays as it was when the cluster was read"
 
@@ -32,7 +35,7 @@ def as_if_at(cluster: Cluster, schedulers: Schedulers, at: float) -> tuple[Clust
     return replace(cluster, taken_at=at), replace(schedulers, load=load)
 
 
-def told_as_if_at(proposed: Plan, cluster: Cluster, at: float) -> Plan:
+def told_as_if_at(proposed: SomePlan, cluster: Cluster, at: float) -> SomePlan:
     """A plan that was made for another time: it says so, and when the cluster was read in truth."""
     taken_at, then = (summary_of(one).taken_at for one in (cluster, replace(cluster, taken_at=at)))
     said = f"planned as if it were {then}; the cluster is that of {taken_at}"

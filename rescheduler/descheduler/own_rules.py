@@ -50,6 +50,13 @@ class OwnRules:
     is_daemon: bool = False
     wanted: Mapping[str, Wanted] = field(default_factory=dict)
 
+    def context(self, cluster: Cluster, schedulers: frozenset[str]) -> EligibilityContext:
+        """What single rules look at in a cluster."""
+        return EligibilityContext(
+            cluster, self.policy, self.selection, schedulers,
+            ledger=self.ledger, is_daemon=self.is_daemon, stop=self.stop, wanted=self.wanted,
+        )  # fmt: skip
+
 
 class _Try(NamedTuple):
     """One eviction that was tried. ``order``: its number in the walk as it stands; ``wave`` 0: it does not go."""
@@ -170,11 +177,7 @@ class Allowances:
 
     @cached_property
     def _context(self) -> EligibilityContext:
-        own = self._own
-        return EligibilityContext(
-            self._cluster, own.policy, own.selection, self._schedulers,
-            ledger=own.ledger, is_daemon=own.is_daemon, stop=own.stop, wanted=own.wanted,
-        )  # fmt: skip
+        return self._own.context(self._cluster, self._schedulers)
 
     def _judged(self, policy: Policy) -> Eligibility:
         own = self._own

@@ -9,7 +9,7 @@ import msgspec
 import yaml
 
 from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
-from rescheduler.model.plan.plan import API_VERSION, Plan, PlanResult
+from rescheduler.model.plan.plan import API_VERSION, Landing, Plan, PlanResult
 
 # JSON Schema of what scripts read: a Plan, and the PlanResult of carrying one out.
 
@@ -31,6 +31,8 @@ def plan_schema() -> dict[str, Any]:
         definition["properties"]["apiVersion"] = {"const": API_VERSION}
         definition["properties"]["kind"] = {"const": kind}
         definition["required"] = [field for field in _ALWAYS_WRITTEN if field in definition["properties"]]
+    for name in ("Move", "MoveOutcome"):
+        components[name]["properties"]["toNode"] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Plan and PlanResult of rescheduler",
@@ -52,9 +54,23 @@ _OUTSIDE_ASCII = re.compile("[\x7f-\U0010ffff]")
 
 def to_data(document: msgspec.Struct | dict[str, Any]) -> dict[str, Any]:
     """Plain data with ``apiVersion`` and ``kind`` first, then the fields in the struct's order."""
-    data = document if isinstance(document, dict) else msgspec.to_builtins(document)
-    first = {key: data[key] for key in ("apiVersion", "kind") if key in data}
+    data = document if isinstance(document, dict) else _written(document)
+    first: dict[str, Any] = {key: data[key] for key in ("apiVersion", "kind") if key in data}
     return {**first, **data}
+
+
+def _written(document: msgspec.Struct) -> dict[str, Any]:
+    """A pod that nobody makes again goes nowhere."""
+    data: dict[str, Any] = msgspec.to_builtins(document)
+    for move in data.get("moves", ()):
+        if move.get("landing") == Landing.NO_REPLACEMENT:
+            move["toNode"] = None
+    return data
+
+
+def to_line(document: msgspec.Struct) -> str:
+    """As ``to_json``, on one line."""
+    return msgspec.json.encode(to_data(document)).decode() + "\n"
 
 
 def to_json(document: msgspec.Struct | dict[str, Any]) -> str:

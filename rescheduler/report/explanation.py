@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rescheduler.model.plan.plan import API_VERSION, Move, PlannedPlacement, PodReference, Refusal
 from rescheduler.report.cells import cause, cell, subject, table
-from rescheduler.report.plan.moves import why
+from rescheduler.report.plan.moves import destination, why
 
 MOST_NODES_SHOWN = 20
 
@@ -50,7 +50,7 @@ def explanation_report(explanation: Explanation, *, wide: bool = False) -> Itera
     yield cell(f"{asked}: {explanation.message}", "bold")
     if explanation.moves:
         yield Text()
-        rows = ((m.wave, m.pod.key, m.from_node, m.to_node, _why(m)) for m in explanation.moves)
+        rows = ((m.wave, m.pod.key, m.from_node, destination(m), _why(m)) for m in explanation.moves)
         yield table(["WAVE", "POD", "FROM", "TO", "REASON"], rows, right=["WAVE"])
     if explanation.placements:
         yield Text()

@@ -38,10 +38,10 @@ def planned(notice: ApprovalWanted) -> Iterator[PodEvent]:
     """Pods that a plan would move, once a person says yes."""
     until = timestamp(notice.expires_at)
     for move in notice.plan.moves:
-        note = (
-            f"plan {notice.plan_id} would move this pod from {move.from_node} to {move.to_node} ({move.objective}); "
-            f"it waits for approval until {until}"
+        would = (
+            "evict this pod" if move.destination is None else f"move this pod from {move.from_node} to {move.to_node}"
         )
+        note = f"plan {notice.plan_id} would {would} ({move.objective}); it waits for approval until {until}"
         yield PodEvent(move.pod, EVICTION_PLANNED, note, notice.plan_id)
 
 

@@ -268,7 +268,7 @@ def objective_fields(objective: ObjectiveResult) -> dict[str, Any]:
     }
     if objective.wanted is not UNSET:
         fields |= {"helped": objective.helped, "wanted": objective.wanted}
-    return fields
+    return {**fields, "message": objective.message} if objective.message else fields
 
 
 def detail_lines(report: RoundReport) -> Iterator[Line]:
@@ -292,7 +292,7 @@ def _of_move(move: Move) -> dict[str, Any]:
     return {
         "pod": move.pod.key,
         "from_node": move.from_node,
-        "to_node": move.to_node,
+        "to_node": move.destination,
         "wave": move.wave,
         "objective": move.objective,
         "reason": move.reason,

@@ -111,7 +111,7 @@ class LiveFollower(Follower):
 
 def line_of(change: MoveChange) -> str:
     """``settled  shop/api-1 from worker-2 to worker-5``; where it came elsewhere, that too."""
-    where = f"from {change.from_node} to {change.to_node}"
+    where = f"from {change.from_node}" + (f" to {change.to_node}" if change.to_node else "")
     if change.node is not None and change.node != change.to_node:
         where += f", landed on {change.node}"
     said = f": {change.message}" if change.message else ""

@@ -138,6 +138,8 @@ def carried_out(
 
 def _has_work(plan: Plan, cluster: Cluster) -> bool:
     """Whether anything may be evicted: a plan that was carried out before asks for nothing, not even for its rights."""
+    if any(move.destination is None and move.pod.key in cluster.pod_by_key for move in plan.moves):
+        return True
     try:
         return bool(what_is_left(plan, cluster, Outcomes(plan)).moves)
     except PlanStoppedError:

@@ -8,16 +8,19 @@ from secrets import token_hex
 
 from msgspec import structs
 
+from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
-from rescheduler.composition.foretelling import plan
+from rescheduler.composition.foretelling import improve, plan
 from rescheduler.composition.live.carrying_out import carried_out
 from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions
 from rescheduler.composition.load.measured_use import with_measured_use
+from rescheduler.cycle import prove_rest
 from rescheduler.descheduler.carrying_out.executor import DeschedulingExecutor, FinishedPods
 from rescheduler.descheduler.carrying_out.proving import prove_foretold
-from rescheduler.descheduler.carrying_out.steps import is_chosen, plan_to_carry_out, told
+from rescheduler.descheduler.carrying_out.steps import is_chosen, plan_to_carry_out, tell_waiting, told
 from rescheduler.descheduler.foretelling import by_state, foretold_plan
+from rescheduler.descheduler.improving.improving import within_limits
 from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import DeschedulerPolicy
 from rescheduler.disruption.kill_switch import stop_mark
@@ -27,14 +30,14 @@ from rescheduler.disruption.ramp_up import let_go_at, marked
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.run.executor import HoldSettings, plan_id_of
 from rescheduler.execution.run.resuming import rest_of
-from rescheduler.extension_points import Clock, ExecutionTarget, Progress, no_progress
+from rescheduler.extension_points import Clock, ExecutionTarget, HearMoves, Progress, no_progress, nobody_hears
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.measured_use import QueryAnswer
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
-from rescheduler.model.plan.plan import Move, Plan, Refusal
-from rescheduler.policy.fields.policy import Mode, Policy
+from rescheduler.model.plan.plan import Move, Plan, PlanResult, Refusal
+from rescheduler.policy.fields.policy import Mode, Policy, with_unready
 from rescheduler.scheduling.schedulers import Schedulers
 
 
@@ -70,6 +73,20 @@ class ChosenVictims:
         return replace(seen, pods=tuple(structs.replace(pod, spec=changed[id(pod.spec)]) for pod in seen.pods))
 
 
+@dataclass(frozen=True)
+class PlannedEnds(ChosenVictims):
+    """As its victims, where our own planner says who goes where for the ends of the plugins."""
+
+    def need_not_be_ready(self, move: Move) -> bool:
+        """Whether a plugin asked for the pod of a move to go for the state that it is in."""
+        return move.objective in self.plugins_by_state
+
+    def proof(self, cluster: Cluster, rest: Plan) -> list[str]:
+        """What speaks against the rest of a plan on a fresh snapshot: as for every other plan of ours."""
+        judged_by = with_unready(self.policy) if any(map(self.need_not_be_ready, rest.moves)) else self.policy
+        return [*prove_rest(cluster, rest, judged_by, self.selection, self.schedulers)]
+
+
 def round_plan(
     cluster: Cluster, chosen: ChosenVictims, ledger: Ledger, wanted: Mapping[str, Wanted], stop: str | None
 ) -> Plan:
@@ -101,6 +118,7 @@ def apply(
     timeout_seconds: float,
     recorded: QueryAnswer | None = None,
     progress: Progress = no_progress,
+    hear_moves: HearMoves = nobody_hears,
 ) -> ForetoldResult | None:
     """Walk one cycle and carry out what our own gate lets go; None if ``confirm`` said no. Raises ClusterError.
 
@@ -115,14 +133,65 @@ def apply(
     if not confirm(foretold, cluster):
         return None
     proposed = plan_to_carry_out(foretold)
+    tell_waiting(foretold, hear_moves, SystemClock())
+    return told(foretold, _done(proposed, cluster, options, chosen, timeout_seconds, said, progress, hear_moves))
+
+
+def apply_improved(
+    options: ClusterOptions,
+    written: DeschedulerPolicy,
+    policy: Policy,
+    *,
+    confirm: Callable[[Plan, Cluster], bool],
+    reviewed: Plan | None = None,
+    selection: Selection,
+    schedulers: Callable[[Cluster], Schedulers],
+    seed: int = 0,
+    timeout_seconds: float,
+    recorded: QueryAnswer | None = None,
+    progress: Progress = no_progress,
+    hear_moves: HearMoves = nobody_hears,
+) -> PlanResult | None:
+    """Plan for the ends of the policy's plugins and carry that out; None if ``confirm`` said no. Raises ClusterError.
+
+    ``reviewed``: such a plan that was made before; ``recorded``: an answer that stands in for Prometheus'.
+    """
+    said: list[str] = []
+    cluster = read_cluster(replace(options, with_details=True), progress)
+    policy = within_limits(policy, written)
+    ends = PlannedEnds(written, policy, selection, schedulers(cluster))
+    proposed = reviewed or improve(
+        with_measured_use(cluster, written, options, recorded, said.append),
+        written,
+        policy,
+        selection=selection,
+        schedulers=ends.schedulers,
+        earlier=earlier_evictions(options, policy, cluster, said.append),
+        seed=seed,
+        progress=progress,
+    )
+    if not confirm(proposed, cluster):
+        return None
+    return _done(proposed, cluster, options, ends, timeout_seconds, said, progress, hear_moves)
+
+
+def _done(
+    proposed: Plan,
+    cluster: Cluster,
+    options: ClusterOptions,
+    chosen: ChosenVictims,
+    timeout_seconds: float,
+    said: list[str],
+    progress: Progress,
+    hear_moves: HearMoves,
+) -> PlanResult:
     run_id = plan_id_of(proposed) + token_hex(2)
 
     def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> DeschedulingExecutor:
-        return executor_for(target, clock, chosen, timeout_seconds, progress, ledgers, run_id)
+        return executor_for(target, clock, chosen, timeout_seconds, progress, ledgers, run_id, hear_moves)
 
-    grace = written.fields.grace_period_seconds
-    result = carried_out(proposed, run_id, cluster, options, policy, executor, said, grace_seconds=grace)
-    return told(foretold, result)
+    grace = chosen.written.fields.grace_period_seconds
+    return carried_out(proposed, run_id, cluster, options, chosen.policy, executor, said, grace_seconds=grace)
 
 
 def executor_for(
@@ -133,6 +202,7 @@ def executor_for(
     progress: Progress,
     ledgers: Ledgers,
     run_id: str | None = None,
+    hear_moves: HearMoves = nobody_hears,
 ) -> DeschedulingExecutor:
     """What carries victims out, with everything that it asks on the way."""
     policy, selection, schedulers = chosen.policy, chosen.selection, chosen.schedulers
@@ -157,4 +227,5 @@ def executor_for(
         stopped=stopped,
         rules=book_rules(policy),
         run_id=run_id,
+        hear_moves=hear_moves,
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from rescheduler.adapters.files.recording.sources import read_chunks
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.composition.load.metrics import Tell, provider_context
 from rescheduler.descheduler.policy_file import DeschedulerPolicy, given_providers
-from rescheduler.extension_points import SnapshotError, no_progress
+from rescheduler.extension_points import MetricsError, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.measured_use import QueryAnswer
 
@@ -65,6 +66,17 @@ def with_measured_use(
     return replace(cluster, measured=with_changes(measured, answers=answers))
 
 
+def reading_measured_use(
+    read: Callable[[], Cluster], written: DeschedulerPolicy, where: ClusterOptions, tell: Tell
+) -> Callable[[], Cluster]:
+    """Readings of a live cluster, each with what the policy's plugins ask for as it is then; a warning is told once.
+
+    As in one cycle of descheduler: nothing is smoothed over time, and an answer that fails is not the one before.
+    """
+    tell_once = cache(tell)
+    return lambda: with_measured_use(read(), written, where, None, tell_once)
+
+
 def _wanted(written: DeschedulerPolicy) -> Iterator[tuple[str, str]]:
     """Source and query of each plugin that goes by measured use."""
     for profile in written.profiles:
@@ -89,7 +101,11 @@ def _asked(written: DeschedulerPolicy, query: str, options: ClusterOptions, tell
     elif Path(_OWN_ACCOUNT).is_file():
         token = Credential(file=_OWN_ACCOUNT)
     context = provider_context(options, tell)
-    return ask_now(context.session("Prometheus", HttpAccess(bearer_token=token), server.url), query)
+    try:
+        session = context.session("Prometheus", HttpAccess(bearer_token=token), server.url)
+    except MetricsError as error:
+        return QueryAnswer(problem=str(error))
+    return ask_now(session, query)
 
 
 def usage_file_of(file: str | None) -> tuple[str | None, QueryAnswer | None]:

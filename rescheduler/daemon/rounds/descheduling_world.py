@@ -8,6 +8,7 @@ from functools import partial
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.composition.live.descheduling import ChosenVictims
+from rescheduler.composition.load.measured_use import reading_measured_use
 from rescheduler.daemon.rounds.live_world import Ground
 from rescheduler.daemon.rounds.rounds import Ways
 from rescheduler.daemon.rounds.world import RoundContext
@@ -27,7 +28,10 @@ def ways_of(chosen: ChosenVictims) -> Ways:
 
 
 def world_of_victims(world: RoundContext, ground: Ground, policy: Policy, written: DeschedulerPolicy) -> RoundContext:
-    """The world with the file's grace period; each cycle is walked on a reading of its own, that holds pods' states."""
+    """The world with the file's grace period; each cycle is walked on a reading of its own.
+
+    That holds what watches do not: states of pods, and measured use where a plugin goes by it.
+    """
     connection = ground.connection_for(policy.mode is Mode.DRY_RUN)
     target = KubernetesTarget(
         connection,
@@ -37,4 +41,6 @@ def world_of_victims(world: RoundContext, ground: Ground, policy: Policy, writte
         scope=policy.scope.namespaces.include or (),
         grace_seconds=written.fields.grace_period_seconds,
     )
-    return replace(world, target=target, snapshot=LiveReader(connection, clock=ground.clock, with_details=True).read)
+    reader = LiveReader(connection, clock=ground.clock, with_details=True)
+    snapshot = reading_measured_use(reader.read, written, ground.where, ground.tell)
+    return replace(world, target=target, snapshot=snapshot)

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from msgspec import UNSET, structs
 
+from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.resuming import rest_of
+from rescheduler.extension_points import Clock, HearMoves
 from rescheduler.model.plan.foretold_plan import ForetoldMove, ForetoldOutcome, ForetoldPlan, ForetoldResult
+from rescheduler.model.plan.move_change import MoveState
 from rescheduler.model.plan.plan import Landing, Move, MoveOutcome, OutcomeKind, Plan, PlanResult, Refusal
 
 WAITS = "ReplacementWaits"
@@ -44,6 +47,15 @@ def _refusals(foretold: ForetoldPlan) -> Iterator[Refusal]:
             yield Refusal(WAITS, f"{move.pod.key}: {move.message}", pod=move.pod)
     for refusal in foretold.refusals:
         yield Refusal(refusal.rule, refusal.message, pod=refusal.pod)
+
+
+def tell_waiting(foretold: ForetoldPlan, hear: HearMoves, clock: Clock) -> None:
+    """Moves that are not made, since their replacements would wait, are dropped from the beginning."""
+    waiting = [move for move in foretold.moves if move.landing is Landing.PENDING]
+    news = MoveNews(Plan(foretold.snapshot, moves=tuple(map(_step, waiting))), hear, clock)
+    news.planned()
+    for move in waiting:
+        news.reached(move.pod, MoveState.DROPPED, message=f"not evicted: {move.message}")
 
 
 def told(foretold: ForetoldPlan, result: PlanResult) -> ForetoldResult:

@@ -8,18 +8,20 @@ from collections.abc import Iterator, Mapping
 from msgspec import structs
 
 from rescheduler.checker.recounts.recounts import Recount
-from rescheduler.descheduler.cycle import Chosen, Cycle, PluginRun, turns_of
-from rescheduler.descheduler.foretelling import LandedWalk, limits_of, profiles_of, providers_of
+from rescheduler.descheduler.cycle import Chosen, Cycle, DeschedulerProfile, EnabledPlugin, PluginRun, turns_of
+from rescheduler.descheduler.foretelling import LandedWalk, by_state, limits_of, profiles_of, providers_of
 from rescheduler.descheduler.improving.ends import RelievedEnd, VacatedEnd, end_of
 from rescheduler.descheduler.improving.recounting import recount_of
 from rescheduler.descheduler.improving.scopes import PluginScope, scope_of
+from rescheduler.descheduler.own_rules import PluginOfProfile
 from rescheduler.descheduler.policy_file import DeschedulerPolicy
 from rescheduler.extension_points import SchedulerPrediction
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
+from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Eligibility
-from rescheduler.model.plan.plan import Landing, ObjectiveResult, Plan, Refusal, Status, Upstream, reference_to
+from rescheduler.model.plan.plan import Landing, ObjectiveResult, Plan, Status, Upstream
 from rescheduler.planning.lexicographic.document import rounded
 from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.problem import Problem
@@ -32,14 +34,16 @@ _NOBODY = Eligibility((), {}, (), {})
 class Ends:
     """The ends of a policy's plugins, with how descheduler's own walk of the same cluster comes out."""
 
-    def __init__(self, walk: LandedWalk, written: DeschedulerPolicy) -> None:
-        """``walk``: of this policy."""
+    def __init__(self, walk: LandedWalk, written: DeschedulerPolicy, *, unready_stay: bool = False) -> None:
+        """``walk``: of this policy. ``unready_stay``: pods that are not, but those that were chosen for their state."""
         self._walk = walk
         self._written = written
         self._victims: dict[tuple[str, str], list[Chosen]] = defaultdict(list)
         for chosen in walk.cycle.chosen:
             if chosen.refusal is None:
                 self._victims[chosen.plugin, chosen.profile].append(chosen)
+        self._by_state = by_state(written)
+        self._unready_stay = unready_stay
         self._made: list[PlanningObjective] = []
         self._cluster = walk.cluster
 
@@ -49,11 +53,17 @@ class Ends:
         self._cluster = cluster
         cycle = Cycle(cluster, written.node_selector, limits_of(written), providers_of(written))
         turns = turns_of(profiles_of(written, cluster)) if len(cycle.nodes) > 1 else ()
-        self._made = [
-            end_of(scope_of(cycle, profile, plugin, columns, self._keys(plugin.name, profile.name)), columns)
-            for profile, plugin in turns
-        ]
+        self._made = [end_of(self._scope(cycle, profile, plugin, columns), columns) for profile, plugin in turns]
         return self._made
+
+    def _scope(self, cycle: Cycle, profile: DeschedulerProfile, plugin: EnabledPlugin, columns: Columns) -> PluginScope:
+        victims = {chosen.pod.key for chosen in self._victims[plugin.name, profile.name] if not chosen.pod.is_finished}
+        is_by_state = (profile.name, plugin.name) in self._by_state
+
+        def may_be_unready(pod: Pod) -> bool:
+            return not self._unready_stay or (is_by_state and pod.key in victims)
+
+        return scope_of(cycle, profile, plugin, columns, victims, may_be_unready)
 
     def recounts(self) -> Mapping[str, Recount]:
         """By name; a plugin that stands in two profiles is left out, since both go by one name."""
@@ -61,21 +71,23 @@ class Ends:
         found = {end.name: recount_of(end, self._cluster) for end in self._made if names.count(end.name) == 1}
         return {name: recount for name, recount in found.items() if recount is not None}
 
-    def beside(self, plan: Plan, schedulers: Schedulers) -> Plan:
-        """The plan with descheduler's figures beside ours, and finished pods that are no moves named."""
-        figures = list(self._figures(schedulers.model(self._cluster)))
+    def beside(self, plan: Plan, schedulers: Schedulers, left: Mapping[PluginOfProfile, int]) -> Plan:
+        """The plan with descheduler's figures beside ours. ``left``: finished pods that stay against a plugin's end."""
+        figures = self._figures(schedulers.model(self._cluster))
         pairs = zip(plan.objectives, figures, strict=True)
-        objectives = tuple(structs.replace(result, upstream=upstream) for result, upstream in pairs)
+        objectives = tuple(
+            structs.replace(_with_left(result, left.get(plugin, 0)), upstream=upstream)
+            for result, (plugin, upstream) in pairs
+        )
         runs = tuple(self._walk.cycle.runs)
         warnings = [f"{run.plugin}: {run.message}" for run in runs if "error" in run.message]
         return structs.replace(
             plan,
             objectives=objectives or tuple(map(_idle, runs)),
-            refusals=(*plan.refusals, *self._finished()),
             warnings=(*plan.warnings, *map(str, self._written.findings), *warnings),
         )
 
-    def _figures(self, prediction: SchedulerPrediction) -> Iterator[Upstream]:
+    def _figures(self, prediction: SchedulerPrediction) -> Iterator[tuple[PluginOfProfile, Upstream]]:
         before = Placement(prediction.columns)
         after = self._after(before)
         # Objectives of one name stand together in a plan, in the order in which they were asked.
@@ -84,12 +96,13 @@ class Ends:
             scope: PluginScope = end.scope  # type: ignore[attr-defined]
             victims = self._victims[scope.turn.plugin, scope.turn.profile]
             landings = Counter(self._walk.landed[chosen.pod.key].landing for chosen in victims)
-            yield Upstream(
+            figures = Upstream(
                 evictions=len(victims),
                 goal=rounded(_worth(end, prediction, before, after)),
                 came_back=landings[Landing.SAME_NODE],
                 waiting=landings[Landing.PENDING],
             )
+            yield (scope.turn.profile, scope.turn.plugin), figures
 
     def _after(self, before: Placement) -> Placement:
         """Where pods are once descheduler's victims have landed.
@@ -107,15 +120,6 @@ class Ends:
                 after.assume(pod, numbers[landed.node])
         return after
 
-    def _keys(self, plugin: str, profile: str) -> list[str]:
-        return [chosen.pod.key for chosen in self._victims[plugin, profile] if not chosen.pod.is_finished]
-
-    def _finished(self) -> Iterator[Refusal]:
-        for chosen in self._walk.cycle.chosen:
-            if chosen.pod.is_finished and chosen.refusal is None:
-                words = f"{chosen.pod.key} has finished: {chosen.plugin} removes it, and nothing moves"
-                yield Refusal("Finished", words, pod=reference_to(chosen.pod))
-
 
 def within_limits(policy: Policy, written: DeschedulerPolicy) -> Policy:
     """The policy with the limits of the file where those are lower."""
@@ -127,6 +131,14 @@ def within_limits(policy: Policy, written: DeschedulerPolicy) -> Policy:
     )
     lower = {name: most for name, most in pairs if most is not None and _is_lower(most, getattr(policy.limits, name))}
     return policy.model_copy(update={"limits": policy.limits.model_copy(update=lower)}) if lower else policy
+
+
+def _with_left(result: ObjectiveResult, left: int) -> ObjectiveResult:
+    """Pods that may not go count in what is reached and in what can be."""
+    if not left or result.value is None:
+        return result
+    bound = None if result.bound is None else result.bound + left
+    return structs.replace(result, value=result.value + left, bound=bound)
 
 
 def _is_lower(most: int, present: int | None) -> bool:

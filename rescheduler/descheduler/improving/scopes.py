@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from rescheduler.descheduler.plugins.node_utilization import (
     LowNodeUtilizationArguments,
     is_of_interest,
 )
+from rescheduler.disruption.pod_kinds import counts_as_ready
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.pod import Pod
@@ -28,6 +29,7 @@ class PluginScope(NamedTuple):
     """``seen``: pods (indices) that the plugin looks at, evictable or not; ``movable``: those that it may move.
 
     ``per_node``: evictions from one node in one run (None: any number). ``victims``: those of descheduler's walk.
+    ``unready``: of those that it may move the ones that our own rules keep, since they are not Ready.
     """
 
     turn: PluginTurn
@@ -36,16 +38,19 @@ class PluginScope(NamedTuple):
     movable: frozenset[int]
     per_node: int | None
     victims: frozenset[int]
+    unready: frozenset[int]
 
     def narrowed(self, request: PlanRequest) -> PlanRequest:
         """The question where nobody else may move."""
         eligibility, pods = request.eligibility, self.turn.cycle.cluster.pods
+        movable = self.movable - self.unready
         told = {pod: _kept(pods[pod]) for pod in self.seen - self.movable}
+        told |= {pod: _unready(pods[pod]) for pod in self.unready}
         return replace(
             request,
             eligibility=with_changes(
                 eligibility,
-                movable=tuple(pod for pod in eligibility.movable if pod in self.movable),
+                movable=tuple(pod for pod in eligibility.movable if pod in movable),
                 refusals={**eligibility.refusals, **told},
                 limits=_within(eligibility.limits, self.per_node),
             ),
@@ -53,19 +58,30 @@ class PluginScope(NamedTuple):
 
 
 def scope_of(
-    cycle: Cycle, profile: DeschedulerProfile, plugin: EnabledPlugin, columns: Columns, victims: Collection[str]
+    cycle: Cycle,
+    profile: DeschedulerProfile,
+    plugin: EnabledPlugin,
+    columns: Columns,
+    victims: Collection[str],
+    may_be_unready: Callable[[Pod], bool],
 ) -> PluginScope:
-    """``cycle``: of which nothing was evicted; ``victims``: keys of those that the walk evicts for the plugin."""
+    """``cycle``: of which nothing was evicted; ``victims``: keys of those that the walk evicts for the plugin.
+
+    ``may_be_unready``: whether a pod may go although it is not Ready.
+    """
     evictor, fitting = tools_of(cycle, profile)
     turn = PluginTurn(cycle, plugin.name, profile.name, evictor, fitting)
-    seen, movable = set[int](), set[int]()
+    seen, movable, unready = set[int](), set[int](), set[int]()
     for node in turn.nodes:
         for pod in turn.pods_on(node):
             if not _is_looked_at(pod, plugin.arguments):
                 continue
-            seen.add(columns.pod_index[pod.key])
+            index = columns.pod_index[pod.key]
+            seen.add(index)
             if evictor.is_evictable(pod) and evictor.is_in_namespace(pod):
-                movable.add(columns.pod_index[pod.key])
+                movable.add(index)
+                if not counts_as_ready(pod) and not may_be_unready(pod):
+                    unready.add(index)
     return PluginScope(
         turn,
         plugin.arguments,
@@ -73,12 +89,17 @@ def scope_of(
         frozenset(movable),
         _per_node(plugin.arguments),
         frozenset(columns.pod_index[key] for key in victims),
+        frozenset(unready),
     )
 
 
 def _kept(pod: Pod) -> Refusal:
     reference = reference_to(pod)
     return Refusal("DefaultEvictor", f"{pod.key} is let alone by the policy's DefaultEvictor", pod=reference)
+
+
+def _unready(pod: Pod) -> Refusal:
+    return Refusal("NotReady", f"{pod.key} is not Ready (policy: disruption.notReady)", pod=reference_to(pod))
 
 
 def _is_looked_at(pod: Pod, arguments: DeschedulerArguments) -> bool:

@@ -29,6 +29,11 @@ _OF_OUTCOME: Final = {
 }
 
 
+def state_of(outcome: OutcomeKind) -> MoveState:
+    """How far a move has come of which this became."""
+    return _OF_OUTCOME[outcome]
+
+
 class MoveNews:
     """Of one plan; begin with ``planned``."""
 
@@ -51,7 +56,7 @@ class MoveNews:
             return
         self._states[pod] = state
         time = rfc3339(self._clock.now(), "milliseconds")
-        self._hear(MoveChange(time, pod, state, move.from_node, move.to_node, node, message))
+        self._hear(MoveChange(time, pod, state, move.from_node, move.destination, node, message))
 
     def learn(self, entries: Sequence[LedgerEntry]) -> None:
         """What was written down of evictions, of this plan's or of others'."""
@@ -74,7 +79,7 @@ class MoveNews:
     def ended(self, result: PlanResult) -> None:
         """What became of each; what was not told to be at rest is so now."""
         for move in result.moves:
-            state = _OF_OUTCOME[move.outcome]
+            state = state_of(move.outcome)
             if state is MoveState.UNKNOWN and self._states.get(move.pod) is MoveState.FAILED:
                 continue
             self.reached(move.pod, state, move.landed_on, move.message)

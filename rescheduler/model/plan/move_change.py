@@ -42,12 +42,15 @@ AT_REST: Final = frozenset({MoveState.SETTLED, MoveState.FAILED, MoveState.UNKNO
 
 
 class MoveChange(Struct, frozen=True, rename="camel"):
-    """A move has come further. ``time``: RFC 3339; ``node``: where the new pod is, None while it is nowhere."""
+    """A move has come further. ``time``: RFC 3339; ``node``: where the new pod is, None while it is nowhere.
+
+    ``to_node`` None: nobody makes it again.
+    """
 
     time: str
     pod: PodReference
     state: MoveState
     from_node: str
-    to_node: str
+    to_node: str | None
     node: str | None = None
     message: str = ""

@@ -106,7 +106,8 @@ class Move(Struct, frozen=True, rename="camel"):
     ``evict_first``: the pods of its wave leave before they arrive (pods on full nodes change places); written only
     where it is so. ``not_before``: until when ``run`` would hold it back in Execute (its ramp-up), RFC 3339; written
     only under ``run`` in another mode, and only where it would. ``landing``: the pod was chosen by somebody else's
-    rules, which promise no destination; ``to_node`` is then a prediction, the pod's own node where it has none.
+    rules, which promise no destination; ``to_node`` is then a prediction, the pod's own node where it has none (in
+    documents null where nobody makes it again).
     """
 
     pod: PodReference
@@ -124,6 +125,11 @@ class Move(Struct, frozen=True, rename="camel"):
     def has_destination(self) -> bool:
         """Whether the plan rests on the replacement coming to stand on ``to_node``."""
         return self.landing is UNSET
+
+    @property
+    def destination(self) -> str | None:
+        """Where its replacement is expected; None where nobody makes one."""
+        return None if self.landing is Landing.NO_REPLACEMENT else self.to_node
 
 
 class WaveMark(Struct, frozen=True, rename="camel"):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult, Refusal
 from rescheduler.report.cells import cause, plural, subject
 from rescheduler.report.plan.flows import Flow
-from rescheduler.report.plan.moves import why
+from rescheduler.report.plan.moves import destination, why
 
 MOST_MOVES = 3000
 FEW_MOVES = 60
@@ -51,7 +51,7 @@ def moves(plan: Plan | PlanResult) -> Listing | None:
         return None
     headings = ["Wave", "Pod", "From", "To", *_outcome_heading(plan), "Why"]
     rows = [
-        [move.wave, move.pod.key, move.from_node, move.to_node, *_outcome(move), why(move)]
+        [move.wave, move.pod.key, move.from_node, destination(move), *_outcome(move), why(move)]
         for move in plan.moves[:MOST_MOVES]
     ]
     count = len(plan.moves)

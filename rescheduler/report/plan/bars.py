@@ -133,8 +133,9 @@ def _state(node: Node) -> str:
 def _marks(plan: Plan | PlanResult | None) -> dict[str, str]:
     if plan is None:
         return {}
-    leaving = Counter(move.from_node for move in plan.moves)
-    arriving = Counter(move.to_node for move in plan.moves)
+    moves = [move for move in plan.moves if move.destination is not None]
+    leaving = Counter(move.from_node for move in moves)
+    arriving = Counter(move.to_node for move in moves)
     marks = {}
     for name in dict.fromkeys((*(item.node for item in plan.placements), *leaving, *arriving)):
         parts = [f"-{leaving[name]}"] * (name in leaving) + [f"+{arriving[name]}"] * (name in arriving)

@@ -49,8 +49,9 @@ def flows_of(plan: Plan | PlanResult) -> tuple[Flow, ...]:
 
 
 def _moved(plan: Plan | PlanResult) -> Iterator[Flow]:
+    """A finished pod holds no room, so that nothing moves when it goes."""
     for move in plan.moves:
-        if is_evicted(move):
+        if is_evicted(move) and move.destination is not None:
             yield Flow(move.pod, move.from_node, _target(move, move.to_node), move.wave, bool(move.evict_first))
 
 

@@ -24,6 +24,11 @@ def why(move: Move) -> str:
     return f"{move.reason} ({'; '.join(takes)})" if takes else move.reason
 
 
+def destination(move: Move) -> str:
+    """Where the pod is expected, in words."""
+    return move.destination or "nowhere"
+
+
 MOST_MOVES_SHOWN = 60
 MOST_WAVES_SHOWN = 20
 MOST_SURPRISES_SHOWN = 20
@@ -69,7 +74,7 @@ def _each(moves: Sequence[Move], *, wide: bool) -> RenderableType:
 
 
 def _move_row(move: Move, *, is_done: bool, wide: bool) -> list[object]:
-    row: list[object] = [move.wave, move.pod.key, move.from_node, move.to_node]
+    row: list[object] = [move.wave, move.pod.key, move.from_node, destination(move)]
     if is_done:
         row.append(_outcome(move) if isinstance(move, MoveOutcome) else "")
     row.append(move.reason if wide else why(move))
@@ -97,8 +102,8 @@ def _wave_name(wave: int, moves: Sequence[Move]) -> str:
 
 def _wave_row(wave: str, moves: Sequence[Move]) -> list[object]:
     first = moves[0]
-    origins, targets = ({getattr(move, end) for move in moves} for end in ("from_node", "to_node"))
-    example = f"{first.pod.key} from {first.from_node} to {first.to_node}"
+    origins, targets = {move.from_node for move in moves}, {move.destination for move in moves} - {None}
+    example = f"{first.pod.key} from {first.from_node} to {destination(first)}"
     return [wave, len(moves), plural(len(origins), "node"), plural(len(targets), "node"), example]
 
 

@@ -237,3 +237,71 @@ def test_a_prometheus_answer_stands_in_for_the_server(desk: Desk) -> None:
     usage = desk.file("answer.json", json.dumps(answer))
     scalar = json.loads(command(desk, "plan", "-o", "json", "--usage", usage).out)
     assert "wanted a vector" in scalar["objectives"][0]["message"]
+
+
+OLD = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+profiles:
+- name: p
+  pluginConfig:
+  - {name: DefaultEvictor, args: {minPodAge: 30m}}
+  - {name: PodLifeTime, args: {maxPodLifeTimeSeconds: 3600}}
+  plugins:
+    deschedule: {enabled: [PodLifeTime]}
+"""
+
+
+@pytest.mark.parametrize("improve", [(), ("--improve",)])
+@pytest.mark.parametrize(("at", "old"), [((), 0), (("--at", "+10m"), 0), (("--at", "+61m"), 3)])
+def test_pods_are_as_old_as_they_are_at_the_time_asked_for(
+    desk: Desk, at: tuple[str, ...], old: int, improve: tuple[str, ...]
+) -> None:
+    """What a plugin or DefaultEvictor asks of ages is judged as of then, and the plan says so."""
+    pods = [web(number) for number in range(3)]
+    for pod in pods:
+        pod["metadata"]["creationTimestamp"] = pod["status"]["startTime"] = "2027-01-15T12:00:00Z"
+    marks = {"annotations": {"rescheduler.dev/takenAt": "2027-01-15T12:00:00Z"}}
+    items = [*(node_object(name) for name in "abc"), *pods]
+    desk.file("cluster.json", json.dumps({"apiVersion": "v1", "kind": "List", "metadata": marks, "items": items}))
+    desk.file("d.yaml", OLD)
+    own = desk.file("own.yaml", f"{HEAD}disruption: {{workloads: {{maxUnavailable: 3}}}}\n")
+    plan = json.loads(command(desk, "plan", *at, *improve, "--policy", own, "-o", "json").out)
+    assert len(plan["moves"]) == old
+    assert plan["snapshot"]["takenAt"] == "2027-01-15T12:00:00Z"
+    assert any("planned as if it were 2027-01-15T1" in text for text in plan["warnings"]) is bool(at)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--yes"], "--improve is about a DeschedulerPolicy"),
+        (["--yes", "--policy", "d.yaml", "--objective", "MakeRoom"], "a DeschedulerPolicy brings its own plugins"),
+        (["--policy", "d.yaml"], "there is no terminal to ask on"),
+    ],
+)
+def test_what_apply_with_improve_cannot_do_is_wrong_use(desk: Desk, words: list[str], said: str) -> None:
+    """Exit 2 before any cluster is asked."""
+    found = [str(desk.folder / word) if word == "d.yaml" else word for word in words]
+    answer = desk.shell("apply", "--improve", *found)
+    assert (answer.code, said in answer.err) == (2, True), answer.err
+
+
+def test_a_reviewed_plan_with_finished_pods_needs_the_file_that_chose_them(desk: Desk) -> None:
+    """The form that ``plan --improve`` writes is read again; without the file nobody would evict them."""
+    failed = web(7)
+    failed["status"]["phase"] = "Failed"
+    desk.record(*(node_object(name) for name in "abc"), failed)
+    text = OLD.replace("minPodAge: 30m", "").replace("maxPodLifeTimeSeconds: 3600", "minPodLifetimeSeconds: 0")
+    desk.file("d.yaml", text.replace("PodLifeTime", "RemoveFailedPods"))
+    text = command(desk, "plan", "--improve", "-o", "json").out
+    (move,) = json.loads(text)["moves"]
+    assert (move["toNode"], move["landing"]) == (None, "NoReplacement")
+    plan = desk.file("plan.json", text)
+    answer = desk.shell("apply", "--yes", "--plan", plan)
+    assert (answer.code, "moves[0] is a finished pod that a DeschedulerPolicy removes" in answer.err) == (2, True)
+    assert desk.shell("diff", plan, plan).code == 0
+    shown = command(desk, "plan", "--improve")
+    assert (shown.code, "nowhere" in shown.out) == (0, True)
+    assert "nobody makes it again" in command(desk, "explain", "pod", "default/web-7", "--improve").out
+    assert command(desk, "plan", "--improve", "-o", "html").code == 0

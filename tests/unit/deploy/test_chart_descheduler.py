@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from rescheduler.cli.main import main
@@ -77,3 +78,21 @@ def test_without_the_value_nothing_of_it_is_there() -> None:
     objects = render()
     assert all("descheduler.yaml" not in item.get("data", {}) for item in of_kind(objects, "ConfigMap"))
     assert not any("descheduler" in word for word in pod_of(objects)["spec"]["containers"][0]["args"])
+
+
+@pytest.mark.parametrize(
+    ("asks", "is_granted"),
+    [
+        ({"metricsProviders": [{"source": "KubernetesMetrics"}]}, True),
+        ({"metricsCollector": {"enabled": True}}, True),
+        ({"metricsProviders": [{"source": "Prometheus", "prometheus": {"url": "http://p"}}]}, False),
+        ({}, False),
+    ],
+)
+def test_the_metrics_api_is_read_where_the_file_goes_by_it(asks: dict[str, Any], is_granted: bool) -> None:
+    """No value beside it needs to say so, and nothing is granted that it does not ask for."""
+    values = values_of_the_page()
+    values["deschedulerPolicy"] |= asks
+    roles = of_kind(render(values), "ClusterRole")
+    groups = {group for role in roles for rule in role["rules"] for group in rule["apiGroups"]}
+    assert ("metrics.k8s.io" in groups) is is_granted

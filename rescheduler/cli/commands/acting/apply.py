@@ -6,11 +6,10 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
-from rescheduler.cli.options import PlanFlags, Yes, with_options
+from rescheduler.cli.options import ImprovingFlags, Yes, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
@@ -28,13 +27,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rescheduler.cli.following.followers import Follower
+    from rescheduler.composition.given_policies import GivenFiles
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.plan.plan import Plan, PlanResult
     from rescheduler.policy.fields.policy import Policy
 
+    Confirm = Callable[[Plan, Cluster], bool]
+    CarryOut = Callable[[Confirm, Follower], PlanResult | None]
+
 
 @dataclass(frozen=True)
-class ApplyFlags(PlanFlags):
+class ApplyFlags(ImprovingFlags):
     """The options of ``plan``, and what carrying out needs besides."""
 
     plan: Annotated[
@@ -75,17 +78,16 @@ def apply(options: ApplyFlags) -> int:
 
     _refuse_what_cannot_be(options)
     files = given_files(options)
-    if files.theirs:
+    if files.theirs and not options.improve:
         from rescheduler.cli.descheduler_plan import applied
 
         return applied(options, files)
-    policy = own_policy_from(options)
-    reviewed = _reviewed_plan(options, policy)
+    carry_out = _improving(options, files) if options.improve else _planning(options)
     with shown_progress() as progress:
-        follower = _follower(options, progress)
+        follower = follower_of(options, progress)
         question = _Question(options, progress, follower)
         try:
-            result = _carried_out(options, policy, reviewed, question, follower)
+            result = carry_out(question.ask, follower)
         except ExecutionInterruptedError as stop:
             follower.close()
             _print_result(stop.result, question.cluster, options)
@@ -103,27 +105,61 @@ def apply(options: ApplyFlags) -> int:
     return NOT_EMPTY if options.exit_code and result.moves else DONE
 
 
-def _carried_out(
-    options: ApplyFlags, policy: Policy, reviewed: Plan | None, question: _Question, follower: Follower
-) -> PlanResult | None:
-    from rescheduler.composition.live import carrying_out
+def _planning(options: ApplyFlags) -> CarryOut:
+    """A plan for the policy's objectives, or a reviewed one. Raises PolicyError, UsageError."""
+    policy = own_policy_from(options)
+    reviewed = _reviewed_plan(options, policy)
 
-    predictions = predictions_from(options, policy, follower)
-    return carrying_out.apply(
-        cluster_options_from(options, predictions.config_maps),
-        policy,
-        schedulers=predictions.schedulers,
-        confirm=question.ask,
-        reviewed=reviewed,
-        selection=selection_from(options),
-        seed=options.seed,
-        timeout_seconds=options.timeout,
-        progress=follower,
-        hear_moves=follower.hear,
-    )
+    def carry_out(confirm: Confirm, follower: Follower) -> PlanResult | None:
+        from rescheduler.composition.live import carrying_out
+
+        predictions = predictions_from(options, policy, follower)
+        return carrying_out.apply(
+            cluster_options_from(options, predictions.config_maps),
+            policy,
+            schedulers=predictions.schedulers,
+            confirm=confirm,
+            reviewed=reviewed,
+            selection=selection_from(options),
+            seed=options.seed,
+            timeout_seconds=options.timeout,
+            progress=follower,
+            hear_moves=follower.hear,
+        )
+
+    return carry_out
 
 
-def _follower(options: ApplyFlags, progress: ShownProgress) -> Follower:
+def _improving(options: ApplyFlags, files: GivenFiles) -> CarryOut:
+    """A plan for the ends of a DeschedulerPolicy, or a reviewed one. Raises PolicyError, UsageError."""
+    from rescheduler.cli.descheduler_plan import given_with_ends
+
+    given = given_with_ends(options, files)
+    reviewed = _reviewed_plan(options, given.own)
+
+    def carry_out(confirm: Confirm, follower: Follower) -> PlanResult | None:
+        from rescheduler.composition.live import descheduling
+
+        predictions = predictions_from(given.beside, given.own, follower)
+        return descheduling.apply_improved(
+            cluster_options_from(options, predictions.config_maps),
+            given.written,
+            given.own,
+            confirm=confirm,
+            reviewed=reviewed,
+            selection=selection_from(options),
+            schedulers=predictions.schedulers,
+            seed=options.seed,
+            timeout_seconds=options.timeout,
+            recorded=given.answer,
+            progress=follower,
+            hear_moves=follower.hear,
+        )
+
+    return carry_out
+
+
+def follower_of(options: ApplyFlags, progress: ShownProgress) -> Follower:
     """How the plan is followed: for programs without a word beside what they asked for."""
     from rescheduler.cli.following import followers
 
@@ -141,7 +177,9 @@ def _print_result(result: PlanResult, cluster: Cluster | None, options: ApplyFla
     if not options.events:
         print_plan(result, cluster, options.output)
     elif options.output is OutputFormat.JSON:
-        write(msgspec.json.encode(result).decode() + "\n")
+        from rescheduler.report.documents import to_line
+
+        write(to_line(result))
     else:
         from rescheduler.report.plan.table import plan_report
 
@@ -216,6 +254,13 @@ def _reviewed_plan(options: ApplyFlags, policy: Policy) -> Plan | None:
     from rescheduler.policy.fields.policy import Guidance
 
     plan = read_plan_file(options.plan)
+    if not options.improve:
+        gone = next((number for number, move in enumerate(plan.moves) if move.destination is None), None)
+        if gone is not None:
+            raise UsageError(
+                f"{options.plan}: moves[{gone}] is a finished pod that a DeschedulerPolicy removes; add --improve and "
+                "--policy with its file"
+            )
     exchange = next((move for move in plan.moves if move.evict_first), None)
     if exchange is not None and policy.guidance is not Guidance.GUIDE:
         raise UsageError(

@@ -19,6 +19,7 @@ from rescheduler.cli.preparation import (
     own_policy_from,
     read_world,
     selection_from,
+    time_in,
 )
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import warn
@@ -156,7 +157,7 @@ def _plan_once(options: WhatIfFlags) -> int:
 
         cluster, schedulers = read_world(options, policy, progress)
         selection, earlier = selection_from(options), earlier_evictions(options, policy, cluster)
-        read, at = cluster, _time_in(cluster, options.at)
+        read, at = cluster, time_in(cluster, options.at)
         if at is not None:
             cluster, schedulers = planning.as_if_at(cluster, schedulers, at)
         given: dict[str, Any] = {"selection": selection, "schedulers": schedulers, "earlier": earlier}
@@ -180,8 +181,8 @@ def _plan_of_descheduler_policy(options: WhatIfFlags, files: GivenFiles) -> int:
     if files.theirs and (options.remove_node or options.add_node):
         raise UsageError("--remove-node and --add-node ask our own planner; leave the DeschedulerPolicy out")
     if not options.improve:
-        return foretold(options, files)
-    cluster, proposed = improved(options, files)[:2]
+        return foretold(options, files, options.at)
+    cluster, proposed = improved(options, files, options.at)[:2]
     return _told(options, proposed, cluster)
 
 
@@ -189,17 +190,6 @@ def _told(options: WhatIfFlags, proposed: Plan, cluster: Cluster) -> int:
     warn(proposed.warnings)
     print_plan(proposed, cluster, options.output)
     return NOT_EMPTY if options.exit_code and proposed.moves else DONE
-
-
-def _time_in(cluster: Cluster, at: MomentInTime | None) -> float | None:
-    """Seconds since the epoch. Raises ReschedulerError where a cluster tells no time to count from."""
-    if at is None or not at.is_relative:
-        return None if at is None else at.seconds
-    if not cluster.taken_at:
-        from rescheduler.extension_points import ReschedulerError
-
-        raise ReschedulerError("--at: the recording tells no time to count from; give one in RFC 3339")
-    return cluster.taken_at + at.seconds
 
 
 def _refuse_what_cannot_be(options: WhatIfFlags) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from rescheduler.composition.live.descheduling import ChosenVictims, executor_for
+from collections.abc import Callable
+from dataclasses import replace
+
+from rescheduler.composition.foretelling import improve
+from rescheduler.composition.live.descheduling import ChosenVictims, PlannedEnds, executor_for
 from rescheduler.composition.live.ledgers import Ledgers
-from rescheduler.descheduler.carrying_out.steps import plan_to_carry_out, told
+from rescheduler.descheduler.carrying_out.steps import plan_to_carry_out, tell_waiting, told
 from rescheduler.descheduler.foretelling import foretold_plan
 from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import read_descheduler_policy
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
-from rescheduler.extension_points import EvictionAnswer, no_progress
+from rescheduler.extension_points import NOTHING_EARLIER, EvictionAnswer, no_progress
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod_detail import ContainerDetail, PodDetail
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldResult
-from rescheduler.model.plan.plan import Landing, OutcomeKind
+from rescheduler.model.plan.move_change import MoveChange
+from rescheduler.model.plan.plan import Landing, OutcomeKind, Plan, PlanResult
 from rescheduler.policy.fields.policy import Guidance, Policy
 from rescheduler.scheduling.schedulers import DEFAULTS
 from tests.builders import cluster, node, pod, taint, workload
@@ -43,10 +49,17 @@ class Carried:
         seen = self.world.read()
         foretold = foretold_plan(seen, written, DEFAULTS, OwnRules(PREDICT))
         chosen = ChosenVictims(written, PREDICT, Selection(), DEFAULTS)
+        self.changes: list[MoveChange] = []
         executor = executor_for(
-            self.world, self.world.clock, chosen, 600.0, no_progress, Ledgers(self.store, None), "run"
-        )
+            self.world, self.world.clock, chosen, 600.0, no_progress, Ledgers(self.store, None), "run",
+            self.changes.append,
+        )  # fmt: skip
+        tell_waiting(foretold, self.changes.append, self.world.clock)
         self.result: ForetoldResult = told(foretold, executor.carry_out(plan_to_carry_out(foretold)))
+
+    def states(self, name: str) -> list[str]:
+        """How far the move of a pod came, step by step."""
+        return [change.state.value for change in self.changes if change.pod.name == name]
 
     @property
     def outcomes(self) -> dict[str, tuple[OutcomeKind, str | None]]:
@@ -134,3 +147,83 @@ def test_an_eviction_that_fails_stops_the_plan_and_is_told_of() -> None:
     assert done.outcomes == {"web-0": (OutcomeKind.REFUSED, None), "web-1": (OutcomeKind.NOT_ATTEMPTED, None)}
     assert done.world.evicted == []
     assert [event.pod for event in done.world.events if event.reason == "EvictionFailed"] == ["default/web-0"]
+
+
+def test_each_step_of_a_victim_is_told() -> None:
+    """As of every other plan; who would wait is dropped, and a finished pod has no replacement to tell of."""
+    done = Carried(tainted(node("b", cpu="1")), "RemovePodsViolatingNodeTaints")
+    steps = done.states("web-0")
+    assert (steps[0], steps[-1]) == ("planned", "settled")
+    assert "evicted" in steps
+    assert done.states("web-1") == ["planned", "dropped"]
+    failed = pod("web-0", node="a", owner="web", phase="Failed")
+    done = Carried(cluster(node("a"), node("b"), failed, workload("web", 1)), "RemoveFailedPods")
+    assert done.states("web-0") == ["planned", "permitted", "evicted", "settled"]
+    assert {change.to_node for change in done.changes} == {None}
+
+
+class CarriedForEnds:
+    """A plan for the ends of a file, carried out; ``disturb``: what happens between planning and acting."""
+
+    def __init__(
+        self, start: Cluster, plugin: str, arguments: str = "{}", disturb: Callable[[World], None] = lambda _: None
+    ) -> None:
+        written = read_descheduler_policy(POLICY.replace("PLUGIN", plugin).replace("ARGS", arguments), "d.yaml")
+        self.world = World(start)
+        self.store = PrivateLedger()
+        self.changes: list[MoveChange] = []
+        self.plan: Plan = improve(
+            self.world.read(), written, PREDICT, selection=Selection(), schedulers=DEFAULTS, earlier=NOTHING_EARLIER
+        )
+        disturb(self.world)
+        ends = PlannedEnds(written, PREDICT, Selection(), DEFAULTS)
+        executor = executor_for(
+            self.world, self.world.clock, ends, 600.0, no_progress, Ledgers(self.store, None), "run",
+            self.changes.append,
+        )  # fmt: skip
+        self.result: PlanResult = executor.carry_out(self.plan)
+
+
+def test_an_improved_plan_is_carried_out_with_finished_pods_first() -> None:
+    """In its waves, with the plugin's name in the ledger and on an Event; nobody comes back to its node."""
+    old = [pod(f"web-{number}", node="a", owner="web") for number in range(2)]
+    failed = pod("done-0", node="a", owner="done", phase="Failed")
+    world = cluster(
+        node("a"), node("b", cpu="8"), node("c", cpu="8"), *old, failed, workload("web", 2), workload("done", 1)
+    )
+    done = CarriedForEnds(world, "PodLifeTime", "{maxPodLifeTimeSeconds: 1}")
+    assert [(move.pod.name, move.wave) for move in done.plan.moves] == [("done-0", 1), ("web-0", 2), ("web-1", 3)]
+    first, *others = done.result.moves
+    assert (first.pod.name, first.wave, first.outcome, first.landed_on) == ("done-0", 1, OutcomeKind.LANDED, None)
+    assert [(move.pod.name, move.wave) for move in others] == [("web-0", 2), ("web-1", 3)]
+    assert sorted(move.landed_on or "" for move in others) == ["b", "c"]
+    assert done.world.evicted == ["done-0", "web-0", "web-1"]
+    assert {entry.objective for entry in done.store.read().ledger.entries} == {"PodLifeTime"}
+    assert [event.pod for event in done.world.events if event.reason == "PodLifeTime"] == [
+        "default/done-0", "default/web-0", "default/web-1",
+    ]  # fmt: skip
+    assert [change.state.value for change in done.changes if change.pod.name == "web-1"][-1] == "settled"
+
+
+def test_an_improved_plan_is_proven_anew_before_it_acts() -> None:
+    """Where the only destination went meanwhile nobody is evicted."""
+
+    def lose(world: World) -> None:
+        world.remove_node("b")
+
+    done = CarriedForEnds(tainted(node("b", cpu="8")), "RemovePodsViolatingNodeTaints", disturb=lose)
+    assert len(done.plan.moves) == 2
+    assert done.world.evicted == []
+    assert {move.outcome for move in done.result.moves} <= {OutcomeKind.NOT_ATTEMPTED, OutcomeKind.REFUSED}
+    assert done.result.message
+
+
+def test_pods_that_are_not_ready_go_where_their_state_was_the_reason() -> None:
+    """Planner, proof and gate agree about that."""
+    bad = pod("bad-0", node="a", owner="bad", is_ready=False)
+    other = pod("bad-1", node="b", owner="bad")
+    world = cluster(node("a"), node("b", cpu="8"), node("c", cpu="8"), bad, other, workload("bad", 2))
+    world = replace(world, pod_details={"default/bad-0": PodDetail(containers=(ContainerDetail(restart_count=9),))})
+    done = CarriedForEnds(world, "RemovePodsHavingTooManyRestarts", "{podRestartThreshold: 5}")
+    assert done.world.evicted == ["bad-0"]
+    assert [(move.outcome, move.landed_on) for move in done.result.moves] == [(OutcomeKind.LANDED, "c")]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.model.objects.annotations import DO_NOT_EVICT
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import (
     NodeAffinityRules,
@@ -18,12 +19,14 @@ from rescheduler.model.objects.constraints import (
     TopologySpreadConstraint,
 )
 from rescheduler.model.objects.measured_use import MeasuredUse, QueryAnswer
+from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.pod_detail import ContainerDetail, PodDetail
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.plan.foretold_plan import Landing
 from rescheduler.model.plan.plan import Plan, Status, Upstream
+from rescheduler.report.documents import to_data
 from tests.builders import cluster, node, pod, selector, taint, workload
-from tests.unit.descheduler.improving.improved import improved, landed, only, written
+from tests.unit.descheduler.improving.improved import PERMISSIVE, improved, landed, only, written
 
 LOW: dict[str, Any] = {"thresholds": {"cpu": 30}, "targetThresholds": {"cpu": 50}}
 
@@ -180,13 +183,76 @@ def test_victims_by_state_are_the_end_and_go_elsewhere(plugin: str, arguments: d
     assert only(plan).value == 0
 
 
-def test_finished_pods_are_named_and_no_moves() -> None:
-    """Nothing moves when they are removed."""
-    failed = structs.replace(pod("done", node="a", owner="job"), phase="Failed")
-    world = cluster(node("a"), node("b"), failed)
-    plan = improved(world, written("RemoveFailedPods", {"minPodLifetimeSeconds": 0}))
+def finished(name: str, phase: str = "Failed", **given: Any) -> Pod:
+    """A pod that has finished on node a."""
+    return structs.replace(pod(name, node="a", owner="job", **given), phase=phase)
+
+
+FAILED = written("RemoveFailedPods", {"minPodLifetimeSeconds": 0})
+
+
+def test_finished_pods_are_evictions_without_destination() -> None:
+    """In a first wave: descheduler's own victims, whose going moves nothing and disturbs nobody."""
+    world = cluster(node("a"), node("b"), finished("done"), finished("fine", "Succeeded"), pod("web", node="a"))
+    plan = improved(world, FAILED)
+    (move,) = plan.moves
+    assert (move.pod.name, move.from_node, move.destination, move.landing) == (
+        "done",
+        "a",
+        None,
+        Landing.NO_REPLACEMENT,
+    )
+    assert (move.wave, move.objective) == (1, "RemoveFailedPods")
+    assert to_data(plan)["moves"][0]["toNode"] is None
+    assert (only(plan).value, beside(plan).goal) == (0, 0)
+    by_age = improved(world, written("PodLifeTime", {"maxPodLifeTimeSeconds": 1, "states": ["Succeeded"]}))
+    assert [move.pod.name for move in by_age.moves] == ["fine"]
+
+
+def test_finished_pods_go_before_the_waves_of_others() -> None:
+    """Nobody waits for anything of theirs."""
+    old = [pod(f"old-{n}", node="a", owner="old") for n in range(2)]
+    world = cluster(node("a"), node("b"), *old, finished("done"), workload("old", 2))
+    plan = improved(world, written("PodLifeTime", {"maxPodLifeTimeSeconds": 1}))
+    assert [(move.pod.name, move.destination) for move in plan.moves if move.wave == 1] == [("done", None)]
+    assert {move.destination for move in plan.moves if move.wave > 1} == {"b"}
+    assert len(plan.moves) == 3
+
+
+def test_our_own_rules_and_limits_bind_finished_pods() -> None:
+    """What is left alone is refused with its rule and counts against the end; moves share the limits with them."""
+    kept = finished("kept", annotations={DO_NOT_EVICT: "true"})
+    world = cluster(node("a"), node("b"), kept, *(finished(f"done-{n}") for n in range(3)))
+    plan = improved(world, FAILED)
+    assert [move.pod.name for move in plan.moves] == ["done-0", "done-1", "done-2"]
+    assert [(refusal.rule, refusal.pod.name) for refusal in plan.refusals if refusal.pod] == [("DoNotEvict", "kept")]
+    assert (only(plan).value, only(plan).bound) == (1, 1)
+    for limit in ("maxEvictions", "maxEvictionsPerNode", "maxEvictionsPerNamespace"):
+        limited = improved(world, FAILED, f"limits: {{{limit}: 2}}")
+        assert [move.pod.name for move in limited.moves] == ["done-0", "done-1"]
+        assert [item.rule for item in limited.refusals if item.pod and item.pod.name == "done-2"] == ["CycleLimits"]
+        assert only(limited).value == 2
+    old = [pod(f"old-{n}", node="a", owner="old") for n in range(2)]
+    both = cluster(node("a"), node("b"), *old, finished("done"), workload("old", 2))
+    by_age = written("PodLifeTime", {"maxPodLifeTimeSeconds": 1}, maxNoOfPodsToEvictTotal=2)
+    assert len(improved(both, by_age).moves) == 2
+
+
+def test_pods_chosen_for_their_state_need_not_be_ready() -> None:
+    """Those that restart again and again hardly ever are; others that are not Ready stay, by our own rules."""
+    careful = PERMISSIVE.replace("notReady: Allow, ", "")
+    crashing = [
+        structs.replace(pod(f"bad-{n}", node="a", owner="bad"), is_ready=False, trouble="CrashLoopBackOff")
+        for n in range(2)
+    ]
+    world = cluster(node("a", taints=[taint("x")]), node("b"), *crashing, workload("bad", 2))
+    details = {"default/bad-0": PodDetail(containers=(ContainerDetail(restart_count=9),))}
+    world = replace(world, pod_details=details)
+    plan = improved(world, written("RemovePodsHavingTooManyRestarts", {"podRestartThreshold": 5}), careful)
+    assert [(move.pod.name, move.to_node) for move in plan.moves] == [("bad-0", "b")]
+    plan = improved(world, written("RemovePodsViolatingNodeTaints"), careful)
     assert plan.moves == ()
-    assert [(refusal.rule, refusal.pod.name) for refusal in plan.refusals if refusal.pod] == [("Finished", "done")]
+    assert {refusal.rule for refusal in plan.refusals} == {"NotReady"}
 
 
 def test_what_the_file_protects_and_limits_binds_us_too() -> None:
