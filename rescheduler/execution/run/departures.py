@@ -109,7 +109,8 @@ class Departures:
         for departure in self.all:
             groups[_group(departure)].append(departure)
         for (namespace, selector), departures in groups.items():
-            if only is None or _group(only) == (namespace, selector):
+            is_at_rest = all(item.is_over and item.is_ready for item in departures)
+            if not is_at_rest if only is None else _group(only) == (namespace, selector):
                 _match(departures, self._target.read_pods(namespace, selector))
 
     @property

@@ -37,6 +37,10 @@ class OwnVerdict:
         self._waiter = waiter
         self._session = session
         self._sent = sent
+        self.rule: str | None = None
+        """By which the gate refused last; None: it did not."""
+        self.is_crowded = False
+        """Whether the last objection was that others have taken a pod's room."""
         self._pod: PodReference | None = None
         self._given_at = float("-inf")
 
@@ -53,7 +57,8 @@ class OwnVerdict:
             return None
         self._session.look()
         objection = self.ask(move)
-        if objection is None and move.has_destination and not has_room(move, departures, self._fresh.now):
+        self.is_crowded = objection is None and move.has_destination and not has_room(move, departures, self._fresh.now)
+        if self.is_crowded:
             self._pod = None
             return f"{move.pod.key} finds no room on {move.to_node} any more; plan again"
         return objection
@@ -63,7 +68,7 @@ class OwnVerdict:
 
         A gate that thinks for long is believed only where a second look shows the very same.
         """
-        self._pod, judged = None, None
+        self._pod, judged, self.rule = None, None, None
         for _ in range(LOOKS):
             around = self._fresh.look_around(move)
             if self._fresh.look_age_seconds > OLDEST_LOOK_SECONDS:
@@ -73,6 +78,7 @@ class OwnVerdict:
             if around != judged or not self._is_young:
                 verdict = self._gate.permit([move], self._fresh.now, self._sent, self._session.ledger)[0]
                 if isinstance(verdict, Refusal):
+                    self.rule = verdict.rule
                     return f"{verdict.rule}: {verdict.message}"
                 judged, self._given_at = around, self._waiter.now
             if self._fresh.look_age_seconds <= OLDEST_LOOK_SECONDS and self._is_young:

@@ -8,10 +8,12 @@ import pytest
 
 from rescheduler.execution.guidance import guiding, room
 from rescheduler.execution.run.departures import EvictedPod
-from rescheduler.execution.run.waves import is_harmless
+from rescheduler.execution.run.segment_run import is_harmless
+from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm
-from tests.builders import cluster, node, pod, selector
+from rescheduler.model.plan.plan import PodReference
+from tests.builders import cluster, node, pod, selector, workload
 from tests.unit.execution.consolidation import emptying, sparse
 from tests.unit.execution.run.test_proving import by_room
 from tests.unit.execution.worlds import World, executor, plan_of
@@ -75,3 +77,51 @@ def test_waves_keep_their_size_where_the_scheduler_chooses_among_many(monkeypatc
     result = executor(world, proof=by_room).carry_out(plan)
     assert {move.outcome.value for move in result.moves} <= {"Landed", "LandedElsewhere"}
     assert len(reads) <= 4, "one wave: the beginning, what strayed, and the end"
+
+
+class SlowAnswers(World):
+    """The API server answers an eviction when the replacement works already."""
+
+    def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        """As any other, and late."""
+        answer = super().evict(pod, resource_version, dry_run=dry_run)
+        if not dry_run:
+            self.clock.sleep(3.0)
+        return answer
+
+
+def test_what_has_come_to_rest_before_it_is_waited_for_is_not_waited_for() -> None:
+    """A plan whose replacements are Ready at the first look goes on at once."""
+    start = sparse()
+    world = SlowAnswers(start)
+    result = executor(world).carry_out(emptying(start, ("n4", "n5"), in_a_wave=1))
+    assert result.message == ""
+    assert len(world.evicted) == 4
+    assert world.clock.monotonic() < 60
+
+
+def test_moves_that_need_nothing_of_each_other_do_not_wait_for_a_wave() -> None:
+    """The second wave has begun while the first one's replacement is not Ready yet."""
+    start = cluster(
+        *(node(f"n{number}", "4") for number in range(4)), pod("a-0", "1", node="n0", owner="a"),
+        pod("b-0", "1", node="n1", owner="b"), workload("a", 1), workload("b", 1),
+    )  # fmt: skip
+    world = World(start, startup_seconds=30.0)
+    plan = plan_of(start, [("a-0", "n2", 1), ("b-0", "n3", 2)], objective="SpreadLoad")
+    result = executor(world).carry_out(plan)
+    assert result.message == ""
+    assert world.evicted == ["a-0", "b-0"]
+    assert world.clock.monotonic() < 45, "both start up at once"
+
+
+def test_no_more_moves_are_on_their_way_than_the_policy_lets() -> None:
+    """A move counts until its replacement is Ready."""
+    start = cluster(
+        *(node(f"n{number}", "4") for number in range(4)), pod("a-0", "1", node="n0", owner="a"),
+        pod("b-0", "1", node="n1", owner="b"), workload("a", 1), workload("b", 1),
+    )  # fmt: skip
+    world = World(start, startup_seconds=30.0)
+    plan = plan_of(start, [("a-0", "n2", 1), ("b-0", "n3", 2)], objective="SpreadLoad")
+    executor(world, in_flight=1).carry_out(plan)
+    assert world.evicted == ["a-0", "b-0"]
+    assert world.clock.monotonic() > 60, "one starts up after the other"

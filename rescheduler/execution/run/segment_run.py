@@ -1,0 +1,383 @@
+"""Carries out what the core says for the moves of one segment, act after act, and tells it what came of each."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from rescheduler.execution.core import events as core
+from rescheduler.execution.core.move_state import UNDER_WAY, Order, RunRules, Stage, beginning
+from rescheduler.execution.core.step import step
+from rescheduler.execution.guidance.guiding import Guide
+from rescheduler.execution.guidance.hold_maker import HeldRoom, free_room, take
+from rescheduler.execution.guidance.holds import Holds
+from rescheduler.execution.ledger.ledger_session import LedgerSession
+from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of
+from rescheduler.execution.run.evicting import Evictor
+from rescheduler.execution.run.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster
+from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.run.own_verdict import OwnVerdict
+from rescheduler.execution.run.placing import Nominator
+from rescheduler.execution.run.settling import Settler
+from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.extension_points import ExecutionTarget
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.needs import needs_of, ranks_of
+from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference
+
+AT_ONCE: Final = frozenset({"WorkloadBudget", "StatefulSet", "PodDisruptionBudget", "Budget"})
+"""Rules of the gate that may forbid a move for a moment only, while pods of the same plan are on their way."""
+RECOUNT_SECONDS: Final = 5.0
+"""So long after a change of ours budgets may lag behind, and what they forbid is asked again."""
+AGAIN_SECONDS: Final = 0.25
+GLANCE_SECONDS: Final = 0.15
+"""While pods are being sent, those on their way are looked at so often."""
+LATE_SECONDS: Final = 2.0
+"""So long the first steps of a replacement are waited for before others' places are opened."""
+
+
+class Tools(NamedTuple):
+    """What acts are done with. ``sent``: pods that left or may have left; ``in_flight``: so many at once.
+
+    ``is_of_use``: whether a move still serves its purpose by the newest snapshot; the outcome of one that does not is
+    told.
+    """
+
+    target: ExecutionTarget
+    fresh: FreshCluster
+    waiter: Waiter
+    holds: Holds
+    settler: Settler
+    nominator: Nominator
+    outcomes: Outcomes
+    session: LedgerSession
+    verdict: OwnVerdict
+    evictor: Evictor
+    sent: list[PodReference]
+    in_flight: int
+    is_of_use: Callable[[Move], bool]
+
+
+class SegmentRun:
+    """The shell around the core: it has no will of its own.
+
+    ``guided``: those of the moves that are brought to their very nodes by shutting all others. ``frees_places``:
+    whether placeholders make way for the pods that they were made for.
+    """
+
+    def __init__(
+        self,
+        tools: Tools,
+        moves: Sequence[Move],
+        guided: Sequence[Move],
+        departures: Departures,
+        guide: Guide | None = None,
+        *,
+        frees_places: bool = True,
+    ) -> None:
+        self._tools = tools
+        self._moves = moves
+        self._guided = guided
+        self._guide = guide
+        self._departures = departures
+        self._frees_places = frees_places
+        needs = needs_of(moves, tools.fresh.now)
+        orders = (
+            Order(need, self._place_of(move), move in guided, rank)
+            for move, need, rank in zip(moves, needs, ranks_of(needs), strict=True)
+        )
+        self._rules = RunRules(tuple(orders), tools.in_flight)
+        self._state = beginning(self._rules)
+        self._of: dict[int, EvictedPod] = {}
+        self._sent_at: dict[int, float] = {}
+        self._asked: EvictedPod | None = None
+        self._back: list[HeldRoom] = []
+        self._own: list[HeldRoom] = []
+        self._has_news = False
+        self._looked_at = self._changed_at = float("-inf")
+
+    def _place_of(self, move: Move) -> str | None:
+        """Where nobody but this replacement may come while it looks for a node; None: there is room for others too.
+
+        Without guidance it is foretold for each replacement by itself where it goes.
+        """
+        if not self._tools.nominator.is_guided:
+            return move.pod.key
+        return move.to_node if move in self._guided or self._tools.holds.of(move.pod) is not None else None
+
+    def run(self) -> bool:
+        """Do all that may be done; False if pods landed in the way of others, and so not all was. Raises
+        PlanStoppedError, ClusterError, StoreError."""
+        for event in self._events():
+            self._glance(event)
+        return not self._state.is_closed
+
+    def only(self) -> EvictedPod:
+        """Evict the one pod, and leave it to others to look after it."""
+        events = self._events()
+        next(event for event in events if isinstance(event, core.Accepted))
+        return self._of[0]
+
+    def _events(self) -> Iterable[core.Event]:
+        """Acts in order, each followed by what it leads to."""
+        todo: deque[core.Action] = deque()
+        event: core.Event | None = core.Awake()
+        while True:
+            if event is not None:
+                self._has_news = False
+                self._state, more = step(self._rules, self._state, event, self._tools.waiter.now)
+                todo.extend(more)
+                yield event
+            if not todo:
+                return
+            try:
+                event = self._done(todo.popleft())
+            except BaseException:
+                for number, departure in self._of.items():
+                    if departure.failure is not None:
+                        self._learn(core.Broken(number))
+                self._learn(core.Halted())
+                raise
+
+    def _learn(self, event: core.Learned) -> None:
+        self._state, _ = step(self._rules, self._state, event, self._tools.waiter.now)
+
+    def _done(self, action: core.Action) -> core.Event | None:
+        """What came of one act; None: nothing that has to be known."""
+        evictor = self._tools.evictor
+        match action:
+            case core.Ask(number):
+                return self._ask(number)
+            case core.Write(number):
+                return self._written(evictor.write(number))
+            case core.Send(number):
+                return self._sent(evictor.send(number))
+            case core.Withdraw():
+                evictor.withdraw()
+            case core.GiveUp(number):
+                self._stop(number, OutcomeKind.REFUSED, evictor.give_up())
+            case core.Look(until):
+                self._look(until)
+                return core.Awake()
+            case core.Rest(until):
+                self._tools.waiter.pause(max(until - self._tools.waiter.now, 0.0))
+                return core.Awake()
+            case _:
+                self._lead(action)
+        return None
+
+    def _lead(self, action: core.Action) -> None:
+        """Open and shut ways."""
+        guide = self._guide
+        if guide is None:
+            return
+        match action:
+            case core.ShutAll():
+                fresh = self._tools.fresh
+                cluster = fresh.read() if self._departures.all else fresh.now
+                waiting = {self._moves[number].pod for number in self._waiting()}
+                guide.shut([pod_of(move, cluster) for move in self._guided if move.pod in waiting], cluster)
+            case core.OpenLane(lane):
+                guide.open(lane)
+            case core.ShutLane(lane):
+                guide.shut_again(lane)
+            case core.OpenAll():
+                guide.end()
+
+    def _waiting(self) -> list[int]:
+        return [number for number, stage in enumerate(self._state.stages) if stage is Stage.PLANNED]
+
+    def _ask(self, number: int) -> core.Event:
+        """Make way for a move, and get leave for it."""
+        tools, move = self._tools, self._moves[number]
+        if self._of and tools.fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
+            return core.Held(number)
+        pod = pod_of(move, tools.fresh.now)
+        selector = selector_of(pod, tools.fresh.now)
+        self._asked = EvictedPod(move, pod, selector, self._departures.known_before(pod, selector))
+        blocking = tools.holds.in_the_way(pod, move.to_node, tools.fresh.now) if self._frees_places else []
+        self._back = [hold for hold in blocking if tools.holds.stands(hold)]
+        tools.holds.remove(self._back)
+        hold, self._own = tools.holds.of(move.pod), []
+        if self._frees_places and hold is not None and (not hold.is_made_by_plan or can_preempt(pod, tools.fresh.now)):
+            # The replacement has to find its room free: kept out by its own placeholder it would go elsewhere, or
+            # throw others out. Only room that the plan made stays closed until the replacement is led into it.
+            tools.holds.release([move.pod])
+            self._own = [hold]
+        event = self._softened(number, tools.evictor.ask(number, move, pod))
+        if isinstance(event, core.Allowed) and not tools.is_of_use(move):
+            event = core.Dropped(number)
+        if not isinstance(event, core.Allowed):
+            self._keep_again()
+        return event
+
+    def _keep_again(self) -> None:
+        """Keep the room again that a move was given which does not start after all."""
+        self._tools.holds.set([*self._back, *self._own])
+        self._back = self._own = []
+
+    def _softened(self, number: int, event: core.Event) -> core.Event:
+        """A refusal that what was done here may explain, and that time or another look may end, is none yet."""
+        if not isinstance(event, core.Refused) or not self._of:
+            return event
+        tools = self._tools
+        if tools.verdict.rule in AT_ONCE and self._may_count_others(number):
+            return core.NotYet(number, tools.waiter.now + AGAIN_SECONDS, is_try=False)
+        return core.Held(number) if tools.verdict.is_crowded else event
+
+    def _may_count_others(self, number: int) -> bool:
+        """Whether moves of other waves are under way, beside which no wave was proven, or were until a moment ago."""
+        wave = self._moves[number].wave
+        is_beside = any(
+            self._moves[other].wave != wave and self._state.stages[other] in (*UNDER_WAY, Stage.READY)
+            for other in self._of
+        )
+        has_waited = any(self._moves[other].wave != wave for other in self._of)
+        return is_beside or (has_waited and self._tools.waiter.now - self._changed_at <= RECOUNT_SECONDS)
+
+    def _written(self, event: core.Event) -> core.Event:
+        if not isinstance(event, core.Written):
+            self._keep_again()
+        return event
+
+    def _sent(self, event: core.Event) -> core.Event:
+        """Note what was sent. Raises PlanStoppedError where nobody knows with what effect."""
+        tools = self._tools
+        if isinstance(event, core.Doubtful):
+            self._stop(event.move, OutcomeKind.UNKNOWN, tools.evictor.give_up())
+        if not isinstance(event, core.Accepted):
+            self._keep_again()
+            return event
+        departure = self._asked
+        assert departure is not None
+        move = departure.move
+        self._of[event.move], self._sent_at[event.move] = departure, tools.waiter.now
+        self._let_loose(event.move, departure)
+        self._departures.all.append(departure)
+        tools.sent.append(move.pod)
+        tools.evictor.in_flight = None
+        if tools.nominator.is_guided:
+            told = f"from {move.from_node}, to {move.to_node} if the scheduler agrees: {move.reason}"
+            tools.target.record(move.pod, "Moved", told)
+        if self._back:
+            tools.settler.look_after(departure)
+            tools.holds.set(self._back)
+        return event
+
+    def _stop(self, number: int, outcome: OutcomeKind, message: str) -> None:
+        self._tools.outcomes.of_move(self._moves[number], outcome, None, message)
+        raise PlanStoppedError(message)
+
+    def _glance(self, event: core.Event) -> None:
+        """After an eviction, see how the others stand; their replacements may have to be led."""
+        now = self._tools.waiter.now
+        if isinstance(event, core.Accepted) and now - self._looked_at > GLANCE_SECONDS:
+            self._looked_at = now
+            self._tools.settler.look()
+            self._observe()
+
+    def _look(self, until: float | None) -> None:
+        """Wait until one of the moves under way has got further, unless that was seen since it was asked for."""
+        self._observe()
+        if self._has_news:
+            return
+        tight = [number for number, item in self._of.items() if not item.is_over and self._is_waited_for(number)]
+        late = min((self._sent_at[number] + LATE_SECONDS for number in tight), default=None)
+        self._tools.settler.await_change(min((at for at in (until, late) if at is not None), default=None))
+        self._looked_at = self._tools.waiter.now
+        self._observe()
+
+    def _observe(self) -> None:
+        """Tell the core how far each move is, and note what has come to rest."""
+        tools = self._tools
+        ready = []
+        for number, departure in self._of.items():
+            self._let_loose(number, departure)
+            before, stage = self._state.stages[number], stage_of(departure)
+            if stage <= before:
+                continue
+            self._changed_at, self._has_news = tools.waiter.now, True
+            self._learn(core.Seen(number, stage))
+            if before < Stage.BOUND <= stage and not self._may_go_on(departure):
+                self._learn(core.Halted())
+            if stage is Stage.SETTLED:
+                tools.holds.release([departure.move.pod])
+                tools.settler.tell(departure)
+                ready.append(departure.move.pod)
+        if ready:
+            tools.session.landed(tools.outcomes.result(), ready)
+
+    def _let_loose(self, number: int, departure: EvictedPod) -> None:
+        """Do not wait for one that comes late; a StatefulSet makes its new pod when the old one is gone."""
+        if not self._is_waited_for(number):
+            return
+        owner = departure.pod.controller
+        is_slow = owner is None or owner.kind == "StatefulSet"
+        if is_slow or self._tools.waiter.now - self._sent_at[number] > LATE_SECONDS:
+            self._learn(core.Loose(number))
+
+    def _is_waited_for(self, number: int) -> bool:
+        """Whether others wait until this one has a node, and not for as long as it takes."""
+        return not self._rules.orders[number].is_led and number not in self._state.loose
+
+    def _may_go_on(self, departure: EvictedPod) -> bool:
+        """Whether a pod landed where it was expected, or is in nobody's way where it is."""
+        node = departure.landed_on
+        if node is None or node == departure.move.to_node or not departure.move.has_destination:
+            return True
+        is_closed = any(hold.pod is None for hold in self._tools.holds.on([node]))
+        return not is_closed and is_harmless(departure, self._moves, self._departures.all, self._tools.fresh.now)
+
+
+def stage_of(departure: EvictedPod) -> Stage:
+    """How far a look shows a move that was evicted."""
+    if departure.is_over and departure.is_ready:
+        return Stage.SETTLED
+    if departure.replacement is None:
+        return Stage.EVICTED
+    if departure.is_ready:
+        return Stage.READY
+    return Stage.REPLACED if departure.landed_on is None else Stage.BOUND
+
+
+def pod_of(move: Move, cluster: Cluster) -> Pod:
+    """The pod of a move in the newest snapshot. Raises PlanStoppedError where it is another by now."""
+    pod = cluster.pod_by_key.get(move.pod.key)
+    if pod is None or pod.uid != move.pod.uid:
+        raise PlanStoppedError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
+    return pod
+
+
+# Whether a wave may go on after one of its pods landed elsewhere than expected, or others' pods took room.
+
+
+def is_harmless(
+    departure: EvictedPod, wave: Iterable[Move], departures: Sequence[EvictedPod], cluster: Cluster
+) -> bool:
+    """Whether everybody of the wave who is expected on the node where this pod landed still finds room there.
+
+    Only for pods that stand in nobody's way but by their requests. ``cluster``: read before the wave, or amid it.
+    """
+    node = departure.landed_on
+    spec = departure.pod.spec
+    if node is None or node not in cluster.node_by_name or node == departure.move.from_node:
+        return False
+    if spec.affinity or spec.anti_affinity or spec.topology_spread or spec.host_ports:
+        return False
+    room = free_room(cluster, node)
+    for move in wave:
+        if move.to_node == node and move.pod.key in cluster.pod_by_key:
+            take(room, cluster.pod_by_key[move.pod.key].spec.requests)
+    for other in departures:
+        if other.landed_on == node != other.move.to_node:
+            take(room, other.pod.spec.requests)
+    return all(amount >= 0 for amount in room.values())
+
+
+def can_preempt(pod: Pod, cluster: Cluster) -> bool:
+    """Whether a new pod of this kind may throw a running one out when it finds no room."""
+    return pod.spec.preemption_policy != "Never" and any(
+        other.spec.priority < pod.spec.priority for other in cluster.pods if other.node_name and not other.is_finished
+    )
