@@ -20,7 +20,10 @@ class Allowed(NamedTuple):
 
 
 class NotYet(NamedTuple):
-    """A move is put off: by a budget or an API server that may say otherwise at ``due_at``. ``is_try``: that counts."""
+    """A move is put off: by a budget or an API server that may say otherwise at ``due_at``.
+
+    ``is_try``: that counts. Otherwise others under way are the reason, and it is due too when one of them is Ready.
+    """
 
     move: int
     due_at: float

@@ -67,7 +67,8 @@ class RunRules(NamedTuple):
 class RunState(NamedTuple):
     """``tries`` and ``due_at`` of each move: how often it was put off, and until when. ``at_hand``: the one that is
     being asked for, announced or sent. ``lane``: the one that is open. ``loose``: moves whose replacements others do
-    not wait for any more. ``is_closed``: nothing more is started.
+    not wait for any more. ``crowded``: those put off only because of others under way, and due at once when the
+    replacement of one of these works. ``is_closed``: nothing more is started.
     """
 
     stages: tuple[Stage, ...]
@@ -76,6 +77,7 @@ class RunState(NamedTuple):
     at_hand: int | None = None
     lane: str | None = None
     loose: frozenset[int] = frozenset()
+    crowded: frozenset[int] = frozenset()
     is_closed: bool = False
 
 

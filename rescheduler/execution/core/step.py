@@ -75,13 +75,22 @@ def _learned(state: RunState, event: Learned) -> RunState:
     match event:
         case Seen(move, stage):
             is_going = state.stages[move] in UNDER_WAY or state.stages[move] is Stage.READY
-            return _put(state, move, max(stage, state.stages[move])) if is_going else state
+            return _seen(state, move, stage) if is_going and stage > state.stages[move] else state
         case Loose(move):
             return state._replace(loose=state.loose | {move})
         case Broken(move):
             return _put(state, move, Stage.FAILED)._replace(is_closed=True)
         case Halted():
             return state._replace(is_closed=True)
+
+
+def _seen(state: RunState, move: int, stage: Stage) -> RunState:
+    """A move has got further; where it counts less now, what waited for that is due."""
+    state = _put(state, move, stage)
+    if stage < Stage.READY or not state.crowded:
+        return state
+    due_at = tuple(0.0 if number in state.crowded else at for number, at in enumerate(state.due_at))
+    return state._replace(due_at=due_at, crowded=frozenset())
 
 
 def _not_sent(rules: RunRules, state: RunState, event: NotSent, now: float) -> tuple[RunState, tuple[Action, ...]]:
@@ -146,8 +155,8 @@ def _next(rules: RunRules, state: RunState, now: float) -> tuple[RunState, tuple
 def _is_put_off(state: RunState, now: float) -> bool:
     """Whether the API server has put a move off: if it refuses in the end, nobody shall have moved for nothing."""
     return any(
-        stage is Stage.PLANNED and tries and due_at > now
-        for stage, tries, due_at in zip(state.stages, state.tries, state.due_at, strict=True)
+        stage is Stage.PLANNED and state.tries[move] and state.due_at[move] > now and move not in state.crowded
+        for move, stage in enumerate(state.stages)
     )
 
 
@@ -174,7 +183,10 @@ def _put_off(
     if tries >= rules.attempts or state.is_closed:
         return _given_up(rules, state, move, now)
     state = _put(state, move, Stage.PLANNED)._replace(
-        at_hand=None, tries=_with(state.tries, move, tries), due_at=_with(state.due_at, move, due_at)
+        at_hand=None,
+        tries=_with(state.tries, move, tries),
+        due_at=_with(state.due_at, move, due_at),
+        crowded=state.crowded - {move} if is_try else state.crowded | {move},
     )
     return _next(rules, state, now)
 

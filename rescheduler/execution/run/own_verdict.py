@@ -21,6 +21,8 @@ OLDEST_LOOK_SECONDS: Final = 1.0
 """What the gate goes by was asked for no longer ago than this when its verdict begins to hold."""
 LOOKS: Final = 3
 """So often it is looked around anew where looks take too long, or what they show changes while the gate thinks."""
+BUDGET_RULE: Final = "Budget"
+"""The gate's rule that counts by the ledger alone."""
 
 
 class OwnVerdict:
@@ -49,7 +51,7 @@ class OwnVerdict:
 
         ``departures``: the wave's pods that left before. Raises PlanStoppedError, ClusterError.
         """
-        self._waiter.check_time()
+        self._waiter.check()
         if self._fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
             self._fresh.read()
             self._fresh.require_fast()
@@ -88,6 +90,14 @@ class OwnVerdict:
             f"the API server took over {OLDEST_LOOK_SECONDS:g} s for each look at what {move.pod.key} depends on, or "
             "it changed each time; apply again to go on"
         )
+
+    def is_full(self, move: Move) -> bool:
+        """Whether a budget of the policy leaves a move no room by what is known already, for which nothing is asked.
+
+        That may only put a move off.
+        """
+        verdict = self._gate.permit([move], self._fresh.now, self._sent, self._session.ledger)[0]
+        return isinstance(verdict, Refusal) and verdict.rule == BUDGET_RULE
 
     @property
     def _is_young(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -10,12 +10,13 @@ from rescheduler.execution.core import events as core
 from rescheduler.execution.core.move_state import UNDER_WAY, Order, RunRules, Stage, beginning
 from rescheduler.execution.core.step import step
 from rescheduler.execution.guidance.guiding import Guide
-from rescheduler.execution.guidance.hold_maker import HeldRoom, free_room, take
+from rescheduler.execution.guidance.hold_maker import free_room, take
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of
-from rescheduler.execution.run.evicting import Evictor
+from rescheduler.execution.run.evicting import ATTEMPTS, Evictor
 from rescheduler.execution.run.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster
+from rescheduler.execution.run.making_way import Way
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.own_verdict import OwnVerdict
 from rescheduler.execution.run.placing import Nominator
@@ -32,6 +33,7 @@ AT_ONCE: Final = frozenset({"WorkloadBudget", "StatefulSet", "PodDisruptionBudge
 RECOUNT_SECONDS: Final = 5.0
 """So long after a change of ours budgets may lag behind, and what they forbid is asked again."""
 AGAIN_SECONDS: Final = 0.25
+"""After which that is done first; twice as long each time, and at once when one of those under way is Ready."""
 GLANCE_SECONDS: Final = 0.15
 """While pods are being sent, those on their way are looked at so often."""
 LATE_SECONDS: Final = 2.0
@@ -88,13 +90,13 @@ class SegmentRun:
             Order(need, self._place_of(move), move in guided, rank)
             for move, need, rank in zip(moves, needs, ranks_of(needs), strict=True)
         )
-        self._rules = RunRules(tuple(orders), tools.in_flight)
+        self._rules = RunRules(tuple(orders), tools.in_flight, ATTEMPTS)
         self._state = beginning(self._rules)
         self._of: dict[int, EvictedPod] = {}
         self._sent_at: dict[int, float] = {}
         self._asked: EvictedPod | None = None
-        self._back: list[HeldRoom] = []
-        self._own: list[HeldRoom] = []
+        self._put_off: Counter[int] = Counter()
+        self._way = Way(tools.holds)
         self._has_news = False
         self._looked_at = self._changed_at = float("-inf")
 
@@ -151,11 +153,13 @@ class SegmentRun:
             case core.Ask(number):
                 return self._ask(number)
             case core.Write(number):
+                self._open_way()
                 return self._written(evictor.write(number))
             case core.Send(number):
                 return self._sent(evictor.send(number))
             case core.Withdraw():
                 evictor.withdraw()
+                self._way.shut_again()
             case core.GiveUp(number):
                 self._stop(number, OutcomeKind.REFUSED, evictor.give_up())
             case core.Look(until):
@@ -190,56 +194,55 @@ class SegmentRun:
         return [number for number, stage in enumerate(self._state.stages) if stage is Stage.PLANNED]
 
     def _ask(self, number: int) -> core.Event:
-        """Make way for a move, and get leave for it."""
+        """Get leave for a move."""
         tools, move = self._tools, self._moves[number]
         if self._of and tools.fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
             return core.Held(number)
+        if self._is_beside(number) and tools.verdict.is_full(move):
+            return self._crowded(number)
         pod = pod_of(move, tools.fresh.now)
         selector = selector_of(pod, tools.fresh.now)
         self._asked = EvictedPod(move, pod, selector, self._departures.known_before(pod, selector))
-        blocking = tools.holds.in_the_way(pod, move.to_node, tools.fresh.now) if self._frees_places else []
-        self._back = [hold for hold in blocking if tools.holds.stands(hold)]
-        tools.holds.remove(self._back)
-        hold, self._own = tools.holds.of(move.pod), []
-        if self._frees_places and hold is not None and (not hold.is_made_by_plan or can_preempt(pod, tools.fresh.now)):
-            # The replacement has to find its room free: kept out by its own placeholder it would go elsewhere, or
-            # throw others out. Only room that the plan made stays closed until the replacement is led into it.
-            tools.holds.release([move.pod])
-            self._own = [hold]
         event = self._softened(number, tools.evictor.ask(number, move, pod))
-        if isinstance(event, core.Allowed) and not tools.is_of_use(move):
-            event = core.Dropped(number)
-        if not isinstance(event, core.Allowed):
-            self._keep_again()
-        return event
+        return core.Dropped(number) if isinstance(event, core.Allowed) and not tools.is_of_use(move) else event
 
-    def _keep_again(self) -> None:
-        """Keep the room again that a move was given which does not start after all."""
-        self._tools.holds.set([*self._back, *self._own])
-        self._back = self._own = []
+    def _open_way(self) -> None:
+        """Open the room that the replacement is to find, once its pod has leave to go."""
+        assert self._asked is not None
+        if self._frees_places:
+            self._way.open(self._asked.move, self._asked.pod, self._tools.fresh.now)
 
     def _softened(self, number: int, event: core.Event) -> core.Event:
         """A refusal that what was done here may explain, and that time or another look may end, is none yet."""
         if not isinstance(event, core.Refused) or not self._of:
             return event
-        tools = self._tools
-        if tools.verdict.rule in AT_ONCE and self._may_count_others(number):
-            return core.NotYet(number, tools.waiter.now + AGAIN_SECONDS, is_try=False)
-        return core.Held(number) if tools.verdict.is_crowded else event
+        verdict = self._tools.verdict
+        if verdict.rule in AT_ONCE and self._may_count_others(number):
+            return self._crowded(number)
+        return core.Held(number) if verdict.is_crowded else event
+
+    def _crowded(self, number: int) -> core.Event:
+        """Put a move off while others are in its way, for longer each time."""
+        pause = min(AGAIN_SECONDS * 2.0 ** self._put_off[number], RECOUNT_SECONDS)
+        self._put_off[number] += 1
+        return core.NotYet(number, self._tools.waiter.now + pause, is_try=False)
 
     def _may_count_others(self, number: int) -> bool:
         """Whether moves of other waves are under way, beside which no wave was proven, or were until a moment ago."""
         wave = self._moves[number].wave
-        is_beside = any(
-            self._moves[other].wave != wave and self._state.stages[other] in (*UNDER_WAY, Stage.READY)
-            for other in self._of
-        )
         has_waited = any(self._moves[other].wave != wave for other in self._of)
-        return is_beside or (has_waited and self._tools.waiter.now - self._changed_at <= RECOUNT_SECONDS)
+        is_recent = self._tools.waiter.now - self._changed_at <= RECOUNT_SECONDS
+        return self._is_beside(number) or (has_waited and is_recent)
+
+    def _is_beside(self, number: int) -> bool:
+        """Whether moves of other waves are under way."""
+        wave = self._moves[number].wave
+        under_way = (*UNDER_WAY, Stage.READY)
+        return any(self._moves[other].wave != wave and self._state.stages[other] in under_way for other in self._of)
 
     def _written(self, event: core.Event) -> core.Event:
         if not isinstance(event, core.Written):
-            self._keep_again()
+            self._way.shut_again()
         return event
 
     def _sent(self, event: core.Event) -> core.Event:
@@ -248,7 +251,7 @@ class SegmentRun:
         if isinstance(event, core.Doubtful):
             self._stop(event.move, OutcomeKind.UNKNOWN, tools.evictor.give_up())
         if not isinstance(event, core.Accepted):
-            self._keep_again()
+            self._way.shut_again()
             return event
         departure = self._asked
         assert departure is not None
@@ -261,9 +264,9 @@ class SegmentRun:
         if tools.nominator.is_guided:
             told = f"from {move.from_node}, to {move.to_node} if the scheduler agrees: {move.reason}"
             tools.target.record(move.pod, "Moved", told)
-        if self._back:
+        if self._way.is_open_to_others:
             tools.settler.look_after(departure)
-            tools.holds.set(self._back)
+            self._way.close()
         return event
 
     def _stop(self, number: int, outcome: OutcomeKind, message: str) -> None:
@@ -374,10 +377,3 @@ def is_harmless(
         if other.landed_on == node != other.move.to_node:
             take(room, other.pod.spec.requests)
     return all(amount >= 0 for amount in room.values())
-
-
-def can_preempt(pod: Pod, cluster: Cluster) -> bool:
-    """Whether a new pod of this kind may throw a running one out when it finds no room."""
-    return pod.spec.preemption_policy != "Never" and any(
-        other.spec.priority < pod.spec.priority for other in cluster.pods if other.node_name and not other.is_finished
-    )

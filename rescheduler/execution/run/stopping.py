@@ -66,6 +66,11 @@ class Waiter:
                 f"the server asks to wait {seconds:.0f} s, more than the plan's time allows; {self._advice}"
             )
 
+    def check(self) -> None:
+        """Keep up between two steps that wait for nothing; raises PlanStoppedError when the plan is to end."""
+        self._keep_up()
+        self.check_time()
+
     def check_time(self) -> None:
         """Raise PlanStoppedError when the plan's time is over."""
         if self._clock.monotonic() >= self._ends_at:
