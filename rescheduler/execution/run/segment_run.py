@@ -13,7 +13,7 @@ from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.guidance.hold_maker import free_room, take
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.ledger.ledger_session import LedgerSession
-from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of
+from rescheduler.execution.run.departures import Departures, EvictedPod, known_before, selector_of
 from rescheduler.execution.run.evicting import ATTEMPTS, Evictor
 from rescheduler.execution.run.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster
 from rescheduler.execution.run.making_way import Way
@@ -201,9 +201,9 @@ class SegmentRun:
         if self._is_beside(number) and tools.verdict.is_full(move):
             return self._crowded(number)
         pod = pod_of(move, tools.fresh.now)
-        selector = selector_of(pod, tools.fresh.now)
-        self._asked = EvictedPod(move, pod, selector, self._departures.known_before(pod, selector))
         event = self._softened(number, tools.evictor.ask(number, move, pod))
+        around = tools.fresh.now
+        self._asked = EvictedPod(move, pod, selector_of(pod, around), known_before(pod, around))
         return core.Dropped(number) if isinstance(event, core.Allowed) and not tools.is_of_use(move) else event
 
     def _open_way(self) -> None:

@@ -15,6 +15,7 @@ from rescheduler.execution.run import evicting
 from rescheduler.execution.run.evicting import Evictor
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.own_verdict import OwnVerdict
+from rescheduler.execution.run.segment_run import SegmentRun
 from rescheduler.extension_points import EvictionAnswer, StoreError
 from rescheduler.model.daemon import ledger_changes
 from rescheduler.model.daemon.ledger import Ledger
@@ -136,6 +137,16 @@ def _impatient(original: Any) -> Any:
     return answered
 
 
+def _waiting_for_more(_: Any) -> Any:
+    """Whatever has been seen, the next change is waited for."""
+
+    def look(self: SegmentRun, until: float | None) -> None:
+        self._tools.settler.await_change(until)
+        self._observe()
+
+    return look
+
+
 def _without_switch(original: Any) -> Any:
     def init(self: rounds.RoundRunner, world: rounds.RoundContext, *rest: Any, **named: Any) -> None:
         original(self, replace(world, stopped=lambda: None), *rest, **named)
@@ -226,5 +237,10 @@ BUGS: Final = (
             changed(rounds, "PolicyGate", _confirmed),
         ),
         top="mode: DryRun",
+    ),
+    SeededBug(
+        "waits for what came", "a change that was seen already is waited for", ("L5",),
+        changed(SegmentRun, "_look", _waiting_for_more), policy="workloads: {maxUnavailable: 90%}",
+        settings={**CALM, "malice": 0.0, "forced": (("evict", "slow"),) * 40},
     ),
 )  # fmt: skip
