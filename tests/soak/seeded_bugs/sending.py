@@ -241,6 +241,6 @@ BUGS: Final = (
     SeededBug(
         "waits for what came", "a change that was seen already is waited for", ("L5",),
         changed(SegmentRun, "_look", _waiting_for_more), policy="workloads: {maxUnavailable: 90%}",
-        settings={**CALM, "malice": 0.0, "forced": (("evict", "slow"),) * 40},
+        settings={**CALM, "forced": (("evict", "slow"),) * 60},
     ),
 )  # fmt: skip

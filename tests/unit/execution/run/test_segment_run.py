@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,13 +12,15 @@ from rescheduler.execution.guidance import guiding, room
 from rescheduler.execution.run.departures import EvictedPod
 from rescheduler.execution.run.segment_run import is_harmless
 from rescheduler.extension_points import EvictionAnswer
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, PodReference, Refusal
 from tests.builders import cluster, node, pod, selector, workload
 from tests.unit.execution.consolidation import emptying, sparse
 from tests.unit.execution.run.test_proving import by_room
-from tests.unit.execution.worlds import World, executor, plan_of
+from tests.unit.execution.worlds import AllowAll, World, executor, plan_of
 
 
 def scene(**fields: Any) -> Cluster:
@@ -125,3 +129,43 @@ def test_no_more_moves_are_on_their_way_than_the_policy_lets() -> None:
     executor(world, in_flight=1).carry_out(plan)
     assert world.evicted == ["a-0", "b-0"]
     assert world.clock.monotonic() > 60, "one starts up after the other"
+
+
+class OneAtATime(AllowAll):
+    """A gate whose budget lets one pod move at a time, by a rule; ``seconds``: so long one counts."""
+
+    def __init__(self, world: World, rule: str, seconds: float) -> None:
+        super().__init__()
+        self._world = world
+        self._rule = rule
+        self._seconds = seconds
+
+    def permit(
+        self, moves: Sequence[Move], cluster: Cluster, sent: Sequence[PodReference], ledger: Ledger = EMPTY_LEDGER
+    ) -> list[Permit | Refusal]:
+        """No to all while one is on its way."""
+        since = next((write.at for write in self._world.writes if write.resource == "pods/eviction"), None)
+        if since is None or self._world.clock.now() > since + self._seconds:
+            return super().permit(moves, cluster, sent, ledger)
+        return [Refusal(self._rule, "lets one go at a time", pod=move.pod) for move in moves]
+
+
+@pytest.mark.parametrize(("rule", "most"), [("Budget", 6), ("PodDisruptionBudget", 16)])
+def test_what_a_budget_holds_back_is_not_asked_for_again_and_again(rule: str, most: int) -> None:
+    """Half a minute until the replacement is Ready; its room stays kept meanwhile, and the move follows at once."""
+    start = cluster(
+        *(node(f"n{number}", "4") for number in range(4)), pod("a-0", "1", node="n0", owner="a"),
+        pod("b-0", "1", node="n1", owner="b"), workload("a", 1), workload("b", 1),
+    )  # fmt: skip
+    world = World(start, startup_seconds=30.0)
+    looks: list[str] = []
+    look = world.read_vicinity
+    world.read_vicinity = lambda move, known: (looks.append(move.pod.name), look(move, known))[1]  # type: ignore[method-assign, func-returns-value]
+    plan = plan_of(start, [("a-0", "n2", 1), ("b-0", "n3", 2)], objective="SpreadLoad")
+    result = executor(world, gate=OneAtATime(world, rule, 30.0)).carry_out(plan)
+    assert result.message == ""
+    assert world.evicted == ["a-0", "b-0"]
+    assert len(looks) <= most
+    made = Counter(write.name for write in world.writes if (write.verb, write.resource) == ("create", "jobs"))
+    assert max(made.values()) <= 2
+    assert world.clock.monotonic() < 70
