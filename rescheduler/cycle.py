@@ -13,6 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace as with_changes
 
 from rescheduler.checker.checker import check_plan, check_rest
+from rescheduler.checker.needs import check_needs
 from rescheduler.checker.recounts.recounts import Recount, recounts_of
 from rescheduler.costs.node_prices import node_prices, price_warnings
 from rescheduler.costs.plan_cost import plan_cost
@@ -31,6 +32,7 @@ from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility, Selection
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
+from rescheduler.model.plan.needs import needs_of
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.model.usage.usage import UsageWindows
@@ -214,10 +216,12 @@ def _observed(policy: Policy, load: UsageWindows | None, columns: Columns) -> Ob
 def prove_rest(
     cluster: Cluster, plan: Plan, policy: Policy, selection: Selection, schedulers: Schedulers = DEFAULTS
 ) -> Sequence[str]:
-    """What speaks against the rest of a plan on a fresh snapshot; empty: it still holds.
+    """What speaks against the rest of a plan on a fresh snapshot; empty: it still holds, in every order it allows.
 
     Whether workloads are at rest is the gate's question: it knows which of the instability is this plan's own.
     """
     cluster = schedulers.configured(without_leaving_taints(cluster))
     eligibility = decide_eligibility(cluster, with_unrest(policy), selection, schedulers.names)
-    return [item.message for item in check_rest(cluster, plan, eligibility, schedulers.rules(cluster))]
+    found = check_rest(cluster, plan, eligibility, schedulers.rules(cluster))
+    needs = check_needs(cluster, plan, needs_of(plan.moves, cluster), eligibility)
+    return [item.message for item in (*found, *needs)]

@@ -213,6 +213,10 @@ class ExecutionTarget(Protocol):
     def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
         """The pods of one namespace that a selector matches (None: all), as they stand now."""
 
+    def read_lists(self, asked: Sequence[tuple[str, LabelSelector | None]]) -> Sequence[Sequence[Pod]]:
+        """The same for several namespaces and selectors, in their order."""
+        return [self.read_pods(namespace, selector) for namespace, selector in asked]
+
     def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
         """What one move depends on as it stands now, by narrow live reads; ``cluster``: the newest snapshot.
 

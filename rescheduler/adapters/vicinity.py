@@ -55,10 +55,11 @@ def read_vicinity(
     namespace, name = move.pod.namespace, move.pod.name
     before = cluster.pod_by_key.get(move.pod.key)
     owners = () if before is None else owners_of(cluster, before)
-    pod, budgets, on_destination, *objects = together(
+    pod, budgets, on_origin, on_destination, *objects = together(
         [
             lambda: reads.read_pod(namespace, name),
             lambda: reads.budgets_in(namespace),
+            lambda: reads.pods_on(move.from_node),
             lambda: reads.pods_on(move.to_node),
             lambda: reads.read_node(move.from_node),
             lambda: reads.read_node(move.to_node),
@@ -67,7 +68,7 @@ def read_vicinity(
     )
     selectors = () if pod is None else counted_with(cluster, pod, tuple(budgets))
     lists = together([partial(reads.read_pods, namespace, selector) for selector in selectors])
-    pods = {item.key: item for found in (on_destination, *lists) for item in found}
+    pods = {item.key: item for found in (on_origin, on_destination, *lists) for item in found}
     if pod is None:
         pods.pop(move.pod.key, None)
     elif move.pod.key not in pods:

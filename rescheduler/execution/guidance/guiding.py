@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rescheduler.execution.guidance.hold_maker import HeldRoom, HoldMaker, fits, free_room, held_by, take
@@ -27,14 +27,16 @@ class Guide:
         self._maker = maker
         self._shut: dict[str, list[HeldRoom]] = {}
 
-    def shut(self, pods: Sequence[Pod], cluster: Cluster) -> int:
-        """Leave no room for these pods anywhere; the number of nodes if they are too many, and nothing is done."""
+    def too_many(self, pods: Sequence[Pod], cluster: Cluster) -> int:
+        """How many nodes would have to be shut for these pods, if they are more than are shut; else 0."""
+        number = len(open_nodes(pods, cluster, self._holds))
+        return number if number > MOST_SHUT else 0
+
+    def shut(self, pods: Sequence[Pod], cluster: Cluster) -> None:
+        """Leave no room for these pods anywhere."""
         nodes = open_nodes(pods, cluster, self._holds)
-        if len(nodes) > MOST_SHUT:
-            return len(nodes)
         self._shut = {node: self._maker.closing(node, self._maker.full) for node in nodes}
         self._holds.set([hold for holds in self._shut.values() for hold in holds])
-        return 0
 
     def open(self, node: str) -> None:
         """Let pods come to one node."""
@@ -79,12 +81,4 @@ def open_nodes(pods: Sequence[Pod], cluster: Cluster, holds: Holds) -> list[str]
             take(room, hold.request.requests)
         if may_receive(node, pods) and any(fits(room, requests) for requests in kinds):
             found.append(node.name)
-    return found
-
-
-def by_destination(moves: Iterable[Move]) -> dict[str, list[Move]]:
-    """Moves by the node they lead to, in order."""
-    found: dict[str, list[Move]] = {}
-    for move in moves:
-        found.setdefault(move.to_node, []).append(move)
     return found

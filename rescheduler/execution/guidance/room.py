@@ -1,4 +1,4 @@
-"""Keeps the room that a plan needs kept: nodes closed for the whole plan, destinations when their wave comes."""
+"""Keeps the room that a plan needs kept: nodes closed for the whole plan, destinations when their segment comes."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class RoomKeeper:
         self._plan = plan
         self._support = support
         self._closed: frozenset[str] = frozenset()
-        self._of_wave: list[HeldRoom] = []
+        self._of_segment: list[HeldRoom] = []
 
     def begin(self, rest: Plan, emptied: Sequence[str], cluster: Cluster) -> None:
         """Keep what has to be kept before the first eviction. Raises ClusterError, PlanStoppedError."""
@@ -124,22 +124,21 @@ class RoomKeeper:
             kept += needed_holds(rest, cluster, self.maker, rest.moves if is_small else ())
         self._holds.set(kept)
 
-    def before_wave(self, rest: Plan, cluster: Cluster) -> None:
-        """Keep what the first wave of the rest needs, and what it makes for later ones."""
+    def before_segment(self, rest: Plan, moves: Sequence[Move], cluster: Cluster) -> None:
+        """Keep what the first segment of the rest needs, and what it makes for later ones."""
         if not self._support.has_placeholders:
             return
-        wave = [move for move in rest.moves if move.wave == 1]
-        self._holds.set(self._destinations(rest, wave, cluster))
-        for node, leavers in leavers_by_node(wave, cluster).items():
+        self._holds.set(self._destinations(rest, moves, cluster))
+        for node, leavers in leavers_by_node(moves, cluster).items():
             if node not in self._closed:
                 request = enough_to_close(node, leavers, cluster, beside=self._holds.on([node]))
-                self._of_wave += self.maker.closing(node, request) if request else []
-        self._holds.set(self._of_wave)
+                self._of_segment += self.maker.closing(node, request) if request else []
+        self._holds.set(self._of_segment)
 
-    def after_wave(self) -> None:
-        """Open the nodes that were closed for one wave only."""
-        self._holds.remove(self._of_wave)
-        self._of_wave = []
+    def after_segment(self) -> None:
+        """Open the nodes that were closed for one segment only."""
+        self._holds.remove(self._of_segment)
+        self._of_segment = []
 
     def _closings(self, rest: Plan, emptied: Sequence[str], cluster: Cluster) -> list[HeldRoom]:
         empty = empty_before(self._plan, rest, emptied, cluster, self.maker.leavers)
@@ -167,23 +166,24 @@ class RoomKeeper:
         ours = leaving_taint("", 0.0)
         return [pod.key for pod in self.maker.leavers if any(tolerates(item, ours) for item in pod.spec.tolerations)]
 
-    def _destinations(self, rest: Plan, wave: Sequence[Move], cluster: Cluster) -> list[HeldRoom]:
-        """Destinations that have no placeholder yet: contested ones of this wave, and those it makes room for."""
+    def _destinations(self, rest: Plan, moves: Sequence[Move], cluster: Cluster) -> list[HeldRoom]:
+        """Destinations that have no placeholder yet: contested ones of these moves, and those they make room for."""
         if len(self._plan.moves) <= 1:
             return []
         first = first_departures(rest)
-        contested = self._contested(wave, cluster)
+        contested, last = self._contested(moves, cluster), max((move.wave for move in moves), default=0)
         found = []
         for move in rest.moves:
-            is_due = move.to_node in contested if move.wave == 1 else first.get(move.to_node) == 1
-            if is_due and self._holds.of(move.pod) is None:
+            is_made = first.get(move.to_node, move.wave) < move.wave
+            is_due = move.to_node in contested if move.wave <= last else first.get(move.to_node, last + 1) <= last
+            if (is_due or (is_made and move.wave <= last)) and self._holds.of(move.pod) is None:
                 spec = cluster.pod_by_key[move.pod.key].spec
                 hold = self.maker.hold(
                     move.to_node,
                     spec.requests,
                     spec.scheduler_name,
                     pod=move.pod,
-                    is_made_by_plan=first.get(move.to_node, move.wave) < move.wave,
+                    is_made_by_plan=is_made,
                 )
                 found.append(hold)
         return found

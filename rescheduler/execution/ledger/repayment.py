@@ -80,17 +80,18 @@ class OpenEvictions:
 
 def when_repaid(
     rest: Plan,
+    next_of: Callable[[Plan], Sequence[Move]],
     await_repaid: Callable[[Sequence[Move]], None],
     fresh: FreshCluster,
     look_again: Callable[[Plan], Plan],
 ) -> Plan:
-    """The rest of a plan once the workloads of its next wave owe nothing; what took time is proven anew.
+    """The rest of a plan once the workloads of its next moves owe nothing; what took time is proven anew.
 
     Raises PlanStoppedError.
     """
     while rest.moves:
         before = fresh.now
-        await_repaid([move for move in rest.moves if move.wave == 1])
+        await_repaid(next_of(rest))
         if fresh.now is before:
             break
         require_standing(rest, fresh.now)

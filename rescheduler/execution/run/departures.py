@@ -88,16 +88,20 @@ def siblings(pod: Pod, pods: Iterable[Pod]) -> list[Pod]:
     ]
 
 
+def known_before(pod: Pod, cluster: Cluster) -> frozenset[str]:
+    """Uids of the owner's pods as they stand in a snapshot, to tell a replacement from them later.
+
+    To be taken from one in which they were read anew right before the pod is evicted.
+    """
+    return frozenset(other.uid for other in siblings(pod, cluster.pods)) | {pod.uid}
+
+
 class Departures:
     """All pods that leave in one wave, watched together."""
 
     def __init__(self, target: ExecutionTarget) -> None:
         self._target = target
         self.all: list[EvictedPod] = []
-
-    def known_before(self, pod: Pod, selector: LabelSelector | None) -> frozenset[str]:
-        """Uids of the owner's pods as they stand now, to tell a replacement from them later."""
-        return frozenset(other.uid for other in self._target.read_pods(pod.namespace, selector))
 
     def look(self, only: EvictedPod | None = None) -> None:
         """Look at the cluster and match new pods to the moves they replace.
@@ -108,9 +112,12 @@ class Departures:
         groups: dict[tuple[str, LabelSelector | None], list[EvictedPod]] = defaultdict(list)
         for departure in self.all:
             groups[_group(departure)].append(departure)
-        for (namespace, selector), departures in groups.items():
-            if only is None or _group(only) == (namespace, selector):
-                _match(departures, self._target.read_pods(namespace, selector))
+        if only is None:
+            wanted = [key for key, items in groups.items() if not all(item.is_over and item.is_ready for item in items)]
+        else:
+            wanted = [_group(only)]
+        for key, pods in zip(wanted, self._target.read_lists(wanted), strict=True):
+            _match(groups[key], pods)
 
     @property
     def pods(self) -> frozenset[PodReference]:

@@ -21,6 +21,8 @@ OLDEST_LOOK_SECONDS: Final = 1.0
 """What the gate goes by was asked for no longer ago than this when its verdict begins to hold."""
 LOOKS: Final = 3
 """So often it is looked around anew where looks take too long, or what they show changes while the gate thinks."""
+BUDGET_RULE: Final = "Budget"
+"""The gate's rule that counts by the ledger alone."""
 
 
 class OwnVerdict:
@@ -37,6 +39,10 @@ class OwnVerdict:
         self._waiter = waiter
         self._session = session
         self._sent = sent
+        self.rule: str | None = None
+        """By which the gate refused last; None: it did not."""
+        self.is_crowded = False
+        """Whether the last objection was that others have taken a pod's room."""
         self._pod: PodReference | None = None
         self._given_at = float("-inf")
 
@@ -45,7 +51,7 @@ class OwnVerdict:
 
         ``departures``: the wave's pods that left before. Raises PlanStoppedError, ClusterError.
         """
-        self._waiter.check_time()
+        self._waiter.check()
         if self._fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
             self._fresh.read()
             self._fresh.require_fast()
@@ -53,7 +59,8 @@ class OwnVerdict:
             return None
         self._session.look()
         objection = self.ask(move)
-        if objection is None and move.has_destination and not has_room(move, departures, self._fresh.now):
+        self.is_crowded = objection is None and move.has_destination and not has_room(move, departures, self._fresh.now)
+        if self.is_crowded:
             self._pod = None
             return f"{move.pod.key} finds no room on {move.to_node} any more; plan again"
         return objection
@@ -63,7 +70,7 @@ class OwnVerdict:
 
         A gate that thinks for long is believed only where a second look shows the very same.
         """
-        self._pod, judged = None, None
+        self._pod, judged, self.rule = None, None, None
         for _ in range(LOOKS):
             around = self._fresh.look_around(move)
             if self._fresh.look_age_seconds > OLDEST_LOOK_SECONDS:
@@ -73,6 +80,7 @@ class OwnVerdict:
             if around != judged or not self._is_young:
                 verdict = self._gate.permit([move], self._fresh.now, self._sent, self._session.ledger)[0]
                 if isinstance(verdict, Refusal):
+                    self.rule = verdict.rule
                     return f"{verdict.rule}: {verdict.message}"
                 judged, self._given_at = around, self._waiter.now
             if self._fresh.look_age_seconds <= OLDEST_LOOK_SECONDS and self._is_young:
@@ -82,6 +90,14 @@ class OwnVerdict:
             f"the API server took over {OLDEST_LOOK_SECONDS:g} s for each look at what {move.pod.key} depends on, or "
             "it changed each time; apply again to go on"
         )
+
+    def is_full(self, move: Move) -> bool:
+        """Whether a budget of the policy leaves a move no room by what is known already, for which nothing is asked.
+
+        That may only put a move off.
+        """
+        verdict = self._gate.permit([move], self._fresh.now, self._sent, self._session.ledger)[0]
+        return isinstance(verdict, Refusal) and verdict.rule == BUDGET_RULE
 
     @property
     def _is_young(self) -> bool:

@@ -17,7 +17,7 @@ from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSet
 from rescheduler.execution.ledger.repayment import when_repaid
 from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
 from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of, siblings
-from rescheduler.execution.run.emptied import emptied_nodes, promised_empty
+from rescheduler.execution.run.emptied import emptied_nodes, promised_empty, without_spoiled
 from rescheduler.execution.run.evicting import is_leaving
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.move_news import MoveNews
@@ -26,13 +26,14 @@ from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.placing import Nominator, Placer
 from rescheduler.execution.run.proving import RestProver, Stray, strays_of
 from rescheduler.execution.run.resuming import Remainder, made_at, require_standing, rest_of, what_is_left
+from rescheduler.execution.run.segments import segment_end
+from rescheduler.execution.run.sending import Sender
 from rescheduler.execution.run.settling import Settler
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
 from rescheduler.execution.run.verifier import still_used, verify
-from rescheduler.execution.run.waves import WaveSender
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Gate, Progress
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import OutcomeKind, Plan
+from rescheduler.model.plan.plan import Move, OutcomeKind, Plan
 
 # An order that ends a plan at once: not even what it has begun is waited for.
 
@@ -70,6 +71,7 @@ class RunSettings(NamedTuple):
     ledger: LedgerSettings
     ending: Callable[[], str | None] = lambda: None
     news: MoveNews | None = None
+    in_flight: int = 10
 
     def telling(self, news: MoveNews) -> RunSettings:
         """The same for one plan, of whose moves somebody hears."""
@@ -100,9 +102,10 @@ class PlanRun:
             target, self._holds, nominator, waiter, clock, self.outcomes, settings.progress, session.failed
         )
         self._placer = Placer(target, self._holds, nominator, waiter, self.outcomes, settings.progress)
-        self._sender = WaveSender(
-            target, gate, self._fresh, waiter, self._holds, self._settler, nominator, self.outcomes, session
-        )
+        self._sender = Sender(
+            target, gate, self._fresh, waiter, self._holds, self._settler, nominator, self.outcomes, session,
+            settings.in_flight, self._is_of_use,
+        )  # fmt: skip
         self._room: RoomKeeper | None = None
         self._support = GuidanceSupport()
         self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes)
@@ -118,10 +121,10 @@ class PlanRun:
         while rest.moves:
             self._settings.progress("moving pods", len(self._sender.sent), len(self._plan.moves))
             self.has_begun = True
-            rest = when_repaid(rest, self._session.await_repaid, self._fresh, self._look_again)
+            rest = when_repaid(rest, self._segment_of, self._session.await_repaid, self._fresh, self._look_again)
             if not rest.moves:
                 break
-            departures = self._move_wave(rest)
+            departures = self._move_segment(rest, self._segment_of(rest))
             gone = departures.pods
             rest = rest_of(rest, [move for move in rest.moves if move.pod not in gone], rest.placements)
             if any(departure.landed_on != departure.move.to_node for departure in departures.all):
@@ -133,15 +136,29 @@ class PlanRun:
         self._place(rest)
         self._verify()
 
-    def _move_wave(self, rest: Plan) -> Departures:
-        """Let one wave leave, with the room kept that it needs, until all have landed."""
+    def _segment_of(self, rest: Plan) -> Sequence[Move]:
+        """The moves that may be on their way together. Without guidance, and at a gate, waves follow one another."""
+        by_waves = self._sender.guide is None or self._sender.gated is not None
+        strict = self._settings.ledger.rules.waits_until_repaid
+        last = segment_end(rest, self._fresh.now, by_waves=by_waves, waits_until_repaid=strict)
+        return [move for move in rest.moves if move.wave <= last]
+
+    def _move_segment(self, rest: Plan, moves: Sequence[Move]) -> Departures:
+        """Let the moves of one segment happen, with the room kept that they need, until all have landed."""
         if self._room is not None:
-            self._room.before_wave(rest, self._fresh.now)
-        departures = self._sender.send([move for move in rest.moves if move.wave == 1])
+            self._room.before_segment(rest, moves, self._fresh.now)
+        departures = self._sender.send(moves)
         self._settler.settle(departures)
         if self._room is not None:
-            self._room.after_wave()
+            self._room.after_segment()
         return departures
+
+    def _is_of_use(self, move: Move) -> bool:
+        """Whether a move still empties its node, if it is to; those that do not any more are told."""
+        sent = set(self._sender.sent)
+        same = [other for other in self._plan.moves if other.from_node == move.from_node and other.pod not in sent]
+        left = without_spoiled(same, self._prover.promised_empty, self._fresh.now, self.outcomes)
+        return any(other.pod == move.pod for other in left)
 
     def _keep_up(self) -> None:
         """Renew what would run out, unless the plan is to end."""

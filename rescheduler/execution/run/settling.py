@@ -13,8 +13,6 @@ from rescheduler.execution.run.stopping import MoveFailedError, PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
 from rescheduler.model.plan.plan import Move, OutcomeKind, reference_to
 
-GLANCE_SECONDS: Final = 2.0
-"""How long the first steps of one replacement are watched before the next pod is moved."""
 OWN_WAY_SECONDS: Final = 0.15
 """How long a new pod is given to find its node by itself."""
 CREATION_SECONDS: Final = 60.0
@@ -55,37 +53,48 @@ class Settler:
         """Those of the wave that is under way, as last seen."""
         return self._departures.all
 
-    def look_after(self, departure: EvictedPod, *, must_land: bool) -> None:
-        """Watch one replacement for a moment, or until it is bound where others wait for that."""
-        owner = departure.pod.controller
-        if owner is None or (owner.kind == "StatefulSet" and not must_land):
-            return  # a StatefulSet makes its new pod when the old one is gone
-        limit = CREATION_SECONDS + departure.pod.spec.termination_grace_seconds if must_land else GLANCE_SECONDS
-        for _ in self._waiter.polls(limit):
-            self._look(departure)
+    def look_after(self, departure: EvictedPod) -> None:
+        """Watch one replacement until it is bound, where others wait for that."""
+        if departure.pod.controller is None:
+            return
+        for _ in self._waiter.polls(CREATION_SECONDS + departure.pod.spec.termination_grace_seconds):
+            self.look(departure)
             if departure.landed_on is not None:
                 return
+
+    def await_change(self, until: float | None) -> None:
+        """Look until one of the pods on their way has got further, or until a moment of the waiter's clock.
+
+        Raises PlanStoppedError where that takes too long; what is ready is waited for as long as the plan has time.
+        """
+        departures = self._departures
+        before, began, all_gone_at = _progress_of(departures), self._waiter.now, None
+        try:
+            for _ in self._waiter.polls():
+                self.look()
+                now = self._waiter.now
+                if _progress_of(departures) != before or (until is not None and now >= until):
+                    return
+                if all_gone_at is None and all(item.is_gone for item in departures.open):
+                    all_gone_at = now
+                if departures.open and _is_late(departures.open, now - began, now - (all_gone_at or now)):
+                    break
+        except PlanStoppedError as stopped:
+            if departures.open:
+                raise
+            self._tell_unready()
+            raise self._not_ready(stopped) from None
+        raise PlanStoppedError(_what_is_open(departures.open))
 
     def settle(self, departures: Departures) -> None:
         """Wait until the old pods are gone and the new ones bound, and tell where. Raises PlanStoppedError."""
         self.watch(departures)
-        grace = max((item.pod.spec.termination_grace_seconds for item in departures.all), default=0)
-        all_gone_at: float | None = None
-        for _ in self._waiter.polls(grace + CREATION_SECONDS + PATIENCE_SECONDS):
-            self._look()
+        while departures.open:
             self._progress("waiting for moved pods", len(departures.all) - len(departures.open), len(departures.all))
-            if not departures.open:
-                break
-            now = self._clock.monotonic()
-            if all_gone_at is None and all(item.is_gone for item in departures.all):
-                all_gone_at = now
-            if all_gone_at is not None and now - all_gone_at > _patience(departures.open):
-                break
-        if departures.open:
-            raise PlanStoppedError(_what_is_open(departures.open))
+            self.await_change(None)
         self._holds.release(item.move.pod for item in departures.all)
         for item in departures.all:
-            self._tell(item)
+            self.tell(item)
 
     def wait_ready(self, departures: Departures) -> None:
         """Wait until all new pods are ready; the next wave counts on them. Raises PlanStoppedError."""
@@ -94,19 +103,27 @@ class Settler:
             for _ in self._waiter.polls():
                 if not unready:
                     return
-                self._look()
+                self.look()
                 unready = [item for item in departures.all if not item.is_ready]
                 self._progress("waiting for moved pods to be ready", len(departures.all) - len(unready))
         except PlanStoppedError as stopped:
-            names = ", ".join(_name(item) for item in unready)
-            is_failed = isinstance(stopped, MoveFailedError)
-            for item in unready:
-                if is_failed and item.failure is not None:
-                    continue
+            self._tell_unready()
+            raise self._not_ready(stopped) from None
+
+    def _tell_unready(self) -> None:
+        """Tell of what has a node and does not work there yet; of what has failed there is told already."""
+        for item in self._unready:
+            if item.failure is None:
                 self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, item.landed_on, f"{_name(item)} is not ready")
-            if is_failed:
-                raise
-            raise PlanStoppedError(f"{names} did not get ready: {stopped}") from None
+
+    def _not_ready(self, stopped: PlanStoppedError) -> PlanStoppedError:
+        if isinstance(stopped, MoveFailedError):
+            return stopped
+        return PlanStoppedError(f"{', '.join(map(_name, self._unready))} did not get ready: {stopped}")
+
+    @property
+    def _unready(self) -> list[EvictedPod]:
+        return [item for item in self._departures.all if not item.is_ready]
 
     def tell_open(self, *, wait: bool) -> None:
         """Tell of departures that no outcome is known of, after a last look (a longer one if ``wait``)."""
@@ -124,11 +141,12 @@ class Settler:
             pass  # what was seen last is told
         for item in untold:
             if item.landed_on is not None or not item.has_owner:
-                self._tell(item)
+                self.tell(item)
             else:
                 self._outcomes.of_move(item.move, OutcomeKind.UNKNOWN, None, f"evicted; {_where_it_stands(item)}")
 
-    def _look(self, only: EvictedPod | None = None) -> None:
+    def look(self, only: EvictedPod | None = None) -> None:
+        """See how they stand, and lead those that wait for a node. Raises PlanStoppedError at a failed replacement."""
         if not self._tolerated(lambda: self._departures.look(only)):
             return
         for item in self._departures.all if only is None else [only]:
@@ -161,7 +179,8 @@ class Settler:
         self._failing_since = None
         return True
 
-    def _tell(self, item: EvictedPod) -> None:
+    def tell(self, item: EvictedPod) -> None:
+        """Tell where a pod came to rest."""
         if item.landed_on is None:
             self._outcomes.of_move(item.move, OutcomeKind.LANDED_ELSEWHERE, None, "nothing recreates this pod")
         else:
@@ -170,6 +189,16 @@ class Settler:
 
 def _name(item: EvictedPod) -> str:
     return item.replacement.key if item.replacement is not None else f"the replacement of {item.move.pod.key}"
+
+
+def _progress_of(departures: Departures) -> list[tuple[bool, str | None, bool]]:
+    return [(item.is_gone, item.landed_on, item.is_ready) for item in departures.all]
+
+
+def _is_late(departures: Sequence[EvictedPod], seconds: float, since_gone: float) -> bool:
+    """Whether pods that nothing was seen of for so long, and whose old pods are gone for so long, come no more."""
+    grace = max(item.pod.spec.termination_grace_seconds for item in departures)
+    return seconds > grace + CREATION_SECONDS + PATIENCE_SECONDS or since_gone > _patience(departures)
 
 
 def _patience(departures: Sequence[EvictedPod]) -> float:

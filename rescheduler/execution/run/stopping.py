@@ -53,14 +53,23 @@ class Waiter:
 
     def pause(self, seconds: float) -> None:
         """Wait, keeping up; raises PlanStoppedError at once if the plan has not that much time left."""
-        if self._clock.monotonic() + seconds > self._ends_at:
-            raise PlanStoppedError(
-                f"the server asks to wait {seconds:.0f} s, more than the plan's time allows; {self._advice}"
-            )
+        self.require_time(seconds)
         until = self._clock.monotonic() + seconds
         while (left := until - self._clock.monotonic()) > SHORTEST_PAUSE_SECONDS:
             self._keep_up()
             self._clock.sleep(min(left, LONGEST_PAUSE_SECONDS))
+
+    def require_time(self, seconds: float) -> None:
+        """Raise PlanStoppedError if the plan has not that much time left."""
+        if self._clock.monotonic() + seconds > self._ends_at:
+            raise PlanStoppedError(
+                f"the server asks to wait {seconds:.0f} s, more than the plan's time allows; {self._advice}"
+            )
+
+    def check(self) -> None:
+        """Keep up between two steps that wait for nothing; raises PlanStoppedError when the plan is to end."""
+        self._keep_up()
+        self.check_time()
 
     def check_time(self) -> None:
         """Raise PlanStoppedError when the plan's time is over."""

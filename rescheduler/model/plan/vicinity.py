@@ -17,7 +17,7 @@ from rescheduler.model.plan.plan import Move
 class Vicinity(NamedTuple):
     """Objects as they stand. What was asked for and is not among them is not there any more.
 
-    ``pods``: the pod itself, those that the selectors of ``counted_with`` match, and those on the destination.
+    ``pods``: the pod itself, those that the selectors of ``counted_with`` match, and those on both nodes.
     ``budgets``: all of the pod's namespace. ``nodes``: the pod's own and the destination. ``workloads``: the pod's
     owners that the snapshot knows.
     """
@@ -75,7 +75,7 @@ def patched(cluster: Cluster, move: Move, vicinity: Vicinity, taken_at: float) -
 
 def _was_asked_for(pod: Pod, move: Move, selectors: tuple[LabelSelector | None, ...]) -> bool:
     """Whether a pod would be among those that were read, if it still stood as the snapshot has it."""
-    if pod.key == move.pod.key or pod.node_name == move.to_node:
+    if pod.key == move.pod.key or pod.node_name in (move.from_node, move.to_node):
         return True
     return pod.namespace == move.pod.namespace and any(
         selector is None or selects(selector, pod.labels) for selector in selectors

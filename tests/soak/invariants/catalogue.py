@@ -26,6 +26,7 @@ from tests.soak.invariants.ping_pong import PingPong
 from tests.soak.invariants.places import JointProof
 from tests.soak.invariants.planning import SolverFailure
 from tests.soak.invariants.prefixes import PrefixSafety
+from tests.soak.invariants.progress import Progress
 from tests.soak.invariants.quiet import CanBeRecreated, OrderedSets, QuietWorkload
 from tests.soak.invariants.rates import Rates, RatesUnderJumps
 from tests.soak.invariants.stopping import Stopping
@@ -37,7 +38,7 @@ CHECKERS: tuple[type[Checker], ...] = (
     WorkloadFloor, HonestLedger, Rates, InFlight, DisruptionBudgets, NoBudgetIsNoPermission, JointProof, Freshness,
     Fencing, PingPong, Eligibility, QuietWorkload, OrderedSets, HealthFreeze, CircuitBreaker, Stopping, IntentFirst,
     SeveralLeaders, Leftovers, DryRun, RatesUnderJumps, Load, SolverFailure, PrefixSafety, Windows, Accountability,
-    AutoscalerPeace, CanBeRecreated, Gap, OlderStates, MeasuredLoad,
+    AutoscalerPeace, CanBeRecreated, Gap, OlderStates, MeasuredLoad, Progress,
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from rescheduler.execution.run import evicting
 from rescheduler.execution.run.evicting import Evictor
 from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.own_verdict import OwnVerdict
+from rescheduler.execution.run.segment_run import SegmentRun
 from rescheduler.extension_points import EvictionAnswer, StoreError
 from rescheduler.model.daemon import ledger_changes
 from rescheduler.model.daemon.ledger import Ledger
@@ -85,15 +86,15 @@ def _young_when_read(original: Any) -> Any:
 
 
 def _reading_nothing(original: Any) -> Any:
-    def evict(self: Evictor, move: Any, expected: Any, *asked: Any) -> Any:
+    def ask(self: Evictor, number: int, move: Any, expected: Any) -> Any:
         real = self._target
         self._target = SimpleNamespace(read_pod=lambda *_: expected, evict=real.evict)
         try:
-            return original(self, move, expected, *asked)
+            return original(self, number, move, expected)
         finally:
             self._target = real
 
-    return evict
+    return ask
 
 
 def _answering(kinds: tuple[str, ...], taken_as: str) -> Any:
@@ -127,8 +128,23 @@ def _noting(original: Any) -> Any:
     return note
 
 
-def _pausing_briefly(self: Evictor, *_asked: Any) -> None:
-    self._waiter.pause(1.0)
+def _impatient(original: Any) -> Any:
+    """What the server asks for is not heard either."""
+
+    def answered(self: Evictor, number: int, answer: EvictionAnswer) -> Any:
+        return original(self, number, answer._replace(retry_after_seconds=None))
+
+    return answered
+
+
+def _waiting_for_more(_: Any) -> Any:
+    """Whatever has been seen, the next change is waited for."""
+
+    def look(self: SegmentRun, until: float | None) -> None:
+        self._tools.settler.await_change(until)
+        self._observe()
+
+    return look
 
 
 def _without_switch(original: Any) -> Any:
@@ -158,7 +174,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "no live read", "the pod is taken from the snapshot in place of a live read", ("I7",),
-        together(changed(Evictor, "evict", _reading_nothing), changed(FreshCluster, "look_around", _looking_past_it)),
+        together(changed(Evictor, "ask", _reading_nothing), changed(FreshCluster, "look_around", _looking_past_it)),
     ),
     SeededBug(
         "another's verdict", "the gate's leave for one pod lets the next one go too", ("I7",),
@@ -183,11 +199,14 @@ BUGS: Final = (
     ),
     SeededBug(
         "no patience", "after a 429 the pod is asked for again at once", ("I26",),
-        changed(Evictor, "_back_off", becomes(_pausing_briefly)),
+        together(
+            changed(Evictor, "_answered", _impatient), changed(evicting, "SHORTEST_BACK_OFF_SECONDS", becomes(1.0)),
+        ),
         settings={**CALM, "forced": BUSY_SERVER},
     ),
     SeededBug(
-        "endless tries", "one pod is asked for without end", ("I26",), changed(evicting, "ATTEMPTS", becomes(50)),
+        "endless tries", "one pod is asked for without end", ("I26",),
+        changed_everywhere(evicting, "ATTEMPTS", becomes(50)),
         settings={**CALM, "forced": BUSY_SERVER},
     ),
     SeededBug(
@@ -218,5 +237,10 @@ BUGS: Final = (
             changed(rounds, "PolicyGate", _confirmed),
         ),
         top="mode: DryRun",
+    ),
+    SeededBug(
+        "waits for what came", "a change that was seen already is waited for", ("L5",),
+        changed(SegmentRun, "_look", _waiting_for_more), policy="workloads: {maxUnavailable: 90%}",
+        settings={**CALM, "forced": (("evict", "slow"),) * 60},
     ),
 )  # fmt: skip

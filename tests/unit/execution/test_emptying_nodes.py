@@ -128,7 +128,7 @@ def test_a_plan_stopped_half_way_goes_on_and_keeps_what_it_emptied_before() -> N
     start = sparse()
     world = World(start)
     plan = emptying(start, ("n4", "n5"), in_a_wave=1)
-    first = executor(world, timeout=3.0).carry_out(plan)
+    first = executor(world, timeout=1.0).carry_out(plan)
     assert 0 < len(world.evicted) < len(plan.moves), first.message
     again = executor(world).carry_out(plan)
     world.settle()

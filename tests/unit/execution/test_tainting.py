@@ -55,7 +55,7 @@ def test_emptied_nodes_are_closed_by_the_taint_alone_until_the_plan_is_done() ->
 def test_taints_are_renewed_while_a_plan_lasts() -> None:
     """A plan much longer than the deadline keeps its nodes closed all the time."""
     start = sparse()
-    world = World(start, termination_seconds=25.0)
+    world = World(start, termination_seconds=55.0)
     executor(world, guidance="Taint").carry_out(emptying(start, ("n4", "n5"), in_a_wave=1))
     put = [name for name, is_there in node_writes(world) if is_there]
     assert put.count("n5") > 2

@@ -138,6 +138,7 @@ def executor(
     proof: Callable[[Cluster, Plan], Sequence[str]] = lambda _cluster, _plan: (),
     guidance: str = "Hold",
     timeout: float = 600.0,
+    in_flight: int = 10,
     deadline: float = 60.0,
 ) -> Executor:
     """An executor on a simulated cluster."""
@@ -148,6 +149,7 @@ def executor(
         hold=HoldSettings(deadline, "rescheduler-holds"),
         guidance=guidance,
         timeout_seconds=timeout,
+        in_flight=in_flight,
         proof=proof,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
@@ -70,6 +71,10 @@ class KubernetesTarget(ExecutionTarget):
     def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
         """The pods of one namespace that a selector matches (None: all). Raises ClusterError."""
         return read_pods(self._connection, namespace, selector)
+
+    def read_lists(self, asked: Sequence[tuple[str, LabelSelector | None]]) -> Sequence[Sequence[Pod]]:
+        """The same for several, side by side. Raises ClusterError."""
+        return side_by_side([partial(read_pods, self._connection, *one) for one in asked])
 
     def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
         """What a move depends on, by narrow reads. Raises ClusterError."""

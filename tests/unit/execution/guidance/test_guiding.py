@@ -8,7 +8,7 @@ import pytest
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.execution.guidance import guiding
-from rescheduler.execution.guidance.guiding import by_destination, is_guided, open_nodes
+from rescheduler.execution.guidance.guiding import is_guided, open_nodes
 from rescheduler.execution.guidance.hold_maker import HoldMaker
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.extension_points import EvictionAnswer
@@ -121,11 +121,3 @@ def test_nodes_are_open_where_one_of_the_pods_finds_room_once_they_have_left() -
     holds = Holds(World(start), SimulatedClock())
     holds.set(HoldMaker(plan, start, "p", 60).closing("held", (("cpu", 1500),)))
     assert open_nodes([mover], start, holds) == ["free", "leaving", "own"]
-
-
-def test_moves_are_taken_destination_by_destination() -> None:
-    """In the order in which the plan first names them."""
-    start = crowded_and_idle()
-    plan = plan_of(start, [("web-0", "busy", 1), ("web-1", "idle2", 1), ("web-2", "busy", 1)])
-    found = {node: [move.pod.name for move in moves] for node, moves in by_destination(plan.moves).items()}
-    assert found == {"busy": ["web-0", "web-2"], "idle2": ["web-1"]}

@@ -142,9 +142,9 @@ class Kept:
         self.keeper.begin(plan, emptied, start)
 
     def before_wave(self, number: int) -> None:
-        """The plan has come to this wave."""
-        moves = [move for move in self.plan.moves if move.wave >= number]
-        self.keeper.before_wave(rest_of(self.plan, moves, ()), self.start)
+        """The plan has come to this wave, which is a segment of its own."""
+        rest = rest_of(self.plan, [move for move in self.plan.moves if move.wave >= number], ())
+        self.keeper.before_segment(rest, [move for move in rest.moves if move.wave == 1], self.start)
 
     def nodes(self, *, of_pods: bool) -> list[str]:
         """Nodes with placeholders for pods, or for nobody."""
@@ -218,7 +218,7 @@ def test_nodes_that_pods_leave_and_others_come_to_are_closed_for_one_wave(monkey
     assert kept.nodes(of_pods=False) == ["n0"]
     kept.before_wave(1)
     assert kept.nodes(of_pods=False) == ["n0", "n1"]
-    kept.keeper.after_wave()
+    kept.keeper.after_segment()
     assert kept.nodes(of_pods=False) == ["n0"]
 
 

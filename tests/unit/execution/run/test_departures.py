@@ -5,18 +5,20 @@ from __future__ import annotations
 from msgspec import structs
 
 from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of, siblings
+from rescheduler.extension_points import ExecutionTarget
+from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, PodReference
 from tests.builders import cluster, node, pod, selector, workload
 
 
-class Listing:
+class Listing(ExecutionTarget):
     """A target that lists fixed pods."""
 
     def __init__(self, *pods: Pod) -> None:
         self.pods = list(pods)
 
-    def read_pods(self, namespace: str, selector: object) -> list[Pod]:
+    def read_pods(self, namespace: str, selector: LabelSelector | None) -> list[Pod]:
         """All of them."""
         return self.pods
 
@@ -133,7 +135,7 @@ def test_looking_after_one_departure_asks_for_its_owners_pods_only() -> None:
     asked: list[object] = []
 
     class Asked(Listing):
-        def read_pods(self, namespace: str, selector: object) -> list[Pod]:
+        def read_pods(self, namespace: str, selector: LabelSelector | None) -> list[Pod]:
             asked.append(selector)
             return self.pods
 

@@ -42,8 +42,12 @@ class Fenced(World):
             raise NotSentError("was not sent: this instance does not lead, b does")
 
 
+INTENT = 2
+"""The second write of a plan: the first takes its number."""
+
+
 class FencedLedger(SimulatedLedger):
-    """The ledger as the same process writes it."""
+    """The ledger as the same process writes it, fenced right before the first intent."""
 
     def __init__(self, world: Fenced) -> None:
         super().__init__(world.clock)
@@ -53,8 +57,20 @@ class FencedLedger(SimulatedLedger):
     def write(self, ledger: Ledger, version: str) -> str | None:
         """Not sent where it is fenced."""
         self.tries += 1
+        self._world.is_fenced = self._world.is_fenced or self.tries == INTENT
         self._world.refuse()
         return super().write(ledger, version)
+
+
+class LastWrite(FencedLedger):
+    """The intent is written just before."""
+
+    def write(self, ledger: Ledger, version: str) -> str | None:
+        """What comes later is written all the same, by whoever writes the ledger then."""
+        self.tries += 1
+        written = SimulatedLedger.write(self, ledger, version)
+        self._world.is_fenced = self.tries == INTENT
+        return written
 
 
 def test_asked_to_stop_it_does_not_wait_for_replacements() -> None:
@@ -89,13 +105,7 @@ def test_it_does_not_wait_between_waves_either() -> None:
 def test_an_eviction_that_was_held_back_is_known_not_to_have_happened() -> None:
     """The last of all looks is the connection's: the pod is not in doubt, and the plan says whose fault it is."""
     world = Fenced(fragmented())
-    ledger = SimulatedLedger(world.clock)
-
-    def lose(_: PodReference, dry_run: bool) -> EvictionAnswer | None:
-        world.is_fenced = dry_run  # after the dry run, before the eviction
-        return None
-
-    world.script = [lose]
+    ledger = LastWrite(world)
     result = run(world, two_moves(world.read()), ledger)
     assert world.evicted == []
     assert "does not lead, b does" in result.message
@@ -108,12 +118,6 @@ def test_a_ledger_that_may_not_be_written_is_not_tried_again_and_again() -> None
     """Refused by ourselves it would be refused each time; what stays behind for a while is told."""
     world = Fenced(fragmented())
     ledger = FencedLedger(world)
-
-    def lose(_: PodReference, dry_run: bool) -> EvictionAnswer | None:
-        world.is_fenced = dry_run
-        return None
-
-    world.script = [lose]
     before = world.clock.monotonic()
     result = run(world, two_moves(world.read()), ledger)
     assert world.evicted == []

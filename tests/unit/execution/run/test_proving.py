@@ -8,6 +8,7 @@ import pytest
 
 from rescheduler.execution.guidance import guiding, room
 from rescheduler.execution.guidance.hold_maker import fits, free_room, take
+from rescheduler.execution.run import segments
 from rescheduler.execution.run.proving import Stray, exchanged
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
@@ -48,9 +49,10 @@ def test_nobody_is_sent_to_the_node_it_stands_on() -> None:
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every cluster counts as too large to be shut, and every plan as too large to keep all its destinations."""
+    """Clusters count as too large to be shut, plans as too large to keep all their destinations or go together."""
     monkeypatch.setattr(guiding, "MOST_SHUT", 0)
     monkeypatch.setattr(room, "FEW_MOVES", 1)
+    monkeypatch.setattr(segments, "MOST_TOGETHER", 1)
 
 
 @pytest.mark.usefixtures("large")

@@ -65,7 +65,8 @@ def test_each_part_is_asked_for_by_itself() -> None:
     assert [item.key for item in around.workloads] == ["ReplicaSet shop/web"]
     asked = sorted((request.path, *request.params.values()) for request in api.requests)
     assert asked == sorted([
-        (f"{PODS}/web-0",), (PODS, "app in (web)"), ("/api/v1/pods", "spec.nodeName=n2"), (BUDGETS,),
+        (f"{PODS}/web-0",), (PODS, "app in (web)"), ("/api/v1/pods", "spec.nodeName=n1"),
+        ("/api/v1/pods", "spec.nodeName=n2"), (BUDGETS,),
         ("/api/v1/nodes/n1",), ("/api/v1/nodes/n2",), (OWNER,),
     ])  # fmt: skip
 

@@ -1,0 +1,76 @@
+"""Benchmark: ``python -m benchmarks.execution --seed 0 -o RESULT.json`` carries one plan out and counts what it took.
+
+The real control plane of ``tests/cluster`` with kwok's nodes, the clusters of ``benchmarks.side_by_side``; the API
+server's audit log is the judge. ``--guidance Predict,Hold`` measures each in turn on the same first places.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.execution.requests import asked_by, told
+from benchmarks.machine import describe_machine
+from benchmarks.side_by_side.contenders import rescheduler
+from benchmarks.side_by_side.scenes import consolidation
+from benchmarks.side_by_side.settling import settle
+from benchmarks.side_by_side.stage import Stage
+from tests.cluster.audit import OUR_ACCOUNT
+from tests.cluster.control_plane import ControlPlane
+
+ADMINISTRATORS = ("system:masters",)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.execution", description=__doc__)
+    parser.add_argument("--seed", type=int, default=0, help="of the cluster (default: 0)")
+    parser.add_argument("--guidance", default="Predict,Hold", help="one or more, by commas (default: Predict,Hold)")
+    parser.add_argument("--trace", type=Path, help="every request with its time, as JSON lines")
+    parser.add_argument("-o", "--output", type=Path, help="where the result is written")
+    options = parser.parse_args(arguments)
+    found: list[dict[str, Any]] = []
+    with ControlPlane() as plane, tempfile.TemporaryDirectory() as folder:
+        print(f"kube-scheduler {plane.version}; {describe_machine()}", flush=True)
+        kubeconfig = plane.user_kubeconfig(OUR_ACCOUNT, ADMINISTRATORS)
+        stage = Stage(plane)
+        scene = consolidation(options.seed)
+        picture = stage.first(scene)
+        for guidance in options.guidance.split(","):
+            stage.again(scene, picture, {})
+            limits = {"maxEvictions": 500, "deadline": "5s"}
+            ours = rescheduler(
+                guidance, {"objectives": [{"name": "EmptyNodes"}], "limits": limits, "guidance": guidance}
+            )
+            start = plane.audit.mark()
+            footprint = ours.run(kubeconfig, Path(folder))
+            end = plane.audit.mark()
+            settle(stage.cluster.api)
+            asked = asked_by(plane.root / "audit.log", start, end, OUR_ACCOUNT)
+            result = {
+                "guidance": guidance,
+                "seed": options.seed,
+                "code": footprint.code,
+                "wallSeconds": footprint.wall_seconds,
+                "cpuSeconds": footprint.cpu_seconds,
+                **told(asked),
+            }
+            if footprint.code:
+                result["said"] = footprint.errors[-1500:]
+            found.append(result)
+            print(json.dumps(result, indent=1), flush=True)
+            if options.trace:
+                with options.trace.open("a") as file:
+                    file.writelines(f"{guidance} {one.at:.3f} {one.kind} {one.code}\n" for one in asked)
+    if options.output:
+        options.output.write_text(json.dumps(found, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

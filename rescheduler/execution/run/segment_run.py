@@ -1,0 +1,379 @@
+"""Carries out what the core says for the moves of one segment, act after act, and tells it what came of each."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from rescheduler.execution.core import events as core
+from rescheduler.execution.core.move_state import UNDER_WAY, Order, RunRules, Stage, beginning
+from rescheduler.execution.core.step import step
+from rescheduler.execution.guidance.guiding import Guide
+from rescheduler.execution.guidance.hold_maker import free_room, take
+from rescheduler.execution.guidance.holds import Holds
+from rescheduler.execution.ledger.ledger_session import LedgerSession
+from rescheduler.execution.run.departures import Departures, EvictedPod, known_before, selector_of
+from rescheduler.execution.run.evicting import ATTEMPTS, Evictor
+from rescheduler.execution.run.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster
+from rescheduler.execution.run.making_way import Way
+from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.run.own_verdict import OwnVerdict
+from rescheduler.execution.run.placing import Nominator
+from rescheduler.execution.run.settling import Settler
+from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.extension_points import ExecutionTarget
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.needs import needs_of, ranks_of
+from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference
+
+AT_ONCE: Final = frozenset({"WorkloadBudget", "StatefulSet", "PodDisruptionBudget", "Budget"})
+"""Rules of the gate that may forbid a move for a moment only, while pods of the same plan are on their way."""
+RECOUNT_SECONDS: Final = 5.0
+"""So long after a change of ours budgets may lag behind, and what they forbid is asked again."""
+AGAIN_SECONDS: Final = 0.25
+"""After which that is done first; twice as long each time, and at once when one of those under way is Ready."""
+GLANCE_SECONDS: Final = 0.15
+"""While pods are being sent, those on their way are looked at so often."""
+LATE_SECONDS: Final = 2.0
+"""So long the first steps of a replacement are waited for before others' places are opened."""
+
+
+class Tools(NamedTuple):
+    """What acts are done with. ``sent``: pods that left or may have left; ``in_flight``: so many at once.
+
+    ``is_of_use``: whether a move still serves its purpose by the newest snapshot; the outcome of one that does not is
+    told.
+    """
+
+    target: ExecutionTarget
+    fresh: FreshCluster
+    waiter: Waiter
+    holds: Holds
+    settler: Settler
+    nominator: Nominator
+    outcomes: Outcomes
+    session: LedgerSession
+    verdict: OwnVerdict
+    evictor: Evictor
+    sent: list[PodReference]
+    in_flight: int
+    is_of_use: Callable[[Move], bool]
+
+
+class SegmentRun:
+    """The shell around the core: it has no will of its own.
+
+    ``guided``: those of the moves that are brought to their very nodes by shutting all others. ``frees_places``:
+    whether placeholders make way for the pods that they were made for.
+    """
+
+    def __init__(
+        self,
+        tools: Tools,
+        moves: Sequence[Move],
+        guided: Sequence[Move],
+        departures: Departures,
+        guide: Guide | None = None,
+        *,
+        frees_places: bool = True,
+    ) -> None:
+        self._tools = tools
+        self._moves = moves
+        self._guided = guided
+        self._guide = guide
+        self._departures = departures
+        self._frees_places = frees_places
+        needs = needs_of(moves, tools.fresh.now)
+        orders = (
+            Order(need, self._place_of(move), move in guided, rank)
+            for move, need, rank in zip(moves, needs, ranks_of(needs), strict=True)
+        )
+        self._rules = RunRules(tuple(orders), tools.in_flight, ATTEMPTS)
+        self._state = beginning(self._rules)
+        self._of: dict[int, EvictedPod] = {}
+        self._sent_at: dict[int, float] = {}
+        self._asked: EvictedPod | None = None
+        self._put_off: Counter[int] = Counter()
+        self._way = Way(tools.holds)
+        self._has_news = False
+        self._looked_at = self._changed_at = float("-inf")
+
+    def _place_of(self, move: Move) -> str | None:
+        """Where nobody but this replacement may come while it looks for a node; None: there is room for others too.
+
+        Without guidance it is foretold for each replacement by itself where it goes.
+        """
+        if not self._tools.nominator.is_guided:
+            return move.pod.key
+        return move.to_node if move in self._guided or self._tools.holds.of(move.pod) is not None else None
+
+    def run(self) -> bool:
+        """Do all that may be done; False if pods landed in the way of others, and so not all was. Raises
+        PlanStoppedError, ClusterError, StoreError."""
+        for event in self._events():
+            self._glance(event)
+        return not self._state.is_closed
+
+    def only(self) -> EvictedPod:
+        """Evict the one pod, and leave it to others to look after it."""
+        events = self._events()
+        next(event for event in events if isinstance(event, core.Accepted))
+        return self._of[0]
+
+    def _events(self) -> Iterable[core.Event]:
+        """Acts in order, each followed by what it leads to."""
+        todo: deque[core.Action] = deque()
+        event: core.Event | None = core.Awake()
+        while True:
+            if event is not None:
+                self._has_news = False
+                self._state, more = step(self._rules, self._state, event, self._tools.waiter.now)
+                todo.extend(more)
+                yield event
+            if not todo:
+                return
+            try:
+                event = self._done(todo.popleft())
+            except BaseException:
+                for number, departure in self._of.items():
+                    if departure.failure is not None:
+                        self._learn(core.Broken(number))
+                self._learn(core.Halted())
+                raise
+
+    def _learn(self, event: core.Learned) -> None:
+        self._state, _ = step(self._rules, self._state, event, self._tools.waiter.now)
+
+    def _done(self, action: core.Action) -> core.Event | None:
+        """What came of one act; None: nothing that has to be known."""
+        evictor = self._tools.evictor
+        match action:
+            case core.Ask(number):
+                return self._ask(number)
+            case core.Write(number):
+                self._open_way()
+                return self._written(evictor.write(number))
+            case core.Send(number):
+                return self._sent(evictor.send(number))
+            case core.Withdraw():
+                evictor.withdraw()
+                self._way.shut_again()
+            case core.GiveUp(number):
+                self._stop(number, OutcomeKind.REFUSED, evictor.give_up())
+            case core.Look(until):
+                self._look(until)
+                return core.Awake()
+            case core.Rest(until):
+                self._tools.waiter.pause(max(until - self._tools.waiter.now, 0.0))
+                return core.Awake()
+            case _:
+                self._lead(action)
+        return None
+
+    def _lead(self, action: core.Action) -> None:
+        """Open and shut ways."""
+        guide = self._guide
+        if guide is None:
+            return
+        match action:
+            case core.ShutAll():
+                fresh = self._tools.fresh
+                cluster = fresh.read() if self._departures.all else fresh.now
+                waiting = {self._moves[number].pod for number in self._waiting()}
+                guide.shut([pod_of(move, cluster) for move in self._guided if move.pod in waiting], cluster)
+            case core.OpenLane(lane):
+                guide.open(lane)
+            case core.ShutLane(lane):
+                guide.shut_again(lane)
+            case core.OpenAll():
+                guide.end()
+
+    def _waiting(self) -> list[int]:
+        return [number for number, stage in enumerate(self._state.stages) if stage is Stage.PLANNED]
+
+    def _ask(self, number: int) -> core.Event:
+        """Get leave for a move."""
+        tools, move = self._tools, self._moves[number]
+        if self._of and tools.fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
+            return core.Held(number)
+        if self._is_beside(number) and tools.verdict.is_full(move):
+            return self._crowded(number)
+        pod = pod_of(move, tools.fresh.now)
+        event = self._softened(number, tools.evictor.ask(number, move, pod))
+        around = tools.fresh.now
+        self._asked = EvictedPod(move, pod, selector_of(pod, around), known_before(pod, around))
+        return core.Dropped(number) if isinstance(event, core.Allowed) and not tools.is_of_use(move) else event
+
+    def _open_way(self) -> None:
+        """Open the room that the replacement is to find, once its pod has leave to go."""
+        assert self._asked is not None
+        if self._frees_places:
+            self._way.open(self._asked.move, self._asked.pod, self._tools.fresh.now)
+
+    def _softened(self, number: int, event: core.Event) -> core.Event:
+        """A refusal that what was done here may explain, and that time or another look may end, is none yet."""
+        if not isinstance(event, core.Refused) or not self._of:
+            return event
+        verdict = self._tools.verdict
+        if verdict.rule in AT_ONCE and self._may_count_others(number):
+            return self._crowded(number)
+        return core.Held(number) if verdict.is_crowded else event
+
+    def _crowded(self, number: int) -> core.Event:
+        """Put a move off while others are in its way, for longer each time."""
+        pause = min(AGAIN_SECONDS * 2.0 ** self._put_off[number], RECOUNT_SECONDS)
+        self._put_off[number] += 1
+        return core.NotYet(number, self._tools.waiter.now + pause, is_try=False)
+
+    def _may_count_others(self, number: int) -> bool:
+        """Whether moves of other waves are under way, beside which no wave was proven, or were until a moment ago."""
+        wave = self._moves[number].wave
+        has_waited = any(self._moves[other].wave != wave for other in self._of)
+        is_recent = self._tools.waiter.now - self._changed_at <= RECOUNT_SECONDS
+        return self._is_beside(number) or (has_waited and is_recent)
+
+    def _is_beside(self, number: int) -> bool:
+        """Whether moves of other waves are under way."""
+        wave = self._moves[number].wave
+        under_way = (*UNDER_WAY, Stage.READY)
+        return any(self._moves[other].wave != wave and self._state.stages[other] in under_way for other in self._of)
+
+    def _written(self, event: core.Event) -> core.Event:
+        if not isinstance(event, core.Written):
+            self._way.shut_again()
+        return event
+
+    def _sent(self, event: core.Event) -> core.Event:
+        """Note what was sent. Raises PlanStoppedError where nobody knows with what effect."""
+        tools = self._tools
+        if isinstance(event, core.Doubtful):
+            self._stop(event.move, OutcomeKind.UNKNOWN, tools.evictor.give_up())
+        if not isinstance(event, core.Accepted):
+            self._way.shut_again()
+            return event
+        departure = self._asked
+        assert departure is not None
+        move = departure.move
+        self._of[event.move], self._sent_at[event.move] = departure, tools.waiter.now
+        self._let_loose(event.move, departure)
+        self._departures.all.append(departure)
+        tools.sent.append(move.pod)
+        tools.evictor.in_flight = None
+        if tools.nominator.is_guided:
+            told = f"from {move.from_node}, to {move.to_node} if the scheduler agrees: {move.reason}"
+            tools.target.record(move.pod, "Moved", told)
+        if self._way.is_open_to_others:
+            tools.settler.look_after(departure)
+            self._way.close()
+        return event
+
+    def _stop(self, number: int, outcome: OutcomeKind, message: str) -> None:
+        self._tools.outcomes.of_move(self._moves[number], outcome, None, message)
+        raise PlanStoppedError(message)
+
+    def _glance(self, event: core.Event) -> None:
+        """After an eviction, see how the others stand; their replacements may have to be led."""
+        now = self._tools.waiter.now
+        if isinstance(event, core.Accepted) and now - self._looked_at > GLANCE_SECONDS:
+            self._looked_at = now
+            self._tools.settler.look()
+            self._observe()
+
+    def _look(self, until: float | None) -> None:
+        """Wait until one of the moves under way has got further, unless that was seen since it was asked for."""
+        self._observe()
+        if self._has_news:
+            return
+        tight = [number for number, item in self._of.items() if not item.is_over and self._is_waited_for(number)]
+        late = min((self._sent_at[number] + LATE_SECONDS for number in tight), default=None)
+        self._tools.settler.await_change(min((at for at in (until, late) if at is not None), default=None))
+        self._looked_at = self._tools.waiter.now
+        self._observe()
+
+    def _observe(self) -> None:
+        """Tell the core how far each move is, and note what has come to rest."""
+        tools = self._tools
+        ready = []
+        for number, departure in self._of.items():
+            self._let_loose(number, departure)
+            before, stage = self._state.stages[number], stage_of(departure)
+            if stage <= before:
+                continue
+            self._changed_at, self._has_news = tools.waiter.now, True
+            self._learn(core.Seen(number, stage))
+            if before < Stage.BOUND <= stage and not self._may_go_on(departure):
+                self._learn(core.Halted())
+            if stage is Stage.SETTLED:
+                tools.holds.release([departure.move.pod])
+                tools.settler.tell(departure)
+                ready.append(departure.move.pod)
+        if ready:
+            tools.session.landed(tools.outcomes.result(), ready)
+
+    def _let_loose(self, number: int, departure: EvictedPod) -> None:
+        """Do not wait for one that comes late; a StatefulSet makes its new pod when the old one is gone."""
+        if not self._is_waited_for(number):
+            return
+        owner = departure.pod.controller
+        is_slow = owner is None or owner.kind == "StatefulSet"
+        if is_slow or self._tools.waiter.now - self._sent_at[number] > LATE_SECONDS:
+            self._learn(core.Loose(number))
+
+    def _is_waited_for(self, number: int) -> bool:
+        """Whether others wait until this one has a node, and not for as long as it takes."""
+        return not self._rules.orders[number].is_led and number not in self._state.loose
+
+    def _may_go_on(self, departure: EvictedPod) -> bool:
+        """Whether a pod landed where it was expected, or is in nobody's way where it is."""
+        node = departure.landed_on
+        if node is None or node == departure.move.to_node or not departure.move.has_destination:
+            return True
+        is_closed = any(hold.pod is None for hold in self._tools.holds.on([node]))
+        return not is_closed and is_harmless(departure, self._moves, self._departures.all, self._tools.fresh.now)
+
+
+def stage_of(departure: EvictedPod) -> Stage:
+    """How far a look shows a move that was evicted."""
+    if departure.is_over and departure.is_ready:
+        return Stage.SETTLED
+    if departure.replacement is None:
+        return Stage.EVICTED
+    if departure.is_ready:
+        return Stage.READY
+    return Stage.REPLACED if departure.landed_on is None else Stage.BOUND
+
+
+def pod_of(move: Move, cluster: Cluster) -> Pod:
+    """The pod of a move in the newest snapshot. Raises PlanStoppedError where it is another by now."""
+    pod = cluster.pod_by_key.get(move.pod.key)
+    if pod is None or pod.uid != move.pod.uid:
+        raise PlanStoppedError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
+    return pod
+
+
+# Whether a wave may go on after one of its pods landed elsewhere than expected, or others' pods took room.
+
+
+def is_harmless(
+    departure: EvictedPod, wave: Iterable[Move], departures: Sequence[EvictedPod], cluster: Cluster
+) -> bool:
+    """Whether everybody of the wave who is expected on the node where this pod landed still finds room there.
+
+    Only for pods that stand in nobody's way but by their requests. ``cluster``: read before the wave, or amid it.
+    """
+    node = departure.landed_on
+    spec = departure.pod.spec
+    if node is None or node not in cluster.node_by_name or node == departure.move.from_node:
+        return False
+    if spec.affinity or spec.anti_affinity or spec.topology_spread or spec.host_ports:
+        return False
+    room = free_room(cluster, node)
+    for move in wave:
+        if move.to_node == node and move.pod.key in cluster.pod_by_key:
+            take(room, cluster.pod_by_key[move.pod.key].spec.requests)
+    for other in departures:
+        if other.landed_on == node != other.move.to_node:
+            take(room, other.pod.spec.requests)
+    return all(amount >= 0 for amount in room.values())

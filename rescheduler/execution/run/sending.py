@@ -1,0 +1,125 @@
+"""The evictions of a segment: those that come first are permitted together, each way of leading has its own turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rescheduler.execution.guidance.gated_moves import GatedMoves
+from rescheduler.execution.guidance.guiding import MOST_SHUT, Guide, is_guided
+from rescheduler.execution.guidance.holds import Holds
+from rescheduler.execution.ledger.ledger_session import LedgerSession
+from rescheduler.execution.run.departures import Departures, EvictedPod
+from rescheduler.execution.run.evicting import Evictor
+from rescheduler.execution.run.fresh_cluster import FreshCluster
+from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.run.own_verdict import OwnVerdict
+from rescheduler.execution.run.placing import Nominator
+from rescheduler.execution.run.segment_run import SegmentRun, Tools, pod_of
+from rescheduler.execution.run.settling import Settler
+from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.extension_points import ExecutionTarget, Gate
+from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference, Refusal
+
+
+class Sender:
+    """Sends evictions. ``sent`` are the pods that left or may have left, in order.
+
+    ``guide``: brings pods to nodes that the scheduler would not choose; None: nobody does. ``gated``: does so by a
+    gate, and lets pods change places; None: there is none. ``in_flight``, ``is_of_use``: see ``Tools``.
+    """
+
+    def __init__(
+        self,
+        target: ExecutionTarget,
+        gate: Gate,
+        fresh: FreshCluster,
+        waiter: Waiter,
+        holds: Holds,
+        settler: Settler,
+        nominator: Nominator,
+        outcomes: Outcomes,
+        session: LedgerSession,
+        in_flight: int,
+        is_of_use: Callable[[Move], bool],
+    ) -> None:
+        self.sent: list[PodReference] = []
+        self.guide: Guide | None = None
+        self.gated: GatedMoves | None = None
+        self._target = target
+        self._gate = gate
+        self._fresh = fresh
+        self._settler = settler
+        self._outcomes = outcomes
+        self._session = session
+        self._departures = Departures(target)
+        verdict = OwnVerdict(gate, fresh, waiter, session, self.sent)
+        self.evictor = Evictor(
+            target, waiter, session, lambda move: verdict.objection(move, self._departures.all), verdict.ask
+        )
+        self._tools = Tools(
+            target, fresh, waiter, holds, settler, nominator, outcomes, session, verdict, self.evictor, self.sent,
+            in_flight, is_of_use,
+        )  # fmt: skip
+
+    def permit(self, moves: Sequence[Move]) -> None:
+        """Ask the gate for a whole wave. Raises PlanStoppedError on one refusal, before any of the moves is sent.
+
+        That may only forbid: what lets a pod go is its own verdict, right before it is sent.
+        """
+        self._fresh.require_fast()
+        ledger = self._session.look() if moves else self._session.ledger
+        verdicts = self._gate.permit(moves, self._fresh.now, self.sent, ledger)
+        refused = [
+            (move, verdict) for move, verdict in zip(moves, verdicts, strict=True) if isinstance(verdict, Refusal)
+        ]
+        for move, refusal in refused:
+            self._outcomes.of_move(move, OutcomeKind.REFUSED, None, f"{refusal.rule}: {refusal.message}")
+        if refused:
+            move, refusal = refused[0]
+            raise PlanStoppedError(f"the gate refuses a move: {refusal.rule}: {refusal.message}")
+
+    def send(self, moves: Sequence[Move]) -> Departures:
+        """Evict the pods of one segment, each as soon as what it needs is done; fewer, if one landed in others' way.
+
+        Raises PlanStoppedError.
+        """
+        self.permit([move for move in moves if move.wave == 1])
+        departures = self._departures = Departures(self._target)
+        self._settler.watch(departures)
+        if any(move.evict_first for move in moves):
+            self._exchange(moves, departures)
+            return departures
+        guided = [move for move in moves if self.guide is not None and is_guided(move, pod_of(move, self._fresh.now))]
+        if self.gated is not None:
+            others = [move for move in moves if move not in guided]
+            if SegmentRun(self._tools, others, (), departures).run() and guided:
+                cluster = self._fresh.read() if departures.all else self._fresh.now
+                self.gated.lead(guided, departures, self._send_gated, cluster)
+            return departures
+        SegmentRun(self._tools, moves, self._shuttable(guided), departures, self.guide).run()
+        return departures
+
+    def _exchange(self, moves: Sequence[Move], departures: Departures) -> None:
+        """Evict pods that leave before they arrive."""
+        if self.gated is None:
+            raise PlanStoppedError("pods that leave before they arrive need guidance: Guide; nothing further is moved")
+        self.gated.exchange(moves, departures, self._send_gated, self._fresh.now)
+
+    def _send_gated(self, move: Move) -> EvictedPod:
+        """Evict one pod whose replacement waits at the gate."""
+        return SegmentRun(self._tools, [move], (), self._departures, frees_places=False).only()
+
+    def _shuttable(self, guided: Sequence[Move]) -> Sequence[Move]:
+        """Those that are led by shutting all other nodes; none where there are too many nodes, which is told."""
+        if self.guide is None or not guided:
+            return ()
+        number = self.guide.too_many([pod_of(move, self._fresh.now) for move in guided], self._fresh.now)
+        if not number:
+            return guided
+        needy = sum(move.needs_guidance for move in guided)
+        if needy:
+            self._outcomes.warnings.append(
+                f"{needy} of the pods that need guidance go where the scheduler likes them best: {number} nodes "
+                f"would have to be shut to them, and {MOST_SHUT} at most are"
+            )
+        return ()

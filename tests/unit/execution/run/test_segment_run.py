@@ -1,0 +1,171 @@
+"""A wave goes on after a pod landed elsewhere only where that takes nobody's place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from rescheduler.execution.guidance import guiding, room
+from rescheduler.execution.run.departures import EvictedPod
+from rescheduler.execution.run.segment_run import is_harmless
+from rescheduler.extension_points import EvictionAnswer
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import PodAffinityTerm
+from rescheduler.model.plan.permit import Permit
+from rescheduler.model.plan.plan import Move, PodReference, Refusal
+from tests.builders import cluster, node, pod, selector, workload
+from tests.unit.execution.consolidation import emptying, sparse
+from tests.unit.execution.run.test_proving import by_room
+from tests.unit.execution.worlds import AllowAll, World, executor, plan_of
+
+
+def scene(**fields: Any) -> Cluster:
+    """Two pods leave n0; n1 has room for two of them, n2 for one."""
+    return cluster(
+        node("n0", "4"), node("n1", "2"), node("n2", "1"), pod("web-0", "1", node="n0", **fields),
+        pod("web-1", "1", node="n0"), pod("web-2", "1", node="n0"),
+    )  # fmt: skip
+
+
+def landed(start: Cluster, name: str, expected: str, on: str) -> EvictedPod:
+    """A pod that was moved and is on a node."""
+    left = start.pod_by_key[f"default/{name}"]
+    (move,) = plan_of(start, [(name, expected, 1)]).moves
+    return EvictedPod(move, left, None, frozenset(), True, pod(f"{name}-new", "1", node=on))
+
+
+def test_a_stray_beside_whom_the_others_fit_is_harmless() -> None:
+    """Also where two strays share a node; not where the last room is another's."""
+    start = scene()
+    stray = landed(start, "web-0", "n2", "n1")
+    wave = plan_of(start, [("web-0", "n2", 1), ("web-1", "n1", 1)]).moves
+    assert is_harmless(stray, wave, [stray], start)
+    second = landed(start, "web-2", "n2", "n1")
+    assert not is_harmless(second, wave, [stray, second], start)
+    other = landed(start, "web-1", "n1", "n2")
+    assert not is_harmless(other, plan_of(start, [("web-0", "n2", 1)]).moves, [other], start)
+
+
+def test_a_pod_that_came_back_is_not_harmless() -> None:
+    """It was moved for nothing; nor is one on a node that nobody knows."""
+    start = scene()
+    assert not is_harmless(landed(start, "web-0", "n1", "n0"), (), [], start)
+    assert not is_harmless(landed(start, "web-0", "n1", "n9"), (), [], start)
+
+
+APART = PodAffinityTerm("kubernetes.io/hostname", selector(app="web"))
+
+
+@pytest.mark.parametrize("fields", [{"ports": [80]}, {"anti_affinity": (APART,)}])
+def test_a_pod_that_may_be_in_the_way_by_more_than_its_requests_is_not_harmless(fields: dict[str, Any]) -> None:
+    """Ports, affinity and spread are looked at by the proof, when the wave is through."""
+    start = scene(**fields)
+    stray = landed(start, "web-0", "n2", "n1")
+    assert not is_harmless(stray, (), [stray], start)
+
+
+def test_waves_keep_their_size_where_the_scheduler_chooses_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a large cluster with room to spare hardly any pod lands where it was expected, and none is in the way."""
+    monkeypatch.setattr(guiding, "MOST_SHUT", 0)
+    monkeypatch.setattr(room, "FEW_MOVES", 1)
+    start = sparse(nodes=12, replicas=1)
+    world = World(start)
+    plan = emptying(start, ("n9", "n10", "n11"), in_a_wave=3)
+    reads: list[int] = []
+    read = world.read
+    world.read = lambda: (reads.append(1), read())[1]  # type: ignore[method-assign, func-returns-value]
+    result = executor(world, proof=by_room).carry_out(plan)
+    assert {move.outcome.value for move in result.moves} <= {"Landed", "LandedElsewhere"}
+    assert len(reads) <= 4, "one wave: the beginning, what strayed, and the end"
+
+
+class SlowAnswers(World):
+    """The API server answers an eviction when the replacement works already."""
+
+    def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        """As any other, and late."""
+        answer = super().evict(pod, resource_version, dry_run=dry_run)
+        if not dry_run:
+            self.clock.sleep(3.0)
+        return answer
+
+
+def test_what_has_come_to_rest_before_it_is_waited_for_is_not_waited_for() -> None:
+    """A plan whose replacements are Ready at the first look goes on at once."""
+    start = sparse()
+    world = SlowAnswers(start)
+    result = executor(world).carry_out(emptying(start, ("n4", "n5"), in_a_wave=1))
+    assert result.message == ""
+    assert len(world.evicted) == 4
+    assert world.clock.monotonic() < 60
+
+
+def test_moves_that_need_nothing_of_each_other_do_not_wait_for_a_wave() -> None:
+    """The second wave has begun while the first one's replacement is not Ready yet."""
+    start = cluster(
+        *(node(f"n{number}", "4") for number in range(4)), pod("a-0", "1", node="n0", owner="a"),
+        pod("b-0", "1", node="n1", owner="b"), workload("a", 1), workload("b", 1),
+    )  # fmt: skip
+    world = World(start, startup_seconds=30.0)
+    plan = plan_of(start, [("a-0", "n2", 1), ("b-0", "n3", 2)], objective="SpreadLoad")
+    result = executor(world).carry_out(plan)
+    assert result.message == ""
+    assert world.evicted == ["a-0", "b-0"]
+    assert world.clock.monotonic() < 45, "both start up at once"
+
+
+def test_no_more_moves_are_on_their_way_than_the_policy_lets() -> None:
+    """A move counts until its replacement is Ready."""
+    start = cluster(
+        *(node(f"n{number}", "4") for number in range(4)), pod("a-0", "1", node="n0", owner="a"),
+        pod("b-0", "1", node="n1", owner="b"), workload("a", 1), workload("b", 1),
+    )  # fmt: skip
+    world = World(start, startup_seconds=30.0)
+    plan = plan_of(start, [("a-0", "n2", 1), ("b-0", "n3", 2)], objective="SpreadLoad")
+    executor(world, in_flight=1).carry_out(plan)
+    assert world.evicted == ["a-0", "b-0"]
+    assert world.clock.monotonic() > 60, "one starts up after the other"
+
+
+class OneAtATime(AllowAll):
+    """A gate whose budget lets one pod move at a time, by a rule; ``seconds``: so long one counts."""
+
+    def __init__(self, world: World, rule: str, seconds: float) -> None:
+        super().__init__()
+        self._world = world
+        self._rule = rule
+        self._seconds = seconds
+
+    def permit(
+        self, moves: Sequence[Move], cluster: Cluster, sent: Sequence[PodReference], ledger: Ledger = EMPTY_LEDGER
+    ) -> list[Permit | Refusal]:
+        """No to all while one is on its way."""
+        since = next((write.at for write in self._world.writes if write.resource == "pods/eviction"), None)
+        if since is None or self._world.clock.now() > since + self._seconds:
+            return super().permit(moves, cluster, sent, ledger)
+        return [Refusal(self._rule, "lets one go at a time", pod=move.pod) for move in moves]
+
+
+@pytest.mark.parametrize(("rule", "most"), [("Budget", 6), ("PodDisruptionBudget", 16)])
+def test_what_a_budget_holds_back_is_not_asked_for_again_and_again(rule: str, most: int) -> None:
+    """Half a minute until the replacement is Ready; its room stays kept meanwhile, and the move follows at once."""
+    start = cluster(
+        *(node(f"n{number}", "4") for number in range(4)), pod("a-0", "1", node="n0", owner="a"),
+        pod("b-0", "1", node="n1", owner="b"), workload("a", 1), workload("b", 1),
+    )  # fmt: skip
+    world = World(start, startup_seconds=30.0)
+    looks: list[str] = []
+    look = world.read_vicinity
+    world.read_vicinity = lambda move, known: (looks.append(move.pod.name), look(move, known))[1]  # type: ignore[method-assign, func-returns-value]
+    plan = plan_of(start, [("a-0", "n2", 1), ("b-0", "n3", 2)], objective="SpreadLoad")
+    result = executor(world, gate=OneAtATime(world, rule, 30.0)).carry_out(plan)
+    assert result.message == ""
+    assert world.evicted == ["a-0", "b-0"]
+    assert len(looks) <= most
+    made = Counter(write.name for write in world.writes if (write.verb, write.resource) == ("create", "jobs"))
+    assert max(made.values()) <= 2
+    assert world.clock.monotonic() < 70
