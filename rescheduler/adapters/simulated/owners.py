@@ -33,6 +33,9 @@ class OwnerControllers:
             return
         waits = old.controller.kind in _WAITS_UNTIL_GONE
         has_left = new is None if waits else _is_active(old) and not _is_active(new)
+        if old.controller.kind == "ReplicaSet" and new is not None and new.controller != old.controller:
+            has_left = _is_active(old)
+            self._recount(old)
         if has_left:
             self._store.clock.after(self._settings.replacement_seconds, lambda: self._replace(old))
 
