@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.needs import needs_of
 from rescheduler.model.plan.move_method import MoveMethod
+from rescheduler.model.plan.needs import needs_of
 from rescheduler.model.plan.plan import Move, Plan
 
 MOST_TOGETHER: Final = 40

@@ -101,7 +101,9 @@ def begun(rules: SurgeRules, owners: Iterable[Workload | None], now: float) -> S
     """A pod is about to be taken out; ``owners``: as they were read just now, the ReplicaSet first."""
     known = tuple(owners)
     first = known[0] if known else None
-    return SurgeState(marks_of(known), 0 if first is None else first.min_ready_seconds, now + rules.ready_within_seconds)
+    return SurgeState(
+        marks_of(known), 0 if first is None else first.min_ready_seconds, now + rules.ready_within_seconds
+    )
 
 
 def decide(rules: SurgeRules, state: SurgeState, sight: Sight, now: float) -> tuple[SurgeState, Act]:

@@ -37,9 +37,7 @@ class EntryState(StrEnum):
 
 
 DEBTS = frozenset({EntryState.INTENDED, EntryState.OPEN})
-SENT = frozenset(
-    {EntryState.INTENDED, EntryState.OPEN, EntryState.REPAID, EntryState.FAILED, EntryState.SURGING}
-)
+SENT = frozenset({EntryState.INTENDED, EntryState.OPEN, EntryState.REPAID, EntryState.FAILED, EntryState.SURGING})
 """States that count in windows: an eviction was sent, or may have been, or is to come by a surge."""
 
 

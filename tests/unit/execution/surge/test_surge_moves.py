@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from msgspec import structs
 
-from rescheduler.execution.run.stopping import PlanStoppedError
-from rescheduler.extension_points import ClusterError, ExecutionInterruptedError
-from rescheduler.model.daemon.ledger import EntryState
-from rescheduler.model.plan.move_method import MoveMethod
 from tests.unit.execution.surge.scenes import ReadyWatch, left_behind, shop, surger, surging, told
-from tests.unit.execution.worlds import AllowAll, World
+from tests.unit.execution.worlds import World
 
 
 def world_of(replicas: int = 1, **settings: object) -> tuple[World, ReadyWatch]:
@@ -27,7 +22,7 @@ def test_the_replacement_is_ready_before_the_old_pod_goes(replicas: int, guidanc
     names = [f"web-{number}" for number in range(replicas)]
     result = surger(world, guidance=guidance).carry_out(surging(world.read(), *names))
     assert result.message == ""
-    assert told(result) == {name: ("Landed", "n1") for name in names}
+    assert told(result) == dict.fromkeys(names, ("Landed", "n1"))
     world.settle()
     assert watch.fewest == replicas
     assert world.evicted == names
