@@ -32,7 +32,7 @@ DEADLINE_SECONDS = 20.0
 
 
 def carry_out(kubeconfig: Path, plan: Plan, rules: SurgeRules, guidance: str, gate: Any = None) -> PlanResult:
-    """Under a guardian; the gate lets everything pass, so that only surges themselves see to it that nobody is missing."""
+    """Under a guardian; the gate lets everything pass: surges themselves see to it that nobody is missing."""
     connection = connect(str(kubeconfig), read_only=False)
     clock, run_id = SystemClock(), plan_id_of(plan) + token_hex(2)
     policy = Policy(guidance=Guidance(guidance))

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
+import urllib3
+
 from tests.cluster.api import ApiError, Manifest
 from tests.cluster.cluster import Cluster, condition
+from tests.cluster.floor_watch import is_serving
 from tests.cluster.guided_scenes import gated, left_over, move, plan_of, pods_of
+from tests.cluster.kwok import NEVER_READY
 from tests.cluster.shapes import deployment, disruption_budget
 from tests.cluster.waiting import wait_until
 
@@ -23,14 +28,21 @@ def service(name: str, namespace: str = "default") -> Manifest:
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
 
 
-def shop(cluster: Cluster, replicas: int = 1, *, spare: str = "8", is_bound: bool = True, **template: Any) -> None:
-    """A Deployment of so many pods on node a-0, behind a Service, all of which its budget wants; b-0 has room."""
+def shop(cluster: Cluster, replicas: int = 1, *, is_bound: bool = True, **template: Any) -> None:
+    """A Deployment of so many pods on node a-0, behind a Service, all of which its budget wants; b-0 has room.
+
+    ``is_bound``: with that budget. Pods that never get ready by their template do here, but for those that come later.
+    """
     cluster.add_nodes(1, prefix="a", cpu="8")
     if is_bound:
         cluster.create(disruption_budget("web", minAvailable=replicas))
     cluster.create(service("web"), deployment("web", replicas=replicas, cpu="1", **template))
+    for pod in cluster.wait_pods_running(replicas, labels="app=web", ready=False):
+        if NEVER_READY in pod["metadata"].get("annotations", {}):
+            freed = {"metadata": {"annotations": {NEVER_READY: None}}}
+            cluster.api.patch("pods", pod["metadata"]["name"], freed, "default")
     cluster.wait_pods_running(replicas, labels="app=web")
-    cluster.add_nodes(1, prefix="b", cpu=spare)
+    cluster.add_nodes(1, prefix="b", cpu="8")
     wait_until(lambda: len(ready_endpoints(cluster)) == replicas, "the endpoints of web")
     if is_bound:
         wait_until(lambda: _is_counted(cluster, replicas), "the count of the budget")
@@ -50,6 +62,53 @@ def ready_endpoints(cluster: Cluster) -> set[str]:
         for endpoint in item.get("endpoints") or []
         if endpoint["conditions"].get("ready")
     }
+
+
+class Floor:
+    """Fewest Ready pods of ``web``, and fewest of its ready endpoints, at looks 50 ms apart; most pods at once."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.ready = self.endpoints = 1_000_000
+        self.most = self.looks = 0
+        self._cluster = cluster
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        while not self._is_over.wait(0.05):
+            try:
+                pods = self._cluster.api.list("pods", "default", labels="app=web")
+                endpoints = ready_endpoints(self._cluster)
+            except (ApiError, urllib3.exceptions.HTTPError):
+                continue
+            self.looks += 1
+            self.most = max(self.most, len(pods))
+            self.ready = min(self.ready, sum(map(is_serving, pods)))
+            self.endpoints = min(self.endpoints, len(endpoints))
+
+    def __enter__(self) -> Floor:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def holds(self, wanted: int) -> None:
+        """That nobody was ever missing."""
+        assert self.looks > 10
+        assert self.ready >= wanted, (self.ready, wanted)
+        assert self.endpoints >= wanted, (self.endpoints, wanted)
+
+
+def wait_out(cluster: Cluster, count: int = 1) -> None:
+    """Until so many pods are out of their ReplicaSet."""
+
+    def out() -> list[str]:
+        pods = cluster.api.list("pods", "default")
+        return [pod["metadata"]["name"] for pod in pods if SURGE in (pod["metadata"].get("annotations") or {})]
+
+    wait_until(lambda: len(out()) == count, lambda: f"{count} pods out of their ReplicaSet, not {out()}")
 
 
 def surge_plan(cluster: Cluster, count: int | None = None, to_node: str = "b-0") -> str:

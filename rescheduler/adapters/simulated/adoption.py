@@ -55,8 +55,8 @@ class Adoption:
 
 
 def surplus(pods: Sequence[Pod], wanted: int) -> list[Pod]:
-    """The pods that a ReplicaSet deletes, in the order of its controller: without a node first, then unready ones, those
-    of the lowest deletion cost, those with most siblings on their node, and of these the youngest."""
+    """The pods that a ReplicaSet deletes, in the order of its controller: without a node first, then unready ones,
+    those of the lowest deletion cost, those with most siblings on their node, and of these the youngest."""
     on_node = Counter(pod.node_name for pod in pods)
 
     def rank(pod: Pod) -> tuple[bool, int, bool, int, int, float, int, float]:

@@ -26,8 +26,10 @@ PAUSE_SECONDS: Final = 2.0
 
 
 class GuardianOrders(NamedTuple):
-    """Where the cluster is, and what to look after there. ``has_taints``: nodes too; ``has_surges``: pods that were taken
-    out of their ReplicaSets."""
+    """Where the cluster is, and what to look after there.
+
+    ``has_taints``: nodes too; ``has_surges``: pods that were taken out of their ReplicaSets.
+    """
 
     kubeconfig: str | None
     context: str | None

@@ -34,8 +34,8 @@ from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_labels, keep_seconds
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
-# Takes away what earlier processes left: taints that nobody renews, pods that wait at a gate nobody opens, and pods that
-# were taken out of their ReplicaSets by nobody who is still there.
+# Takes away what earlier processes left: taints that nobody renews, pods that wait at a gate nobody opens, and pods
+# that were taken out of their ReplicaSets by nobody who is still there.
 
 
 def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float) -> int:

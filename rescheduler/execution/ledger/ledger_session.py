@@ -249,7 +249,7 @@ class LedgerSession:
 
     @contextmanager
     def set_aside(self, move: Move) -> Iterator[None]:
-        """For the time of a question to the gate: the entry of a surge that is asked about does not count against it."""
+        """For the time of a question to the gate: the entry of the surge that it is about does not count."""
         self._aside = self._announced.of(move.pod)
         try:
             yield

@@ -17,9 +17,9 @@ def segment_end(rest: Plan, cluster: Cluster, *, by_waves: bool, waits_until_rep
     """The last wave of those that make up the first segment of what is left of a plan.
 
     A wave joins those before it where one of its moves at least needs none of theirs. All have to wait where pods leave
-    before they arrive, or are replaced before they leave, and where pending pods get the room that was made. ``by_waves``: where the order of waves says
-    where the scheduler sends pods, each is a segment of its own. ``waits_until_repaid``: a workload loses pods in one
-    wave of a segment only, since its debts end after that.
+    before they arrive, or are replaced before they leave, and where pending pods get the room that was made.
+    ``by_waves``: where the order of waves says where the scheduler sends pods, each is a segment of its own.
+    ``waits_until_repaid``: a workload loses pods in one wave of a segment only, since its debts end after that.
     """
     ends_at = min((item.wave for item in rest.placements if item.wave > 0), default=None)
     last, number = 1, 0

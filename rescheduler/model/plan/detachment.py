@@ -1,7 +1,8 @@
 """What takes a pod out of its ReplicaSet while it serves on, and what puts it back: as data, and on a pod.
 
-The label by which the ReplicaSet knows its pods gets an ending, and the owner reference becomes a plain one, so that the
-ReplicaSet makes another pod while Services and budgets still see this one. With the label as it was, it is taken again.
+The label by which the ReplicaSet knows its pods gets an ending, and the owner reference becomes a plain one, so that
+the ReplicaSet makes another pod while Services and budgets still see this one. With the label as it was, it is taken
+again.
 """
 
 from __future__ import annotations
@@ -110,9 +111,10 @@ def as_of_its_owner(pod: Pod) -> Pod:
     return structs.replace(pod, labels=labels, owners=tuple(map(_as_controller, pod.owners)))
 
 
-def is_taken_again(pod: Pod) -> bool:
-    """Whether a pod that was given back is its ReplicaSet's own by now."""
-    return SURGE not in pod.annotations and any(owner.is_controller for owner in pod.owners)
+def controller_as_written(pod: Pod) -> OwnerReference | None:
+    """The one owner that the pod itself says controls it: none while it is taken out."""
+    controllers = [owner for owner in pod.owners if owner.is_controller]
+    return controllers[0] if len(controllers) == 1 else None
 
 
 def _as_controller(owner: OwnerReference) -> OwnerReference:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class MoveMethod(StrEnum):
-    """How a pod is moved: by eviction, by surge (the replacement is Ready first), or by the migration of who owns it."""
+    """By which method one pod is moved."""
 
     EVICT = "Evict"
     SURGE = "Surge"

@@ -144,7 +144,7 @@ class KubernetesTarget(ExecutionTarget):
         return why_no_surges(self._connection, self._scope) or self._guard()
 
     def detach(self, pod: PodReference, resource_version: str, detachment: Detachment) -> bool:
-        """Take exactly this pod, as it was read, out of its ReplicaSet; False if it has changed. Raises ClusterError."""
+        """Take exactly this pod, as read, out of its ReplicaSet; False if it has changed. Raises ClusterError."""
         owner = self._owners.get(pod.uid)
         if owner is None:
             return False

@@ -1,4 +1,4 @@
-"""Finds and removes what earlier runs left behind: placeholders, the gate and who waits there, taints, pods taken out."""
+"""Finds and removes what earlier runs left: placeholders, the gate and who waits there, taints, pods taken out."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def find_leftovers(connection: Connection, hold_namespace: str) -> list[Leftover
     jobs = our_jobs(connection, hold_namespace)
     pods = our_pods(connection, hold_namespace, jobs)
     found = [leftover_of("Job", item) for item in jobs] + [leftover_of("Pod", item) for item in pods]
-    # Pods are given back first: then their ReplicaSets delete those that wait at the gate. Then the rule, so that nobody
-    # is gated any more; then the room, so that those which are let go find it.
+    # Pods are given back first: then their ReplicaSets delete those that wait at the gate. Then the rule, so that
+    # nobody is gated any more; then the room, so that those which are let go find it.
     others = _requests(connection, hold_namespace) + _marks(connection)
     rule = _rule(connection, hold_namespace)
     return _taken_out(connection) + rule + found + _gates(connection) + _taints(connection) + others

@@ -68,8 +68,8 @@ def remove_stale(connection: Connection, hold_namespace: str, now: Callable[[], 
 
 
 def find_stale(connection: Connection, hold_namespace: str, now: Callable[[], float]) -> list[Stale]:
-    """What has run out: pods taken out, rule, placeholders, placeholder pods without their Job, gates, taints, and what autoscalers
-    were asked for and offered. Raises ClusterError."""
+    """What has run out: pods taken out, rule, placeholders, placeholder pods without their Job, gates, taints, and what
+    autoscalers were asked for and offered. Raises ClusterError."""
     jobs = our_jobs(connection, hold_namespace)
     time = connection.server_time or now()
     # Pods are given back first, then the rule, so that nobody is gated any more; then the room, so that those which are
@@ -144,7 +144,7 @@ def _taint(connection: Connection, item: TaintedNode) -> Stale:
 
 
 def _is_lost(pod: GatedPod | DetachedPod, jobs: list[dict[str, Any]], time: float) -> bool:
-    """Whether the plan of a pod that is gated or out does not run any more: it has no Job, and what the pod was told has passed.
+    """Whether the plan of a pod that is gated or out does not run any more: it has no Job, and its time has passed.
 
     A pod that does not tell whose it is may be anybody's who runs.
     """

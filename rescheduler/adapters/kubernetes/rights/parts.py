@@ -92,6 +92,7 @@ REVIEWS: Final = RightsPart(
 )
 """A role of the cluster's own, which is only bound."""
 PARTS: Final = (
-    EXECUTE, LEDGER, LEDGER_READER, NOMINATE, MAKE_EVENTS, HOLD, GUIDE, GUIDE_POLICY, SURGE, TAINT, MARK_NODES, LEASE, REVIEWS,
+    EXECUTE, LEDGER, LEDGER_READER, NOMINATE, MAKE_EVENTS, HOLD, GUIDE, GUIDE_POLICY, SURGE, TAINT, MARK_NODES, LEASE,
+    REVIEWS,
 )  # fmt: skip
 """All that write, but those that ask an autoscaler for room (``autoscalers/capacity_objects.py``)."""
