@@ -54,7 +54,8 @@ def attempts(web: Manifest) -> Iterator[Attempt]:
     for item in metadata:
         yield Attempt(GUARD, "PATCH", path, {"metadata": item}, MERGE_PATCH)
     image = {"spec": {"containers": [{"name": "main", "image": "example.invalid/evil"}]}}
-    tolerations = {"spec": {"tolerations": [{"operator": "Exists"}]}}
+    more = [*web["spec"].get("tolerations", []), {"key": "theirs", "operator": "Exists"}]
+    tolerations = {"spec": {"tolerations": more}}
     for body in (image, tolerations, {"spec": {"activeDeadlineSeconds": 1}}):
         yield Attempt(GUARD, "PATCH", path, body, STRATEGIC)
     yield Attempt(RIGHTS, "PUT", path, web)

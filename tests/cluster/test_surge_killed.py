@@ -84,7 +84,9 @@ def test_kill_9_at_any_step(
     killer = Killer(is_given_back if step == UNDOING else STEPS[step], is_after=is_after, whole_group=is_after)
     proxied.meddle = killer.meddle
     with Floor(cluster) as floor:
-        killer.process = start(proxied.kubeconfig, tmp_path, surge_plan(cluster), within=3.0 if step == UNDOING else 20.0)
+        killer.process = start(
+            proxied.kubeconfig, tmp_path, surge_plan(cluster), within=3.0 if step == UNDOING else 20.0
+        )
         said = killer.process.communicate(timeout=60)
         assert killer.is_done, f"the run was to be killed, but ended by itself: {said}"
         wait_until(
