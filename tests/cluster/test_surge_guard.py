@@ -1,4 +1,4 @@
-"""With the token of our account and the role of deploy/surge.yaml: detaching and giving back pass, nothing else does."""
+"""With our account's token and the role of deploy/surge.yaml: detaching and giving back pass, nothing else does."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def is_given_back(asked: Asked) -> bool:
 def test_kill_9_at_any_step(
     cluster: Cluster, tool: Tool, proxied: FaultProxy, tmp_path: Path, step: str, is_after: bool
 ) -> None:
-    """The guardian gives back first and opens the gate then; as many pods run as the owner wants, and nobody was missing."""
+    """The guardian gives back first and then opens the gate; as many pods run as are wanted, and nobody was missing."""
     install(cluster)
     shop(cluster, 1, annotations={NEVER_READY: "true"} if step == UNDOING else {READY_AFTER: "1s"})
     killer = Killer(is_given_back if step == UNDOING else STEPS[step], is_after=is_after, whole_group=is_after)

@@ -68,7 +68,7 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
         self._owners = self.owners_class(self._store, self.settings, identity)
         self._budgets = budgets = DisruptionController(self._store, self.settings)
         self._evictions = EvictionHandler(self._store, budgets, self._kubelet)
-        self._adoption = Adoption(self._store, self.settings, self._kubelet)
+        Adoption(self._store, self.settings, self._kubelet)
         self._detacher = Detacher(self._store, self.settings, cluster.services)
         self._gates = GateKeeper(self._store, self.settings)
         self._holds = SimulatedHoldKeeper(self._store, self.settings, identity, cluster)

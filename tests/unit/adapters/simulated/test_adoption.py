@@ -1,4 +1,4 @@
-"""The embedded ReplicaSet controller lets pods go, takes them again, and deletes those too many as the real one does."""
+"""The embedded ReplicaSet controller lets pods go, takes them again, and deletes those too many, as the real one."""
 
 from __future__ import annotations
 
