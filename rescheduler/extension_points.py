@@ -21,9 +21,12 @@ from rescheduler.model.daemon.notices import Notice
 from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.endpoints import ServiceEndpoints
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import Resources
+from rescheduler.model.objects.workload import Workload
+from rescheduler.model.plan.detachment import Detachment
 from rescheduler.model.plan.move_change import MoveChange
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PlanResult, PodReference, Refusal
@@ -262,6 +265,24 @@ class ExecutionTarget(Protocol):
 
     def untaint(self, nodes: Sequence[str]) -> None:
         """Take our own taint off nodes; nodes without it, or gone, are fine. Raises ClusterError."""
+
+    def can_surge(self) -> str | None:
+        """None if pods can be taken out of their ReplicaSets here until others are Ready, else the reason why not."""
+
+    def detach(self, pod: PodReference, resource_version: str, detachment: Detachment) -> bool:
+        """Take exactly this pod, as it was read, out of its ReplicaSet; False if it has changed. Raises ClusterError.
+
+        It serves on. In snapshots it stays one of its workload's pods, and carries our annotation.
+        """
+
+    def give_back(self, pod: PodReference) -> bool:
+        """Undo ``detach``; False if there is nothing to give back. Raises ClusterError."""
+
+    def read_endpoints(self, namespace: str) -> Sequence[ServiceEndpoints]:
+        """Who answers for the Services of one namespace, as it stands now. Raises ClusterError."""
+
+    def read_workload(self, known: Workload) -> Workload | None:
+        """A workload of this kind, namespace and name as it stands now, or None. Raises ClusterError."""
 
     def leftovers(self) -> Sequence[str]:
         """Names of placeholders of ours that still exist."""

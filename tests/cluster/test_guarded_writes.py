@@ -29,6 +29,7 @@ from rescheduler.model.daemon.capacity import CapacityRequest, PodSet
 from rescheduler.model.daemon.lease import LeaseRecord
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.pod import OwnerReference
+from rescheduler.model.plan.detachment import Detachment, detachment_for
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import pod as built_pod
 from tests.cluster.api import MERGE_PATCH, Api, ApiError, Manifest
@@ -154,6 +155,20 @@ class Account:
         last = self.cluster.api.create(pod("free", annotations=NOTES, spec={"schedulingGates": gates[:1]}))
         assert self.target.ungate(reference(last))
 
+    def detach(self) -> None:
+        """Taken out of its ReplicaSet, and given back."""
+        web = self.web()
+        live = self.target.read_pod("default", web.name)
+        assert live is not None
+        owner = self.target.read().owner_of(live)
+        assert owner is not None
+        detachment = detachment_for(live, owner.selector, "p", "2030-01-01T00:00:00Z")
+        assert isinstance(detachment, Detachment)
+        assert self.target.detach(web, live.resource_version, detachment)
+        self.cluster.wait_pods_running(2, labels="app=web")
+        assert self.target.give_back(web)
+        self.cluster.wait_pods_running(1, labels="app=web")
+
     def taint(self) -> None:
         """Put, renewed and taken off."""
         for _ in range(2):
@@ -208,6 +223,7 @@ ACTS: Final[dict[str, Callable[[Account], None]]] = {
     "Ledger": Account.write_ledger,
     "Gate rule": Account.gate,
     "Gate": Account.ungate,
+    "Detachment": Account.detach,
     "Taint": Account.taint,
     "Request for room": Account.ask,
     "Mark of an emptied node": Account.mark,

@@ -10,9 +10,11 @@ from msgspec import structs
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.model.columns.selectors import holds
+from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget
+from rescheduler.model.plan.detachment import controller_as_written
 
 # Which labels a selector selects.
 
@@ -133,9 +135,14 @@ class DisruptionController:
         return len(pods), int(budget.min_available)
 
     def _scale(self, pods: list[Pod]) -> int:
-        """Desired replicas of all controllers of these pods; 0, and so nothing allowed, if one has no such count."""
+        """Desired replicas of all controllers of these pods; 0, and so nothing allowed, if one has no such count.
+
+        A pod that was taken out of its ReplicaSet is nobody's, and is passed over.
+        """
         wanted: dict[str, int] = {}
         for pod in pods:
+            if SURGE in pod.annotations and controller_as_written(pod) is None:
+                continue
             owner = self._store.owner_of(pod)
             if owner is None or owner.desired_replicas is None:
                 return 0

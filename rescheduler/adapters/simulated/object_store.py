@@ -14,6 +14,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
+from rescheduler.model.plan.detachment import controller_as_written
 
 # What the simulated cluster remembers: writes that came in through its API, and events on its objects.
 
@@ -87,7 +88,7 @@ class ObjectStore:
                 pod = admit(pod)
         self._version += 1
         new = structs.replace(pod, resource_version=str(self._version))
-        if old is not None and old.controller != new.controller:
+        if old is not None and controller_as_written(old) != controller_as_written(new):
             self._unindex(old)
         self.pods[new.key] = new
         self._index(new)
@@ -179,13 +180,15 @@ class ObjectStore:
 
     def _index(self, pod: Pod) -> None:
         self._by_namespace.setdefault(pod.namespace, {})[pod.key] = None
-        if pod.controller is not None:
-            self._members.setdefault(pod.controller.uid, {})[pod.key] = None
+        owner = controller_as_written(pod)
+        if owner is not None:
+            self._members.setdefault(owner.uid, {})[pod.key] = None
 
     def _unindex(self, pod: Pod) -> None:
         self._by_namespace[pod.namespace].pop(pod.key)
-        if pod.controller is not None:
-            self._members[pod.controller.uid].pop(pod.key)
+        owner = controller_as_written(pod)
+        if owner is not None:
+            self._members[owner.uid].pop(pod.key)
 
     def _tell(self, old: Pod | None, new: Pod | None) -> None:
         self._is_changed = True

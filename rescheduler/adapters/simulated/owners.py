@@ -11,6 +11,7 @@ from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, Requirement
 from rescheduler.model.objects.pod import Pod, PodSpec
 from rescheduler.model.objects.workload import Workload
+from rescheduler.model.plan.detachment import controller_as_written
 
 # These wait until the old pod is gone: their pods have fixed names, or a fixed node. All others replace a pod as soon
 # as its deletion has begun, while it still holds its room.
@@ -29,10 +30,13 @@ class OwnerControllers:
 
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         self._recount(new if new is not None else old)
-        if old is None or old.controller is None:
+        owner = None if old is None else controller_as_written(old)
+        if old is None or owner is None:
             return
-        waits = old.controller.kind in _WAITS_UNTIL_GONE
-        has_left = new is None if waits else _is_active(old) and not _is_active(new)
+        has_left = new is None if owner.kind in _WAITS_UNTIL_GONE else _is_active(old) and not _is_active(new)
+        if new is not None and controller_as_written(new) is None:
+            has_left = _is_active(old)
+            self._recount(old)
         if has_left:
             self._store.clock.after(self._settings.replacement_seconds, lambda: self._replace(old))
 

@@ -16,9 +16,10 @@ class SimulationSettings:
     runs but never becomes ready. A pod never terminates later than its own grace period.
     ``budget_lag_seconds`` may be a function too: how late the disruption controller is right now.
     ``pops_from_backoff``: an idle scheduler tries woken pods before their back-off has passed, as kube-scheduler does
-    since 1.33. ``cannot_hold``, ``cannot_gate`` and ``cannot_taint``: the reason why placeholders, gates, and taints,
-    do not work here, if they do not. ``refuses`` and ``troubles`` are asked of each pod that is bound to a node: why
-    its kubelet does not let it in (it fails, and its owner makes another), and why its containers never run there.
+    since 1.33. ``cannot_hold``, ``cannot_gate``, ``cannot_taint`` and ``cannot_surge``: the reason why placeholders,
+    gates, taints, and taking pods out of their ReplicaSets, do not work here, if they do not. ``refuses`` and
+    ``troubles`` are asked of each pod that is bound to a node: why its kubelet does not let it in (it fails, and
+    its owner makes another), and why its containers never run there.
     """
 
     api_seconds: float = 0.005
@@ -39,6 +40,7 @@ class SimulationSettings:
     cannot_hold: str | None = None
     cannot_gate: str | None = None
     cannot_taint: str | None = None
+    cannot_surge: str | None = None
 
     refuses: Callable[[Pod], str] = lambda _: ""
     troubles: Callable[[Pod], str] = lambda _: ""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from msgspec import structs
 
+from rescheduler.adapters.simulated.adoption import Adoption
 from rescheduler.adapters.simulated.budgets import DisruptionController, selects
 from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.adapters.simulated.detaching import Detacher
 from rescheduler.adapters.simulated.evictions import EvictionHandler
 from rescheduler.adapters.simulated.gates import GateKeeper
 from rescheduler.adapters.simulated.holds import SimulatedHoldKeeper
@@ -22,11 +25,14 @@ from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
 from rescheduler.adapters.vicinity import NarrowReads, read_vicinity
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget, HoldRequest
+from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.endpoints import ServiceEndpoints
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
+from rescheduler.model.plan.detachment import Detachment, as_of_its_owner
 from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.model.plan.vicinity import Vicinity
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
@@ -62,6 +68,8 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
         self._owners = self.owners_class(self._store, self.settings, identity)
         self._budgets = budgets = DisruptionController(self._store, self.settings)
         self._evictions = EvictionHandler(self._store, budgets, self._kubelet)
+        Adoption(self._store, self.settings, self._kubelet)
+        self._detacher = Detacher(self._store, self.settings, cluster.services)
         self._gates = GateKeeper(self._store, self.settings)
         self._holds = SimulatedHoldKeeper(self._store, self.settings, identity, cluster)
         self._taints = SimulatedNodeTaints(self._store, self.settings)
@@ -84,21 +92,22 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
 
     def read(self) -> Cluster:
         """A fresh snapshot, taken now, sorted as a reader sorts it."""
-        return self._store.snapshot()
+        return as_read(self._store.snapshot())
 
     def read_pod(self, namespace: str, name: str) -> Pod | None:
         """The pod as it stands now, or None."""
-        return self._store.pods.get(f"{namespace}/{name}")
+        found = self._store.pods.get(f"{namespace}/{name}")
+        return None if found is None else as_of_its_owner(found)
 
     def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
         """Pods of a namespace that a selector matches (None: all), as they stand now, by name."""
         pods = self._store.in_namespace(namespace)
         found = (pod for pod in pods if selector is None or selects(selector, pod.labels))
-        return sorted(found, key=lambda pod: pod.name)
+        return [as_of_its_owner(pod) for pod in sorted(found, key=lambda pod: pod.name)]
 
     def pods_on(self, node: str) -> Sequence[Pod]:
         """The pods that are bound to a node."""
-        return [pod for pod in self._store.snapshot().pods if pod.node_name == node]
+        return [as_of_its_owner(pod) for pod in self._store.snapshot().pods if pod.node_name == node]
 
     def budgets_in(self, namespace: str) -> Sequence[DisruptionBudget]:
         """The PodDisruptionBudgets of one namespace."""
@@ -168,6 +177,22 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
         """Take our own taint off nodes."""
         self._taints.take_off(nodes)
 
+    def can_surge(self) -> str | None:
+        """None if pods can be taken out of their ReplicaSets here, else the reason why not."""
+        return self.settings.cannot_surge
+
+    def detach(self, pod: PodReference, resource_version: str, detachment: Detachment) -> bool:
+        """Take exactly this pod out of its ReplicaSet; False if it has changed since it was read."""
+        return self._detacher.detach(pod, resource_version, detachment)
+
+    def give_back(self, pod: PodReference) -> bool:
+        """Undo ``detach``; False if there is nothing to give back."""
+        return self._detacher.give_back(pod)
+
+    def read_endpoints(self, namespace: str) -> Sequence[ServiceEndpoints]:
+        """Who answers for the Services of one namespace."""
+        return self._detacher.endpoints(namespace)
+
     def leftovers(self) -> Sequence[str]:
         """Names of placeholders that still exist."""
         return self._holds.names()
@@ -232,3 +257,10 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
     def remove_node(self, name: str) -> None:
         """Somebody else deletes a node; its pods stay as they are."""
         self._store.remove_node(name)
+
+
+def as_read(cluster: Cluster) -> Cluster:
+    """A snapshot as readers show it: who was taken out of his ReplicaSet still counts for it."""
+    if not any(SURGE in pod.annotations for pod in cluster.pods):
+        return cluster
+    return replace(cluster, pods=tuple(map(as_of_its_owner, cluster.pods)))

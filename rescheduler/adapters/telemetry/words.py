@@ -57,7 +57,7 @@ WORDS: Final = (ANNOUNCED, SENT, IN_DOUBT, LANDED, REFUSED, NOT_EVICTED, FAILING
 
 def eviction_word(entry: LedgerEntry) -> str:
     """How far the eviction has come."""
-    if entry.state is EntryState.INTENDED:
+    if entry.state in (EntryState.INTENDED, EntryState.SURGING):
         return ANNOUNCED
     if entry.state is EntryState.REFUSED:
         return REFUSED

@@ -127,7 +127,7 @@ def carried_out(
     warnings = (*rights, *([untested] if untested else ()))
     if policy.guidance is not Guidance.PREDICT:
         warnings += freed_of_earlier_runs(connection, cluster, policy)
-    with guarded(options, policy, run_id, connection) as guard:
+    with guarded(options, policy, run_id, connection, proposed) as guard:
         target = KubernetesTarget(
             connection, LiveReader(connection), clock=clock, hold_namespace=policy.hold.namespace,
             scope=policy.scope.namespaces.include or (), guard=guard.start, grace_seconds=grace_seconds,

@@ -26,13 +26,17 @@ PAUSE_SECONDS: Final = 2.0
 
 
 class GuardianOrders(NamedTuple):
-    """Where the cluster is, and what to look after there. ``has_taints``: nodes too."""
+    """Where the cluster is, and what to look after there.
+
+    ``has_taints``: nodes too; ``has_surges``: pods that were taken out of their ReplicaSets.
+    """
 
     kubeconfig: str | None
     context: str | None
     namespace: str
     plan_id: str
     has_taints: bool = False
+    has_surges: bool = False
 
     def written(self) -> bytes:
         """As one line."""
@@ -86,7 +90,9 @@ def _tidied(orders: GuardianOrders) -> int:
     from rescheduler.adapters.kubernetes.leftovers.orphans import tidy_up
 
     connection: Any = connect(orders.kubeconfig, orders.context, read_only=False)
-    return tidy_up(connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints)
+    return tidy_up(
+        connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints, has_surges=orders.has_surges
+    )
 
 
 def _tell_ready() -> None:

@@ -11,12 +11,14 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.leftovers.orphans import free_stale, tidy_up
+from rescheduler.adapters.kubernetes.leftovers.orphans import free_stale, give_stale_back, tidy_up
 from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.composition.live.guardian import DONE, READY, GuardianOrders
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.objects.annotations import GUIDE_GATE
+from rescheduler.model.objects.annotations import GUIDE_GATE, SURGE
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.move_method import MoveMethod
+from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Guidance, Policy
 
 START_SECONDS: Final = 30.0
@@ -73,9 +75,11 @@ class Guardian:
 class Guard:
     """A guardian for one plan, started when something is to be written that does not go by itself."""
 
-    def __init__(self, options: ClusterOptions, policy: Policy, plan_id: str) -> None:
-        has_taints = policy.guidance is Guidance.TAINT
-        self._orders = GuardianOrders(options.kubeconfig, options.context, policy.hold.namespace, plan_id, has_taints)
+    def __init__(self, options: ClusterOptions, policy: Policy, plan_id: str, *, has_surges: bool = False) -> None:
+        self._orders = GuardianOrders(
+            options.kubeconfig, options.context, policy.hold.namespace, plan_id,
+            has_taints=policy.guidance is Guidance.TAINT, has_surges=has_surges,
+        )  # fmt: skip
         self._guardian: Guardian | None = None
 
     def start(self) -> str | None:
@@ -93,7 +97,9 @@ class Guard:
             return
         orders = self._orders
         try:
-            tidy_up(connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints)
+            tidy_up(
+                connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints, has_surges=orders.has_surges
+            )
         except (ClusterError, KeyboardInterrupt):
             self._guardian.leave_alone()
         else:
@@ -101,9 +107,11 @@ class Guard:
 
 
 @contextmanager
-def guarded(options: ClusterOptions, policy: Policy, plan_id: str, connection: Connection) -> Iterator[Guard]:
-    """A guard for the time of a run."""
-    guard = Guard(options, policy, plan_id)
+def guarded(
+    options: ClusterOptions, policy: Policy, plan_id: str, connection: Connection, plan: Plan
+) -> Iterator[Guard]:
+    """A guard for the time of a run of this plan."""
+    guard = Guard(options, policy, plan_id, has_surges=any(move.method is MoveMethod.SURGE for move in plan.moves))
     try:
         yield guard
     finally:
@@ -111,7 +119,27 @@ def guarded(options: ClusterOptions, policy: Policy, plan_id: str, connection: C
 
 
 def freed_of_earlier_runs(connection: Connection, cluster: Cluster, policy: Policy) -> tuple[str, ...]:
-    """Let pods go that a killed run has left at its gate; told as warnings, as is a failure to do so."""
+    """Undo what a killed run has left at pods; told as warnings, as is a failure to do so.
+
+    Those that it took out of their ReplicaSets are given back, and then those let go that wait at its gate.
+    """
+    return _given_back(connection, cluster, policy) + _let_go(connection, cluster, policy)
+
+
+def _given_back(connection: Connection, cluster: Cluster, policy: Policy) -> tuple[str, ...]:
+    if not any(SURGE in pod.annotations for pod in cluster.pods):
+        return ()
+    try:
+        back = give_stale_back(connection, policy.hold.namespace)
+    except ClusterError as error:
+        return (f"pods that an earlier run took out of their ReplicaSets could not be given back: {error}",)
+    return tuple(
+        f"{pod.namespace}/{pod.name} was left out of its ReplicaSet by an earlier run and was given back"
+        for pod in back
+    )
+
+
+def _let_go(connection: Connection, cluster: Cluster, policy: Policy) -> tuple[str, ...]:
     if not any(GUIDE_GATE in pod.scheduling_gates for pod in cluster.pods):
         return ()
     try:

@@ -137,7 +137,7 @@ class _Runs:
     def running(self, plan: Plan) -> Iterator[str]:
         """For the time of a run."""
         run_id = plan_id_of(plan) + token_hex(2)
-        with guarded(self._where, self._policy, run_id, self._connection) as guard:
+        with guarded(self._where, self._policy, run_id, self._connection, plan) as guard:
             self._guard, self._scopes = guard, scopes_of(plan, self._policy.hold.namespace)
             try:
                 yield run_id

@@ -27,6 +27,7 @@ from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.detachment import detachment_of
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
 from rescheduler.model.plan.plan import Move, Plan, PlanResult, reference_to
@@ -34,7 +35,8 @@ from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_labels, keep_seconds
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
-# Takes away what earlier processes left: taints that nobody renews, and pods that wait at a gate nobody opens.
+# Takes away what earlier processes left: taints that nobody renews, pods that wait at a gate nobody opens, and pods
+# that were taken out of their ReplicaSets by nobody who is still there.
 
 
 def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float) -> int:
@@ -43,20 +45,29 @@ def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float) -> i
     ``hold_seconds``: a gated pod without a readable expiry has waited long enough after this.
     """
     now = cluster.taken_at
+    # Given back first: then a ReplicaSet deletes its pod that waits at the gate.
+    out = [pod for pod in cluster.pods if (found := detachment_of(pod)) and _is_over(found.expires, pod, now)]
+    for pod in out:
+        target.give_back(reference_to(pod))
     nodes = [node for node, taint in leaving_taints(cluster).items() if is_expired(taint, now)]
     if nodes and target.can_taint() is None:
         target.untaint(nodes)
     stale = [pod for pod in cluster.pods if GUIDE_GATE in pod.scheduling_gates and _is_stale(pod, now, hold_seconds)]
     for pod in stale:
         target.ungate(reference_to(pod))
-    return len(nodes) + len(stale)
+    return len(out) + len(nodes) + len(stale)
 
 
 def _is_stale(pod: Pod, now: float, hold_seconds: float) -> bool:
+    return _is_over(pod.annotations.get(EXPIRES, ""), pod, now, hold_seconds)
+
+
+def _is_over(expires: str, pod: Pod, now: float, seconds: float = 0.0) -> bool:
+    """Whether a time has passed; one that cannot be read has so many seconds after the pod was made."""
     try:
-        ends_at = datetime.fromisoformat(pod.annotations[EXPIRES]).timestamp()
-    except (KeyError, ValueError):
-        ends_at = (pod.created_at or 0.0) + hold_seconds
+        ends_at = datetime.fromisoformat(expires).timestamp()
+    except ValueError:
+        ends_at = (pod.created_at or 0.0) + seconds
     return now > ends_at + SLACK_SECONDS
 
 

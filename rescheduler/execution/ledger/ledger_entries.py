@@ -13,6 +13,7 @@ from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import closed
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, PodReference
 
 
@@ -85,6 +86,8 @@ class AnnouncedEvictions:
             grace_seconds=pod.spec.termination_grace_seconds,
             objective=move.objective,
             reason=move.reason,
+            method=move.method,
+            state=EntryState.SURGING if move.method is MoveMethod.SURGE else EntryState.INTENDED,
         )
 
     def _count(self, cluster: Cluster, namespace: str) -> None:

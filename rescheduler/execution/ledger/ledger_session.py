@@ -7,7 +7,8 @@ that an eviction costs about one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from msgspec import structs
@@ -119,6 +120,7 @@ class LedgerSession:
         self._plan: int | None = None
         self._seen: str | None = None
         self._unsent: tuple[LedgerEntry, float] | None = None
+        self._aside: LedgerEntry | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -130,6 +132,8 @@ class LedgerSession:
         ledger = self._writer.ledger
         if self._unsent is not None:
             ledger = without(ledger, self._unsent[0])
+        if self._aside is not None:
+            ledger = without(ledger, self._aside)
         if self._settings.rules.waits_until_repaid:
             return ledger
         return self._announced.without_complete(ledger, self._fresh.time)
@@ -242,6 +246,35 @@ class LedgerSession:
             return  # nothing was evicted, so nothing is owed
         self._announced.put(entry)
         self._settings.tell(entry)
+
+    @contextmanager
+    def set_aside(self, move: Move) -> Iterator[None]:
+        """For the time of a question to the gate: the entry of the surge that it is about does not count."""
+        self._aside = self._announced.of(move.pod)
+        try:
+            yield
+        finally:
+            self._aside = None
+
+    def check_switch(self) -> None:
+        """Raise PlanStoppedError if we were told to stop on our own machine."""
+        self._settings.check_switch()
+
+    def surged(self, move: Move, landed_on: str | None) -> None:
+        """A pod has left, or is about to, whose replacement works: nobody was ever missing."""
+        now = round(self._fresh.time, 3)
+        entry = self._announced.of(move.pod)
+        if entry is not None:
+            changes = {"ended_at": now, "closed_at": now, "landed_on": landed_on}
+            self._settings.tell(self._change(entry, state=EntryState.REPAID, **changes))
+
+    def undone(self, move: Move, why: str) -> None:
+        """A pod that was taken out has been given back."""
+        entry = self._announced.of(move.pod)
+        if entry is not None and entry.state is EntryState.SURGING:
+            now = round(self._fresh.time, 3)
+            undone = self._change(entry, state=EntryState.NOT_EVICTED, ended_at=now, closed_at=now, message=why)
+            self._settings.tell(undone)
 
     def left(self, move: Move) -> None:
         """An eviction whose answer was lost has taken effect."""

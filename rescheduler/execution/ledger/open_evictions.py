@@ -14,6 +14,7 @@ from rescheduler.model.daemon.ledger_changes import closed
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload, kind_and_group
+from rescheduler.model.plan.detachment import detachment_of
 from rescheduler.model.plan.plan import PodReference
 
 READY_SECONDS: Final = 30.0
@@ -41,14 +42,31 @@ def settled(ledger: Ledger, cluster: Cluster, look: Look) -> Ledger:
     Refusals are not found here: whoever was refused notes it. What is not proven stays open.
     """
     debts = ledger.debts
-    if not debts:
+    is_surging = any(entry.state is EntryState.SURGING for entry in ledger.entries)
+    if not debts and not is_surging:
         return ledger
     states = _states_of(cluster, debts)
     claimed: set[str] = set()
     entries = tuple(
-        _settled(entry, cluster, states, look, claimed) if entry.is_debt else entry for entry in ledger.entries
+        _settled(entry, cluster, states, look, claimed)
+        if entry.is_debt
+        else _surge_settled(entry, look, cluster.taken_at)
+        for entry in ledger.entries
     )
     return structs.replace(ledger, entries=entries)
+
+
+def _surge_settled(entry: LedgerEntry, look: Look, now: float) -> LedgerEntry:
+    """A surge whose run has ended without a word; one that may still go on stays as it is."""
+    if entry.state is not EntryState.SURGING or now - entry.at < DOUBT_SECONDS:
+        return entry
+    pod = look(entry.pod)
+    if not _stands(pod, entry):
+        return closed(entry, EntryState.REPAID, now, "the pod is gone, and nobody is missing")
+    assert pod is not None
+    if detachment_of(pod) is not None:
+        return entry
+    return closed(entry, EntryState.NOT_EVICTED, now, "given back after its run had ended")
 
 
 def doubt_ends_at(entry: LedgerEntry) -> float:

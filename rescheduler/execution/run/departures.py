@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
@@ -12,6 +12,7 @@ from rescheduler.extension_points import ExecutionTarget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, PodReference
 
 _PASSING: Final = frozenset({"", "ErrImagePull", "RegistryUnavailable"})
@@ -22,7 +23,8 @@ _PASSING: Final = frozenset({"", "ErrImagePull", "RegistryUnavailable"})
 class EvictedPod:
     """One pod that was evicted. ``known`` are uids of its owner's pods that were there before it left.
 
-    ``refused``: a replacement that ended before it ran, as when a kubelet does not let it in.
+    ``refused``: a replacement that ended before it ran, as when a kubelet does not let it in. ``old``: the pod itself
+    as seen last, where it is moved by surge: it is one of its owner's pods no more, and stands until the end.
     """
 
     move: Move
@@ -32,6 +34,7 @@ class EvictedPod:
     is_gone: bool = False
     replacement: Pod | None = None
     refused: Pod | None = None
+    old: Pod | None = None
 
     @property
     def has_owner(self) -> bool:
@@ -117,7 +120,16 @@ class Departures:
         else:
             wanted = [_group(only)]
         for key, pods in zip(wanted, self._target.read_lists(wanted), strict=True):
-            _match(groups[key], pods)
+            _match(groups[key], [*pods, *self._taken_out(groups[key])])
+
+    def _taken_out(self, departures: Iterable[EvictedPod]) -> Iterator[Pod]:
+        """Pods that their owners' selectors do not match any more, as they stand."""
+        for departure in departures:
+            if departure.move.method is MoveMethod.SURGE:
+                pod = self._target.read_pod(departure.pod.namespace, departure.pod.name)
+                departure.old = pod if pod is not None and pod.uid == departure.pod.uid else None
+                if departure.old is not None:
+                    yield departure.old
 
     @property
     def pods(self) -> frozenset[PodReference]:

@@ -14,6 +14,7 @@ from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.plan_run import PlanRun, RunSettings
 from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import (
     AuditLog,
     Clock,
@@ -46,7 +47,7 @@ class Executor:
     ``rules``: how the ledger is kept. ``run_id``: what stands on everything that is written, by default the plan's own
     id; where a plan may be carried out again while something clears up behind an earlier run of it, each run needs one
     of its own. ``hear_moves`` is told how far each move has come. ``in_flight``: so many moves are under way at once;
-    one counts until its replacement is Ready.
+    one counts until its replacement is Ready. ``surge``: how long moves by surge may take; without it none is made.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Executor:
         run_id: str | None = None,
         hear_moves: HearMoves = nobody_hears,
         in_flight: int = 10,
+        surge: SurgeRules | None = None,
     ) -> None:
         self._target = target
         self._gate = gate
@@ -77,8 +79,9 @@ class Executor:
         self._hear_moves = hear_moves
         ledger_settings = LedgerSettings(PrivateLedger() if ledger is None else ledger, audit, stopped, rules)
         self._settings = RunSettings(
-            hold, guidance, timeout_seconds, proof, as_seen, progress, ledger_settings, ending, in_flight=in_flight
-        )
+            hold, guidance, timeout_seconds, proof, as_seen, progress, ledger_settings, ending, in_flight=in_flight,
+            surge=surge,
+        )  # fmt: skip
 
     def carry_out(self, plan: Plan) -> PlanResult:
         """Do what is left of a plan and tell what became of each move and placement.

@@ -15,6 +15,7 @@ from rescheduler.model.times import rfc3339
 _RANK: Final = {state: number for number, state in enumerate(MoveState)}
 _OF_ENTRY: Final = {
     EntryState.INTENDED: MoveState.ANNOUNCED,
+    EntryState.SURGING: MoveState.ANNOUNCED,
     EntryState.OPEN: MoveState.EVICTED,
     EntryState.REPAID: MoveState.SETTLED,
     EntryState.FAILED: MoveState.FAILED,
@@ -26,6 +27,7 @@ _OF_OUTCOME: Final = {
     OutcomeKind.REFUSED: MoveState.DROPPED,
     OutcomeKind.NOT_ATTEMPTED: MoveState.DROPPED,
     OutcomeKind.UNKNOWN: MoveState.UNKNOWN,
+    OutcomeKind.UNDONE: MoveState.DROPPED,
 }
 
 

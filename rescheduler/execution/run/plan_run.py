@@ -31,6 +31,8 @@ from rescheduler.execution.run.sending import Sender
 from rescheduler.execution.run.settling import Settler
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
 from rescheduler.execution.run.verifier import still_used, verify
+from rescheduler.execution.surge.surge_core import SurgeRules
+from rescheduler.execution.surge.surge_moves import SurgeMoves
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Gate, Progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Move, OutcomeKind, Plan
@@ -72,6 +74,7 @@ class RunSettings(NamedTuple):
     ending: Callable[[], str | None] = lambda: None
     news: MoveNews | None = None
     in_flight: int = 10
+    surge: SurgeRules | None = None
 
     def telling(self, news: MoveNews) -> RunSettings:
         """The same for one plan, of whose moves somebody hears."""
@@ -108,6 +111,7 @@ class PlanRun:
         )  # fmt: skip
         self._room: RoomKeeper | None = None
         self._support = GuidanceSupport()
+        self._clock = clock
         self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes)
 
     def carry_out(self) -> None:
@@ -219,6 +223,9 @@ class PlanRun:
         self._nominator.is_guided = self._support.has_placeholders
         if self._support.is_any and rest.moves:
             self._hold(rest, emptied)
+        gates = self._gates if self._support.has_gates else None
+        tools, rules = self._sender.tools, self._settings.surge
+        self._sender.surges = SurgeMoves(tools, rules, self._plan_id, self._clock, gates, self._sender.guide)
         if rest.moves:  # last, since this stops every other plan: one that could not keep its room stops nobody
             self._session.begin()
         return rest

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.needs import needs_of
 from rescheduler.model.plan.plan import Move, Plan
 
@@ -16,9 +17,9 @@ def segment_end(rest: Plan, cluster: Cluster, *, by_waves: bool, waits_until_rep
     """The last wave of those that make up the first segment of what is left of a plan.
 
     A wave joins those before it where one of its moves at least needs none of theirs. All have to wait where pods leave
-    before they arrive, and where pending pods get the room that was made. ``by_waves``: where the order of waves says
-    where the scheduler sends pods, each is a segment of its own. ``waits_until_repaid``: a workload loses pods in one
-    wave of a segment only, since its debts end after that.
+    before they arrive, or are replaced before they leave, and where pending pods get the room that was made.
+    ``by_waves``: where the order of waves says where the scheduler sends pods, each is a segment of its own.
+    ``waits_until_repaid``: a workload loses pods in one wave of a segment only, since its debts end after that.
     """
     ends_at = min((item.wave for item in rest.placements if item.wave > 0), default=None)
     last, number = 1, 0
@@ -28,7 +29,8 @@ def segment_end(rest: Plan, cluster: Cluster, *, by_waves: bool, waits_until_rep
         moves = [move for move in rest.moves if move.wave == wave]
         owners = _workloads(moves, cluster) if waits_until_repaid else set()
         is_first = wave == min(move.wave for move in rest.moves)
-        is_apart = by_waves or any(move.evict_first for move in moves) or not owners.isdisjoint(met)
+        is_special = any(move.evict_first or move.method is MoveMethod.SURGE for move in moves)
+        is_apart = by_waves or is_special or not owners.isdisjoint(met)
         number += len(moves)
         before = {index for index, move in enumerate(rest.moves) if move.wave < wave}
         gains = any(before.isdisjoint(needs[move.pod]) for move in moves)
@@ -37,7 +39,7 @@ def segment_end(rest: Plan, cluster: Cluster, *, by_waves: bool, waits_until_rep
             break
         last = wave
         met.update(dict.fromkeys(owners, wave))
-        if any(move.evict_first for move in moves):
+        if is_special:
             break
     return last
 

@@ -17,7 +17,9 @@ from rescheduler.execution.run.placing import Nominator
 from rescheduler.execution.run.segment_run import SegmentRun, Tools, pod_of
 from rescheduler.execution.run.settling import Settler
 from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.surge.surge_moves import SurgeMoves
 from rescheduler.extension_points import ExecutionTarget, Gate
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference, Refusal
 
 
@@ -25,7 +27,8 @@ class Sender:
     """Sends evictions. ``sent`` are the pods that left or may have left, in order.
 
     ``guide``: brings pods to nodes that the scheduler would not choose; None: nobody does. ``gated``: does so by a
-    gate, and lets pods change places; None: there is none. ``in_flight``, ``is_of_use``: see ``Tools``.
+    gate, and lets pods change places; None: there is none. ``surges``: moves those that are replaced before they leave;
+    None: nobody does. ``in_flight``, ``is_of_use``: see ``Tools``.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Sender:
         self.sent: list[PodReference] = []
         self.guide: Guide | None = None
         self.gated: GatedMoves | None = None
+        self.surges: SurgeMoves | None = None
         self._target = target
         self._gate = gate
         self._fresh = fresh
@@ -56,7 +60,7 @@ class Sender:
         self.evictor = Evictor(
             target, waiter, session, lambda move: verdict.objection(move, self._departures.all), verdict.ask
         )
-        self._tools = Tools(
+        self.tools = Tools(
             target, fresh, waiter, holds, settler, nominator, outcomes, session, verdict, self.evictor, self.sent,
             in_flight, is_of_use,
         )  # fmt: skip
@@ -86,18 +90,34 @@ class Sender:
         self.permit([move for move in moves if move.wave == 1])
         departures = self._departures = Departures(self._target)
         self._settler.watch(departures)
+        surging = [move for move in moves if move.method is MoveMethod.SURGE]
+        if surging:
+            return self._surge(surging, [move for move in moves if move not in surging], departures)
+        self._evict(moves, departures)
+        return departures
+
+    def _surge(self, surging: Sequence[Move], others: Sequence[Move], departures: Departures) -> Departures:
+        """Evict the others, if there are any; where all of them left as planned, surge."""
+        if self.surges is None:
+            raise PlanStoppedError("pods that move by surge cannot be moved here; nothing further is moved")
+        if others:
+            self._evict(others, departures)
+        if len(departures.all) == len(others):
+            self.surges.carry_out(surging, departures)
+        return departures
+
+    def _evict(self, moves: Sequence[Move], departures: Departures) -> None:
         if any(move.evict_first for move in moves):
             self._exchange(moves, departures)
-            return departures
+            return
         guided = [move for move in moves if self.guide is not None and is_guided(move, pod_of(move, self._fresh.now))]
         if self.gated is not None:
             others = [move for move in moves if move not in guided]
-            if SegmentRun(self._tools, others, (), departures).run() and guided:
+            if SegmentRun(self.tools, others, (), departures).run() and guided:
                 cluster = self._fresh.read() if departures.all else self._fresh.now
                 self.gated.lead(guided, departures, self._send_gated, cluster)
-            return departures
-        SegmentRun(self._tools, moves, self._shuttable(guided), departures, self.guide).run()
-        return departures
+            return
+        SegmentRun(self.tools, moves, self._shuttable(guided), departures, self.guide).run()
 
     def _exchange(self, moves: Sequence[Move], departures: Departures) -> None:
         """Evict pods that leave before they arrive."""
@@ -107,7 +127,7 @@ class Sender:
 
     def _send_gated(self, move: Move) -> EvictedPod:
         """Evict one pod whose replacement waits at the gate."""
-        return SegmentRun(self._tools, [move], (), self._departures, frees_places=False).only()
+        return SegmentRun(self.tools, [move], (), self._departures, frees_places=False).only()
 
     def _shuttable(self, guided: Sequence[Move]) -> Sequence[Move]:
         """Those that are led by shutting all other nodes; none where there are too many nodes, which is told."""

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import PodReference
 
 
@@ -31,10 +32,13 @@ class EntryState(StrEnum):
     FAILED = "Failed"
     """Its replacement did not come, did not work, or came back to where the pod was taken from."""
 
+    SURGING = "Surging"
+    """The pod was taken out of its ReplicaSet, or is about to be, and serves on until its replacement is Ready."""
+
 
 DEBTS = frozenset({EntryState.INTENDED, EntryState.OPEN})
-SENT = frozenset({EntryState.INTENDED, EntryState.OPEN, EntryState.REPAID, EntryState.FAILED})
-"""States that count in windows: an eviction was sent, or may have been."""
+SENT = frozenset({EntryState.INTENDED, EntryState.OPEN, EntryState.REPAID, EntryState.FAILED, EntryState.SURGING})
+"""States that count in windows: an eviction was sent, or may have been, or is to come by a surge."""
 
 
 class LedgerEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -45,7 +49,7 @@ class LedgerEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
     budgets that it counts in; of other keys nothing is known, unless ``label_keys`` is None: then they are all there.
     ``grace_seconds``: how long the pod may take to go. ``ended_at``: when the request was answered, or given up;
     ``is_in_doubt``: the answer was lost. ``failure``: what was wrong with its replacement; such an entry stays a debt
-    until a working one is proven, and is remembered as a failure even then.
+    until a working one is proven, and is remembered as a failure even then. ``method``: how the pod is moved.
     """
 
     number: int
@@ -71,6 +75,7 @@ class LedgerEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
     is_in_doubt: bool = False
     failure: str = ""
     label_keys: tuple[str, ...] | None = None
+    method: MoveMethod = MoveMethod.EVICT
 
     @property
     def is_debt(self) -> bool:

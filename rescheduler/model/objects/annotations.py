@@ -16,6 +16,8 @@ RESCHEDULE: Final = "rescheduler.dev/reschedule"
 """On a namespace or a workload: each new value asks for a round."""
 ANTAGONISTS_UNTIL: Final = "rescheduler.dev/antagonists-until"
 """On a pod: from this time (RFC 3339) on its label of antagonists says nothing."""
+SURGE: Final = "rescheduler.dev/surge"
+"""On a pod that moves by surge: the label that was changed, its value before, the plan, and until when (JSON)."""
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 
 STEERING_ANNOTATIONS: Final = frozenset(

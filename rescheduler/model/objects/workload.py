@@ -17,6 +17,7 @@ class Workload(Struct, frozen=True, gc=False):
     Counts are None where the object does not say. ``is_inferred``: the owner was not in the snapshot, and
     ``desired_replicas`` is the number of pods that carry its uid. ``failure``: why its controller cannot make pods
     (condition ReplicaFailure), in its own word; empty while it can. ``annotations``: those of ours alone.
+    ``min_ready_seconds``: how long a pod has to be Ready until it counts as available.
     ``scaled_at``: the latest time at which the number of replicas can have been changed, None where nobody says.
     ``group``: as in references; others than Kubernetes' own are known by name only.
     """
@@ -40,6 +41,7 @@ class Workload(Struct, frozen=True, gc=False):
     annotations: Mapping[str, str] = {}
     scaled_at: float | None = None
     group: str | None = None
+    min_ready_seconds: int = 0
 
     @property
     def key(self) -> str:

@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.cost import Cost
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.what_if import WhatIf
 
 API_VERSION = "rescheduler/v1alpha1"
@@ -120,6 +121,7 @@ class Move(Struct, frozen=True, rename="camel"):
     evict_first: bool | UnsetType = UNSET
     not_before: str | UnsetType = UNSET
     landing: Landing | UnsetType = UNSET
+    method: MoveMethod = MoveMethod.EVICT
 
     @property
     def has_destination(self) -> bool:
@@ -184,6 +186,7 @@ class OutcomeKind(StrEnum):
     REFUSED = "Refused"
     NOT_ATTEMPTED = "NotAttempted"
     UNKNOWN = "Unknown"
+    UNDONE = "Undone"
 
 
 class MoveOutcome(Move, frozen=True, rename="camel", kw_only=True):

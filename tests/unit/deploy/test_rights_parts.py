@@ -16,7 +16,7 @@ from rescheduler.adapters.kubernetes.rights.parts import PARTS, REVIEWS, RightsP
 from rescheduler.adapters.kubernetes.rights.rights import Right
 from tests.paths import DEPLOY
 
-FILES = ("rbac.yaml", "autoscaler.yaml", "metrics.yaml", "overlays/execute/lease.yaml")
+FILES = ("rbac.yaml", "surge.yaml", "autoscaler.yaml", "metrics.yaml", "overlays/execute/lease.yaml")
 ROOM = tuple(
     RightsPart(role, (*COLLECTIONS[how].rights, *TEMPLATES.rights), "autoscaler.yaml")
     for role, how in (

@@ -7,7 +7,8 @@ from functools import partial
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
-from rescheduler.adapters.kubernetes.eviction import events, evictor
+from rescheduler.adapters.kubernetes.eviction import detaching, events, evictor
+from rescheduler.adapters.kubernetes.eviction.endpoints import read_endpoints
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods
 from rescheduler.adapters.kubernetes.eviction.vicinity import LiveReads, side_by_side
 from rescheduler.adapters.kubernetes.guidance import gates, nominations
@@ -16,11 +17,15 @@ from rescheduler.adapters.kubernetes.guidance.gate_rule import GateRule
 from rescheduler.adapters.kubernetes.guidance.guidance_support import why_no_holds
 from rescheduler.adapters.kubernetes.guidance.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.guidance.taints import NodeTaints
+from rescheduler.adapters.kubernetes.rights.surge_rights import why_no_surges
 from rescheduler.adapters.vicinity import read_vicinity
 from rescheduler.extension_points import Clock, ClusterReader, EvictionAnswer, ExecutionTarget, HoldRequest
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.endpoints import ServiceEndpoints
 from rescheduler.model.objects.pod import OwnerReference, Pod
+from rescheduler.model.objects.workload import Workload
+from rescheduler.model.plan.detachment import Detachment
 from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.model.plan.vicinity import Vicinity
 
@@ -138,6 +143,29 @@ class KubernetesTarget(ExecutionTarget):
     def untaint(self, nodes: Sequence[str]) -> None:
         """Take our own taint off nodes. Raises ClusterError."""
         self._taints.take_off(nodes)
+
+    def can_surge(self) -> str | None:
+        """None if pods can be taken out of their ReplicaSets here, else the reason why not. Raises ClusterError."""
+        return why_no_surges(self._connection, self._scope) or self._guard()
+
+    def detach(self, pod: PodReference, resource_version: str, detachment: Detachment) -> bool:
+        """Take exactly this pod, as read, out of its ReplicaSet; False if it has changed. Raises ClusterError."""
+        owner = self._owners.get(pod.uid)
+        if owner is None:
+            return False
+        return detaching.detach(self._connection, pod, resource_version, owner.uid, detachment)
+
+    def give_back(self, pod: PodReference) -> bool:
+        """Undo ``detach``; False if there is nothing to give back. Raises ClusterError."""
+        return detaching.give_back(self._connection, pod.namespace, pod.name, pod.uid)
+
+    def read_endpoints(self, namespace: str) -> Sequence[ServiceEndpoints]:
+        """Who answers for the Services of one namespace. Raises ClusterError."""
+        return read_endpoints(self._connection, namespace)
+
+    def read_workload(self, known: Workload) -> Workload | None:
+        """A workload of this kind, namespace and name as it stands now, or None. Raises ClusterError."""
+        return LiveReads(self._connection).read_workload(known)
 
     def leftovers(self) -> Sequence[str]:
         """Names of placeholders of ours, of any plan. Raises ClusterError."""

@@ -1,4 +1,4 @@
-"""Finds and removes what earlier runs left behind: placeholders, the gate and who waits there, taints on nodes."""
+"""Finds and removes what earlier runs left: placeholders, the gate and who waits there, taints, pods taken out."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rescheduler.adapters.kubernetes.autoscalers.capacity_target import find_req
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import job_path, pod_path
+from rescheduler.adapters.kubernetes.eviction.detaching import find_detached, give_back
 from rescheduler.adapters.kubernetes.guidance.emptied_marks import find_marks, unmark
 from rescheduler.adapters.kubernetes.guidance.gates import find_gated, ungate
 from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
@@ -19,7 +20,7 @@ from rescheduler.adapters.kubernetes.guidance.rule_object import RULE, read_rule
 from rescheduler.adapters.kubernetes.guidance.taints import TaintedNode, find_taints, remove_taint
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.capacity import EMPTIED
-from rescheduler.model.objects.annotations import GUIDE_GATE, HOLD_GATE
+from rescheduler.model.objects.annotations import GUIDE_GATE, HOLD_GATE, SURGE
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.plan.leaving_taint import LEAVING, ends_at, plan_of
 
@@ -27,6 +28,7 @@ ALL_JOBS: Final = "/apis/batch/v1/jobs"
 ALL_PODS: Final = "/api/v1/pods"
 TAINT: Final = "Taint"
 GATE: Final = "Gate"
+OUT: Final = "Surge"
 RULE_KIND: Final = "ConfigMap"
 MARK: Final = "Mark"
 _ASKED_FOR: Final = {
@@ -40,7 +42,7 @@ LATEST: Final = 253402300799.0
 class Leftover(NamedTuple):
     """A thing of ours that still exists. ``node``: where it keeps room, or the node that carries it (kind Taint).
 
-    A Gate is the one on a pod, which stays.
+    A Gate is the one on a pod, which stays; so does a pod of kind Surge, which its ReplicaSet is given back.
     """
 
     kind: str
@@ -55,6 +57,8 @@ class Leftover(NamedTuple):
             return f"{self.kind} {LEAVING} on node {self.node} ({self._owner})"
         if self.kind == MARK:
             return f"{self.kind} {EMPTIED} on node {self.node}"
+        if self.kind == OUT:
+            return f"{self.kind} {SURGE} on pod {self.namespace}/{self.name}, which its ReplicaSet is given back"
         if self.kind == GATE:
             return f"{self.kind} {GUIDE_GATE} on pod {self.namespace}/{self.name}, which waits there"
         return f"{self.kind} {self.namespace}/{self.name}" + (f", keeps room on {self.node}" if self.node else "")
@@ -78,9 +82,11 @@ def find_leftovers(connection: Connection, hold_namespace: str) -> list[Leftover
     jobs = our_jobs(connection, hold_namespace)
     pods = our_pods(connection, hold_namespace, jobs)
     found = [leftover_of("Job", item) for item in jobs] + [leftover_of("Pod", item) for item in pods]
-    # The rule first, so that nobody is gated any more; then the room, so that those which are let go find it.
+    # Pods are given back first: then their ReplicaSets delete those that wait at the gate. Then the rule, so that
+    # nobody is gated any more; then the room, so that those which are let go find it.
     others = _requests(connection, hold_namespace) + _marks(connection)
-    return _rule(connection, hold_namespace) + found + _gates(connection) + _taints(connection) + others
+    rule = _rule(connection, hold_namespace)
+    return _taken_out(connection) + rule + found + _gates(connection) + _taints(connection) + others
 
 
 def our_jobs(connection: Connection, hold_namespace: str) -> list[dict[str, Any]]:
@@ -110,6 +116,8 @@ def _remove(connection: Connection, item: Leftover) -> bool:
         return unmark(connection, item.node)
     if item.kind in _ASKED_FOR:
         return delete(connection, _ASKED_FOR[item.kind].path(item.namespace, item.name))
+    if item.kind == OUT:
+        return give_back(connection, item.namespace, item.name, "")
     if item.kind == GATE:
         return ungate(connection, item.namespace, item.name, "")
     if item.kind == RULE_KIND:
@@ -126,6 +134,14 @@ def _rule(connection: Connection, namespace: str) -> list[Leftover]:
     except ClusterError:
         return []
     return [] if rule is None else [Leftover(RULE_KIND, namespace, RULE, "")]
+
+
+def _taken_out(connection: Connection) -> list[Leftover]:
+    """Pods that are out of their ReplicaSets; none where we may not look at all pods: then we took none out."""
+    try:
+        return [Leftover(OUT, item.namespace, item.name, "") for item in find_detached(connection)]
+    except ClusterError:
+        return []
 
 
 def _gates(connection: Connection) -> list[Leftover]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import job_path
+from rescheduler.adapters.kubernetes.eviction.detaching import DetachedPod, give_plan_back
 from rescheduler.adapters.kubernetes.guidance.gates import GatedPod, find_gated, ungate_all
 from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
 from rescheduler.adapters.kubernetes.guidance.placeholders import OUR_PLACEHOLDERS, PLAN_LABEL
@@ -18,11 +19,15 @@ from rescheduler.extension_points import ClusterError
 ALL_JOBS: Final = "/apis/batch/v1/jobs"
 
 
-def tidy_up(connection: Connection, namespace: str, plan_id: str, *, has_taints: bool = False) -> int:
+def tidy_up(
+    connection: Connection, namespace: str, plan_id: str, *, has_taints: bool = False, has_surges: bool = False
+) -> int:
     """Take away everything of one plan; how many things there were.
 
     Each part is tried even where one before it failed; then raises ClusterError. ``has_taints``: the plan closed nodes
-    by taints; it had no gates then, and its placeholders go by themselves. Nothing of any other plan is touched.
+    by taints; it had no gates then, and its placeholders go by themselves. ``has_surges``: it took pods out of their
+    ReplicaSets, which are given back before anything else: then a ReplicaSet deletes the pod that waits at the gate.
+    Nothing of any other plan is touched.
     """
     # The rule first, so that no further pod is gated; then the room, so that those which are let go find it.
     parts: list[Callable[[], int]] = [
@@ -32,6 +37,8 @@ def tidy_up(connection: Connection, namespace: str, plan_id: str, *, has_taints:
     ]
     if has_taints:
         parts = [lambda: len(sweep_taints(connection, plan_id))]
+    if has_surges:
+        parts.insert(0, lambda: len(give_plan_back(connection, lambda plan: plan == plan_id)))
     count, failure = 0, None
     for part in parts:
         try:
@@ -50,6 +57,12 @@ def free_stale(connection: Connection, namespace: str) -> list[GatedPod]:
     """
     running = {item["metadata"]["labels"].get(PLAN_LABEL) for item in jobs_of_ours(connection, namespace)}
     return ungate_all(connection, [pod for pod in find_gated(connection) if pod.plan_id not in running])
+
+
+def give_stale_back(connection: Connection, namespace: str) -> list[DetachedPod]:
+    """Give pods back that a plan took out of their ReplicaSets which does not run any more. Raises ClusterError."""
+    running = {item["metadata"]["labels"].get(PLAN_LABEL) for item in jobs_of_ours(connection, namespace)}
+    return give_plan_back(connection, lambda plan: plan not in running)
 
 
 def jobs_of_ours(connection: Connection, namespace: str) -> Sequence[dict[str, Any]]:

@@ -10,6 +10,7 @@ from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import COLLECT
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.client.paths import config_map_path, job_path, pod_path
+from rescheduler.adapters.kubernetes.eviction.detaching import DetachedPod, find_detached, give_back
 from rescheduler.adapters.kubernetes.guidance.emptied_marks import find_marks, unmark
 from rescheduler.adapters.kubernetes.guidance.gates import GatedPod, find_gated, ungate
 from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete_unchanged, list_all
@@ -19,6 +20,7 @@ from rescheduler.adapters.kubernetes.guidance.taints import TaintedNode, find_ta
 from rescheduler.adapters.kubernetes.leftovers.cleaning import (
     GATE,
     MARK,
+    OUT,
     RULE_KIND,
     TAINT,
     Leftover,
@@ -66,12 +68,14 @@ def remove_stale(connection: Connection, hold_namespace: str, now: Callable[[], 
 
 
 def find_stale(connection: Connection, hold_namespace: str, now: Callable[[], float]) -> list[Stale]:
-    """What has run out: rule, placeholders, placeholder pods without their Job, gates, taints, and what autoscalers
-    were asked for and offered. Raises ClusterError."""
+    """What has run out: pods taken out, rule, placeholders, placeholder pods without their Job, gates, taints, and what
+    autoscalers were asked for and offered. Raises ClusterError."""
     jobs = our_jobs(connection, hold_namespace)
     time = connection.server_time or now()
-    # The rule first, so that nobody is gated any more; then the room, so that those which are let go find it.
+    # Pods are given back first, then the rule, so that nobody is gated any more; then the room, so that those which are
+    # let go find it.
     return [
+        *(_taken_out(connection, pod) for pod in _permitted(find_detached, connection) if _is_lost(pod, jobs, time)),
         *_rule(connection, hold_namespace, jobs, time),
         *(_deletable(connection, "Job", job) for job in jobs if _job_ends_at(job) + SLACK_SECONDS < time),
         *(
@@ -130,12 +134,17 @@ def _gate(connection: Connection, pod: GatedPod) -> Stale:
     return Stale(Leftover(GATE, pod.namespace, pod.name, ""), remove)
 
 
+def _taken_out(connection: Connection, pod: DetachedPod) -> Stale:
+    back = partial(give_back, connection, pod.namespace, pod.name, pod.uid)
+    return Stale(Leftover(OUT, pod.namespace, pod.name, ""), back)
+
+
 def _taint(connection: Connection, item: TaintedNode) -> Stale:
     return Stale(Leftover(TAINT, "", item.taint.value, item.node), partial(remove_unless_renewed, connection, item))
 
 
-def _is_lost(pod: GatedPod, jobs: list[dict[str, Any]], time: float) -> bool:
-    """Whether the plan of a gated pod does not run any more: it has no Job, and what the pod was told has passed.
+def _is_lost(pod: GatedPod | DetachedPod, jobs: list[dict[str, Any]], time: float) -> bool:
+    """Whether the plan of a pod that is gated or out does not run any more: it has no Job, and its time has passed.
 
     A pod that does not tell whose it is may be anybody's who runs.
     """

@@ -53,6 +53,7 @@ class WorkloadSpec(ApiStruct):
     parallelism: Count | None = None
     paused: bool | None = None
     suspend: bool | None = None
+    min_ready_seconds: Count | None = None
     selector: Raw = Raw()
 
 
@@ -230,6 +231,7 @@ def workload(kind: str, found: WorkloadObject, shared: SharedMetadata) -> Worklo
         failure=_failure(status),
         annotations=annotations_like(meta, _OURS, _is_ours),
         scaled_at=scaled_at(bytes(meta.managed_fields)),
+        min_ready_seconds=spec.min_ready_seconds or 0,
     )
 
 

@@ -64,6 +64,16 @@ GUIDE: Final = RightsPart("rescheduler-guide", NEEDED_FOR_GATES)
 GUIDE_POLICY: Final = RightsPart("rescheduler-guide-policy", _SEE_RULE)
 """A part of its own, since it can only be bound for the whole cluster; GUIDE may be bound in single namespaces."""
 CHANGE_NODES: Final = rights_to("get patch", "nodes", is_local=False)
+SURGE: Final = RightsPart(
+    "rescheduler-surge",
+    (
+        *rights_to("patch", "pods", is_local=False),
+        *rights_to("get list", "endpointslices", "discovery.k8s.io", is_local=False),
+        *rights_to("get list", "networkpolicies", "networking.k8s.io", is_local=False),
+    ),
+    "surge.yaml",
+)
+"""Bound apart. It stands in one file with its guard, without which the right to patch pods is a large one."""
 TAINT: Final = RightsPart("rescheduler-taint", CHANGE_NODES)
 MARK_NODES: Final = RightsPart("rescheduler-mark-nodes", CHANGE_NODES, "autoscaler.yaml")
 _LEASE: Final = Right("create", "leases", "coordination.k8s.io")
@@ -82,6 +92,7 @@ REVIEWS: Final = RightsPart(
 )
 """A role of the cluster's own, which is only bound."""
 PARTS: Final = (
-    EXECUTE, LEDGER, LEDGER_READER, NOMINATE, MAKE_EVENTS, HOLD, GUIDE, GUIDE_POLICY, TAINT, MARK_NODES, LEASE, REVIEWS,
+    EXECUTE, LEDGER, LEDGER_READER, NOMINATE, MAKE_EVENTS, HOLD, GUIDE, GUIDE_POLICY, SURGE, TAINT, MARK_NODES, LEASE,
+    REVIEWS,
 )  # fmt: skip
 """All that write, but those that ask an autoscaler for room (``autoscalers/capacity_objects.py``)."""

@@ -16,8 +16,10 @@ from rescheduler.adapters.kubernetes.objects.pods.pod_fields import ContainerSta
 from rescheduler.adapters.kubernetes.objects.pods.pod_spec import PodSpecs
 from rescheduler.adapters.kubernetes.objects.pods.pod_status import pod_conditions
 from rescheduler.adapters.kubernetes.objects.pods.pod_volumes import PodVolumes
+from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.pod_detail import PodDetail
+from rescheduler.model.plan.detachment import as_of_its_owner
 from rescheduler.model.printable import shortened
 from rescheduler.model.times import read_time
 
@@ -54,7 +56,10 @@ _NO_STATUS: Final = PodStatus()
 
 
 class PodConversion:
-    """Turns decoded pods into the model's; replicas share specification, labels and owners."""
+    """Turns decoded pods into the model's; replicas share specification, labels and owners.
+
+    A pod that a surge has taken out of its ReplicaSet is still shown as one of its pods; its annotation tells.
+    """
 
     def __init__(
         self,
@@ -109,6 +114,8 @@ class PodConversion:
             unscheduled=unscheduled,
             unscheduled_at=read_time(scheduled.last_transition_time) if scheduled and unscheduled else None,
         )
+        if SURGE in pod.annotations:
+            pod = as_of_its_owner(pod)
         is_certain = pod.created_at is not None and pod.started_at is not None and name is meta.name
         return pod if is_certain else self._with_doubts(pod, meta, status)
 

@@ -1,0 +1,55 @@
+"""The last step of a surge: the gate once more, then the Eviction API, for a pod whose replacement has taken over."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rescheduler.execution.run.evicting import is_leaving
+from rescheduler.execution.run.fresh_cluster import OLDEST_SNAPSHOT_SECONDS
+from rescheduler.execution.run.segment_run import AT_ONCE, Tools
+from rescheduler.execution.surge.surge_core import TRY_LATER
+from rescheduler.extension_points import NotSentError
+from rescheduler.model.plan.plan import Move
+
+
+class NotLet(NamedTuple):
+    """Why a pod was not evicted. ``is_final``: asking again changes nothing."""
+
+    why: str
+    is_final: bool
+
+
+class LastStep:
+    """Asks for one pod at a time."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def take(self, move: Move) -> NotLet | None:
+        """Evict the pod; None: it leaves. Raises PlanStoppedError where nothing may be evicted any more, ClusterError.
+
+        Its ledger entry, which stands since it was taken out, does not count against it.
+        """
+        tools = self._tools
+        if tools.fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
+            tools.fresh.read()
+            tools.fresh.require_fast()
+        tools.session.look()
+        with tools.session.set_aside(move):
+            objection = tools.verdict.ask(move)
+        if objection is not None:
+            return NotLet(objection, is_final=tools.verdict.rule not in AT_ONCE)
+        live = tools.target.read_pod(move.pod.namespace, move.pod.name)
+        if live is None or is_leaving(live, move):
+            return None
+        tools.session.check_switch()
+        tools.evictor.in_flight = move
+        try:
+            answer = tools.target.evict(move.pod, live.resource_version, dry_run=False)
+        except NotSentError:
+            tools.evictor.in_flight = None
+            raise
+        tools.evictor.in_flight = None
+        if answer.kind in ("Accepted", "Gone"):
+            return None
+        return NotLet(f"{answer.kind}: {answer.message}", is_final=answer.kind not in TRY_LATER)

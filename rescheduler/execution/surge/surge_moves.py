@@ -1,0 +1,277 @@
+"""Carries surges out: a pod is taken out of its ReplicaSet, its replacement led to its place, and then it is evicted.
+
+The shell around ``surge_core``: it has no will of its own. Whatever stops it, every pod that is out is given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rescheduler.execution.guidance.gates import Gates, is_gated
+from rescheduler.execution.guidance.guiding import Guide
+from rescheduler.execution.guidance.hold_maker import HeldRoom
+from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of
+from rescheduler.execution.run.evicting import what_changed
+from rescheduler.execution.run.segment_run import Tools, pod_of
+from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.surge import surge_core as core
+from rescheduler.execution.surge.giving_back import give_back
+from rescheduler.execution.surge.last_step import LastStep
+from rescheduler.extension_points import Clock, ClusterError
+from rescheduler.model.objects.endpoints import answers_wherever
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import Workload
+from rescheduler.model.plan.detachment import Detachment, detachment_for, detachment_of
+from rescheduler.model.plan.plan import Move, OutcomeKind, reference_to
+from rescheduler.model.plan.vicinity import owners_of
+from rescheduler.model.times import rfc3339
+
+LOOK_SECONDS: Final = 0.15
+OWN_WAY_SECONDS: Final = 0.15
+"""How long a new pod is given to find its node by itself, where nothing holds it back."""
+SLACK_SECONDS: Final = 60.0
+"""So much later than a replacement is waited for, a pod that is still out belongs to nobody any more."""
+
+
+@dataclass
+class Surge:
+    """One pod that is out, or about to be. ``is_free``: its replacement was let go to its node."""
+
+    departure: EvictedPod
+    detachment: Detachment
+    owners: tuple[Workload, ...]
+    state: core.SurgeState
+    is_free: bool = False
+    is_over: bool = False
+
+    @property
+    def move(self) -> Move:
+        """What is carried out."""
+        return self.departure.move
+
+
+class SurgeMoves:
+    """The surges of one plan. ``rules``: None: nobody has asked for any, and none is made.
+
+    ``gates``, ``guide``: how replacements are led; None: they are not led that way.
+    """
+
+    def __init__(
+        self,
+        tools: Tools,
+        rules: core.SurgeRules | None,
+        plan_id: str,
+        clock: Clock,
+        gates: Gates | None = None,
+        guide: Guide | None = None,
+    ) -> None:
+        self._tools = tools
+        self._rules = rules or core.SurgeRules(0.0, 0.0)
+        self._is_wanted = rules is not None
+        self._plan_id = plan_id
+        self._clock = clock
+        self._gates = gates
+        self._guide = guide
+        self._last_step = LastStep(tools)
+        self._open: list[Surge] = []
+        self._departures = Departures(tools.target)
+
+    def carry_out(self, moves: Sequence[Move], departures: Departures) -> None:
+        """Move all of these pods. Raises PlanStoppedError, ClusterError; all that are out are given back then."""
+        reason = self._tools.target.can_surge() if self._is_wanted else "nobody has said how long a surge may take"
+        if reason is not None:
+            raise PlanStoppedError(f"pods that are to move by surge stay: {reason}; nothing further is moved")
+        self._departures, self._open = departures, []
+        cluster = self._tools.fresh.now
+        pods = [pod_of(move, cluster) for move in moves]
+        try:
+            if self._gates is not None:
+                self._gates.close((pod, selector_of(pod, cluster)) for pod in pods)
+            elif self._guide is not None and self._guide.too_many(pods, cluster):
+                self._guide = None
+            elif self._guide is not None:
+                self._guide.shut(pods, cluster)
+            for move in moves:
+                while sum(not surge.is_over for surge in self._open) >= self._tools.in_flight:
+                    self._look()
+                self._begin(move)
+            while any(not surge.is_over for surge in self._open):
+                self._look()
+            self._end_leading()
+        except BaseException as stopped:
+            self._undo(stopped)
+            raise
+
+    def _end_leading(self) -> None:
+        if self._gates is not None:
+            self._gates.open()
+        elif self._guide is not None:
+            self._guide.end()
+
+    def _begin(self, move: Move) -> None:
+        """Get leave for one pod, take it out, and see its replacement to its node."""
+        tools = self._tools
+        tools.waiter.check_time()
+        if not tools.is_of_use(move):
+            return
+        surge, live = self._prepared(move)
+        back = self._make_way(surge)
+        objection = tools.session.announce(move, live, lambda: tools.verdict.ask(move))
+        if objection is None:
+            objection = tools.session.last_look(move)
+            if objection is not None:
+                tools.session.not_sent(move, objection)
+        if objection is not None:
+            self._refuse(move, objection)
+        self._open.append(surge)
+        self._departures.all.append(surge.departure)
+        if not tools.target.detach(move.pod, live.resource_version, surge.detachment):
+            self._forget(surge)
+            tools.session.not_sent(move, "the pod changed at this very moment")
+            self._refuse(move, f"{move.pod.key} changed at this very moment; plan again")
+        self._see_home(surge)
+        tools.holds.set([hold for hold in back if not tools.holds.stands(hold)])
+
+    def _prepared(self, move: Move) -> tuple[Surge, Pod]:
+        """Everything that a surge rests on, read live; whatever speaks against it is told. Raises PlanStoppedError."""
+        tools = self._tools
+        expected = pod_of(move, tools.fresh.now)
+        objection = tools.verdict.objection(move, self._departures.all)
+        live = tools.target.read_pod(move.pod.namespace, move.pod.name)
+        change = what_changed(live, expected)
+        if objection is None and (live is None or change is not None):
+            objection = f"{move.pod.key} {change}; plan again"
+        owners = owners_of(tools.fresh.now, expected)
+        objection = objection or _unsteady(move, owners, expected)
+        selector = selector_of(expected, tools.fresh.now)
+        seconds = self._rules.ready_within_seconds + self._rules.settle_seconds + SLACK_SECONDS
+        expires = rfc3339(tools.fresh.time + seconds, "seconds")
+        detachment = detachment_for(live or expected, selector, self._plan_id, expires)
+        if isinstance(detachment, str):
+            objection = objection or f"{move.pod.key}: {detachment}"
+        if objection is not None or live is None or isinstance(detachment, str):
+            self._refuse(move, objection or "")
+        assert live is not None
+        assert isinstance(detachment, Detachment)
+        known = self._departures.known_before(expected, selector) | {expected.uid}
+        departure = EvictedPod(move, expected, selector, known)
+        return Surge(departure, detachment, owners, core.begun(self._rules, owners, tools.waiter.now)), live
+
+    def _make_way(self, surge: Surge) -> list[HeldRoom]:
+        """Let go of placeholders of others that leave the replacement no room, and open its node."""
+        tools, move = self._tools, surge.move
+        blocking = tools.holds.in_the_way(surge.departure.pod, move.to_node, tools.fresh.now)
+        standing = [hold for hold in blocking if tools.holds.stands(hold)]
+        tools.holds.remove(standing)
+        if self._gates is None and self._guide is not None:
+            self._guide.open(move.to_node)
+        return standing
+
+    def _see_home(self, surge: Surge) -> None:
+        """Look until the replacement has a node: until then no other one looks for one."""
+        began = self._tools.waiter.now
+        while not surge.is_over and surge.departure.landed_on is None:
+            self._look(first=began)
+        if self._gates is None and self._guide is not None:
+            self._guide.shut_again(surge.move.to_node)
+
+    def _look(self, first: float | None = None) -> None:
+        """See how all stand, lead those that wait for a node, and do what is due. Raises PlanStoppedError."""
+        tools = self._tools
+        tools.waiter.pause(LOOK_SECONDS)
+        try:
+            self._departures.look()
+            sights = [(surge, self._sight(surge)) for surge in self._open if not surge.is_over]
+        except ClusterError:
+            if any(tools.waiter.now >= surge.state.until for surge in self._open if not surge.is_over):
+                raise
+            return
+        for surge, sight in sights:
+            if sight.new is not None and sight.new.node_name is None:
+                self._lead(surge, sight.new, first)
+            surge.state, act = core.decide(self._rules, surge.state, sight, tools.waiter.now)
+            self._do(surge, act)
+
+    def _sight(self, surge: Surge) -> core.Sight:
+        tools, departure = self._tools, surge.departure
+        old, new = departure.old, departure.replacement
+        answers = False
+        if old is not None and new is not None and new.is_ready:
+            answers = answers_wherever(new.uid, old.uid, tools.target.read_endpoints(old.namespace))
+        owners = core.marks_of(tools.target.read_workload(owner) for owner in surge.owners)
+        is_out = old is not None and detachment_of(old) is not None
+        return core.Sight(old, is_out, new, owners, answers, departure.failure, tools.fresh.time)
+
+    def _lead(self, surge: Surge, new: Pod, first: float | None) -> None:
+        """Nominate first: a pod with a nomination keeps its room itself, so the placeholder may go, and the gate."""
+        tools, move = self._tools, surge.move
+        if not is_gated(new):
+            waited = OWN_WAY_SECONDS if first is not None and not surge.is_free else 0.0
+            tools.nominator.lead(reference_to(new), move.to_node, move.pod, after_seconds=waited)
+            return
+        if self._gates is None or surge.is_free:
+            return
+        if tools.target.nominate(reference_to(new), move.to_node):
+            tools.holds.release([move.pod])
+            surge.is_free = self._gates.let_go(new)
+
+    def _do(self, surge: Surge, act: core.Act) -> None:
+        tools, move = self._tools, surge.move
+        match act:
+            case core.GiveBack(why):
+                tools.outcomes.of_move(move, OutcomeKind.UNDONE, None, why)
+                raise PlanStoppedError(f"{move.pod.key} stays: {why}; nothing further is moved")
+            case core.Evict():
+                said = self._last_step.take(move)
+                if said is None:
+                    self._done(surge)
+                elif said.is_final:
+                    tools.outcomes.of_move(move, OutcomeKind.UNDONE, None, said.why)
+                    raise PlanStoppedError(f"{move.pod.key} stays: {said.why}; nothing further is moved")
+                else:
+                    surge.state = core.put_off(surge.state, tools.waiter.now)
+            case core.Gone():
+                self._done(surge)
+
+    def _done(self, surge: Surge) -> None:
+        tools, move = self._tools, surge.move
+        surge.is_over = True
+        tools.sent.append(move.pod)
+        tools.session.surged(move, surge.departure.landed_on)
+        where = surge.departure.landed_on or "a node that is not known yet"
+        tools.target.record(move.pod, "Moved", f"by surge from {move.from_node}, to {where}: {move.reason}")
+
+    def _refuse(self, move: Move, why: str) -> None:
+        self._tools.outcomes.of_move(move, OutcomeKind.REFUSED, None, why)
+        raise PlanStoppedError(f"{why}; nothing further is moved")
+
+    def _forget(self, surge: Surge) -> None:
+        self._open.remove(surge)
+        self._departures.all.remove(surge.departure)
+
+    def _undo(self, stopped: BaseException) -> None:
+        """Give back all that are out, and tell it of those of which nothing is told yet."""
+        tools, left = self._tools, [surge for surge in self._open if not surge.is_over]
+        trouble = give_back([surge.move.pod for surge in left], tools.target, self._clock, self._gates)
+        if trouble is not None:
+            tools.outcomes.warnings.append(trouble)
+        why = str(stopped) or "interrupted"
+        for surge in left:
+            if not tools.outcomes.is_told(surge.move):
+                tools.outcomes.of_move(surge.move, OutcomeKind.UNDONE, None, f"given back: {why}")
+            tools.session.undone(surge.move, f"given back: {why}")
+            self._forget(surge)
+        if self._gates is None and self._guide is not None and isinstance(stopped, PlanStoppedError):
+            self._guide.end()
+
+
+def _unsteady(move: Move, owners: Sequence[Workload], pod: Pod) -> str | None:
+    """Why an owner is no ground for a surge: it is changing at this moment, or does not want this pod at all."""
+    if not owners or owners[0].kind != "ReplicaSet":
+        return f"{move.pod.key}: its ReplicaSet cannot be read"
+    for owner in owners:
+        if owner.is_terminating or owner.observed_generation < owner.generation or not owner.desired_replicas:
+            return f'{move.pod.key}: its owner {owner.key} is being changed ("rolling")'
+    return None if pod.is_ready else f"{move.pod.key} is not Ready"
