@@ -175,6 +175,7 @@ def assembled(
         attachments=all_of("VolumeAttachment"),
         quotas=all_of("ResourceQuota"),
         autoscalers=all_of("HorizontalPodAutoscaler"),
+        network_policies=objects.get("NetworkPolicy"),
         warnings=warnings.told(),
         set_aside=aside,
         **about,
