@@ -83,7 +83,9 @@ def test_the_first_rule_that_names_a_pod_holds() -> None:
 
 
 OBSTACLES: dict[str, Callable[[], tuple[list[Any], dict[str, Any]]]] = {
-    "StatefulSet": lambda: ([workload("web-h1", 1, kind="StatefulSet"), pod("web-h1-0", node="n1", kind="StatefulSet")], {}),
+    "StatefulSet": lambda: (
+        [workload("web-h1", 1, kind="StatefulSet"), pod("web-h1-0", node="n1", kind="StatefulSet")], {}
+    ),
     "Recreate": lambda: (changed(deployment("web", ["n1"]), "Deployment", strategy="Recreate"), {}),
     "maxSurge": lambda: (deployment("web", ["n1"], max_surge=0), {}),
     "maxSurge of Deployment default/web is 0": lambda: (deployment("web", ["n1"], max_surge="0%"), {}),
