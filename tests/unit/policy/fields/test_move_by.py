@@ -87,11 +87,14 @@ def test_each_rule_is_told_in_a_sentence() -> None:
     """By its number, whom it is about, and what happens otherwise."""
     assert sentences("[]") == []
     selector = "{matchLabels: {tier: web}}"
-    assert sentences(f"[{{namespaces: [shop], labelSelector: {selector}, method: Surge}}, {{method: Migrate}}]") == [
+    surge, migrate = sentences(
+        f"[{{namespaces: [shop], labelSelector: {selector}, method: Surge}}, {{method: Migrate}}]"
+    )
+    assert surge == (
         "rule 1 of moveBy: pods with tier=web in shop move by surge: a pod goes 5s after its replacement is Ready, "
-        "which may take 5m; where that is not possible, it is left alone",
-        "rule 2 of moveBy: all pods that their owner moves himself are moved by him, which may take 10m",
-    ]
+        "which may take 5m; where that is not possible, it is left alone"
+    )
+    assert migrate == "rule 2 of moveBy: all pods that their owner moves himself are moved by him, which may take 10m"
 
 
 def test_a_rule_that_is_never_asked_is_told() -> None:

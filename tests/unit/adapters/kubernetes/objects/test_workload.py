@@ -249,10 +249,10 @@ def test_a_pod_that_was_taken_out_of_its_replica_set_still_counts_for_it() -> No
     mark = '{"label": "pod-template-hash", "value": "h1", "plan": "p1", "expires": "2027-01-15T08:00:00Z"}'
     above = api_object("ReplicaSet", "web-h1", namespace="shop", version="apps/v1",
                        metadata={"uid": "u1"}, spec={"selector": {"matchLabels": template}})  # fmt: skip
-    for annotations, name in (({"rescheduler.dev/surge": mark}, "web-h1"), ({}, None)):
+    for marks, name in (({"rescheduler.dev/surge": mark}, "web-h1"), ({}, None)):
         one = pod_object("web-1", namespace="shop")
         labels = {**template, "pod-template-hash": "h1-leaving"}
-        one["metadata"] |= {"labels": labels, "annotations": annotations, "ownerReferences": [owner]}
+        one["metadata"] |= {"labels": labels, "annotations": marks, "ownerReferences": [owner]}
         seen = read(list_of(node_object(), above, one))
         found = seen.workload_of(seen.pods[0])
         assert (None if found is None else found.name) == name
