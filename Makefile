@@ -100,6 +100,7 @@ bench: $(STAMP) ## planner benchmarks: families at 50, 500 and 5,000 nodes besid
 	$(BIN)/python -m benchmarks.make_room --families
 	$(BIN)/python -m benchmarks.empty_nodes --families
 	$(BIN)/python -m benchmarks.overload --families
+	$(BIN)/python -m benchmarks.surges
 
 bench-promises: $(STAMP) ## 1,000 random runs: deadlines met, and no plan below a simple rule
 	$(BIN)/python -m benchmarks.promises

@@ -228,6 +228,15 @@ CARRIED_OUT: Final = frozenset({MoveMethod.EVICT})
 """Methods by which pods are moved; plans may name others, and their moves stay undone."""
 
 
+def not_carried_out(moves: Sequence[Move]) -> Iterator[str]:
+    """A sentence about moves of a plan that would stay undone."""
+    found = [move for move in moves if move.method not in CARRIED_OUT]
+    if found:
+        how = " and ".join(sorted({move.method.lower() for move in found}))
+        what = "1 of these moves is" if len(found) == 1 else f"{len(found)} of these moves are"
+        yield f"{what} by {how}, which is planned and not carried out yet: apply and run refuse such moves"
+
+
 def _method(move: Move, pod: Pod, context: GateContext, spent: Spent) -> Iterator[tuple[str, str]]:
     """A move by any other method than the plan's own would rest on rules that do not hold for it."""
     if move.method not in CARRIED_OUT:

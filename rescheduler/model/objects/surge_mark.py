@@ -11,9 +11,7 @@ from msgspec import Struct
 from rescheduler.model.objects.annotations import SURGE
 
 TEMPLATE_HASH: Final = "pod-template-hash"
-"""The label that is changed: of each pod of a Deployment, and named by its ReplicaSet's selector."""
-LEAVING_ENDING: Final = "-leaving"
-"""What its value ends with meanwhile."""
+"""The label that is changed, its value then ending in ``-leaving``; each pod of a Deployment has it."""
 
 
 class SurgeMark(Struct, frozen=True):

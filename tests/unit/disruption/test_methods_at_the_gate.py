@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.gate import CARRIED_OUT, GateContext, permit_wave
+from rescheduler.disruption.gate import CARRIED_OUT, GateContext, not_carried_out, permit_wave
 from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.model.objects.annotations import REQUEST_EVICT_ONLY
 from rescheduler.model.objects.cluster import Cluster
@@ -51,6 +51,17 @@ def test_a_surge_is_not_carried_out_yet() -> None:
     assert isinstance(refusal, Refusal)
     assert refusal.rule == "Method"
     assert refusal.message.endswith("is to be moved by surge, which is planned and not carried out yet")
+
+
+def test_a_plan_says_beforehand_which_of_its_moves_stay_undone() -> None:
+    """By their number and method; nothing where all are evictions."""
+    seen = world()
+    moves = [Move(reference_to(seen.pods[0]), "n1", "n2", 1, "E", "r", method=method) for method in MoveMethod]
+    assert list(not_carried_out(moves[:1])) == []
+    assert list(not_carried_out(moves[:2])) == [
+        "1 of these moves is by surge, which is planned and not carried out yet: apply and run refuse such moves"
+    ]
+    assert next(not_carried_out(moves)).startswith("2 of these moves are by migrate and surge, which is planned")
 
 
 def test_a_plan_that_says_nothing_of_methods_evicts_no_pod_that_is_to_surge() -> None:
