@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.gate import CARRIED_OUT, GateContext, not_carried_out, permit_wave
@@ -15,7 +16,7 @@ from rescheduler.model.objects.annotations import REQUEST_EVICT_ONLY
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.permit import Permit
-from rescheduler.model.plan.plan import Move, Refusal, reference_to
+from rescheduler.model.plan.plan import Landing, Move, Refusal, reference_to
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import cluster, node
 from tests.unit.disruption.cases import policy
@@ -77,6 +78,20 @@ def test_a_surge_of_a_policy_that_has_no_rule_any_more_is_no_eviction() -> None:
     for seen in (world(), world(20)):
         (refusal,) = asked(seen, policy(), MoveMethod.SURGE)
         assert isinstance(refusal, Refusal)
+
+
+def test_where_nobody_promised_a_node_none_is_asked_for() -> None:
+    """As with pods that somebody else's rules chose."""
+    seen = world(20)
+    moves = [
+        Move(reference_to(seen.pods[0]), "n1", "gone", 1, "E", "r", landing=landing)
+        for landing in (UNSET, Landing.OTHER_NODE)
+    ]
+    context = GateContext(seen, decide_eligibility(seen, policy()), may_execute=True)
+    promised, foretold = (permit_wave([move], context)[0] for move in moves)
+    assert isinstance(promised, Refusal)
+    assert promised.rule == "DestinationGone"
+    assert isinstance(foretold, Permit)
 
 
 @pytest.mark.parametrize("method", sorted(set(MoveMethod) - CARRIED_OUT))
