@@ -155,7 +155,8 @@ class SurgeMoves:
             self._refuse(move, objection or "")
         assert live is not None
         assert isinstance(detachment, Detachment)
-        known = self._departures.known_before(expected, selector) | {expected.uid}
+        standing = tools.target.read_pods(expected.namespace, selector)
+        known = frozenset(other.uid for other in standing) | {expected.uid}
         departure = EvictedPod(move, expected, selector, known)
         return Surge(departure, detachment, owners, core.begun(self._rules, owners, tools.waiter.now)), live
 

@@ -20,6 +20,8 @@ class Workload(Struct, frozen=True, gc=False):
     ``min_ready_seconds``: how long a pod has to be Ready until it counts as available.
     ``scaled_at``: the latest time at which the number of replicas can have been changed, None where nobody says.
     ``group``: as in references; others than Kubernetes' own are known by name only.
+    ``strategy`` and ``max_surge`` are a Deployment's: how it rolls out ("" where it does not say), and how many pods
+    more than it wants there may be meanwhile (a number, or a share of them; None where it does not say).
     """
 
     kind: str
@@ -42,6 +44,8 @@ class Workload(Struct, frozen=True, gc=False):
     scaled_at: float | None = None
     group: str | None = None
     min_ready_seconds: int = 0
+    strategy: str = ""
+    max_surge: int | str | None = None
 
     @property
     def key(self) -> str:
@@ -128,6 +132,17 @@ class Service(Struct, frozen=True, gc=False):
     namespace: str
     name: str
     selector: Mapping[str, str] = {}
+
+
+class NetworkPolicy(Struct, frozen=True, gc=False):
+    """A NetworkPolicy, as far as it says which pods it is about.
+
+    ``selectors``: of the pods that it holds for, and of those that it lets talk to them or be talked to.
+    """
+
+    namespace: str
+    name: str
+    selectors: tuple[LabelSelector, ...] = ()
 
 
 class PriorityClass(Struct, frozen=True, gc=False):

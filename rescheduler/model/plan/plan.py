@@ -109,6 +109,7 @@ class Move(Struct, frozen=True, rename="camel"):
     only under ``run`` in another mode, and only where it would. ``landing``: the pod was chosen by somebody else's
     rules, which promise no destination; ``to_node`` is then a prediction, the pod's own node where it has none (in
     documents null where nobody makes it again).
+    ``method``: how the pod is moved.
     """
 
     pod: PodReference
