@@ -17,7 +17,7 @@ from rescheduler.model.plan.plan import (
     PodReference,
 )
 
-_STAYED = (OutcomeKind.REFUSED, OutcomeKind.NOT_ATTEMPTED)
+_STAYED = (OutcomeKind.REFUSED, OutcomeKind.NOT_ATTEMPTED, OutcomeKind.UNDONE)
 
 
 def is_evicted(move: Move) -> bool:
