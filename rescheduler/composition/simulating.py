@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
@@ -12,6 +12,7 @@ from rescheduler.composition.live.ledgers import Ledgers
 from rescheduler.composition.load.recorded_load import LoadAtRest
 from rescheduler.composition.planning import plan
 from rescheduler.execution.ledger.open_evictions import READY_SECONDS, settled
+from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, Progress, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -50,7 +51,9 @@ def simulate(
     ``earlier``: what is known of earlier evictions in the cluster that it begins as.
     """
     schedulers = Schedulers(schedulers.configuration, LoadAtRest(schedulers.load, cluster.taken_at))
-    world = SimulatedCluster(cluster, seed=seed, schedulers=schedulers)
+    # What is not recorded is not there, in the embedded cluster; plans go on saying that it was not read.
+    policies = cluster.network_policies
+    world = SimulatedCluster(replace(cluster, network_policies=policies or ()), seed=seed, schedulers=schedulers)
     ledger = SimulatedLedger(world.clock, earlier.ledger)
     ledger.stop = earlier.stop
     results: list[PlanResult] = []
@@ -59,11 +62,13 @@ def simulate(
             world.clock.sleep(READY_SECONDS)  # so that the debts of the cycle before can be closed
         known = earlier._replace(ledger=settled(ledger.ledger, now := world.read(), _standing_in(now)))
         proposed = plan(
-            now, policy, selection=selection, schedulers=schedulers, seed=seed, earlier=known, progress=progress
-        )
+            replace(now, network_policies=policies), policy, selection=selection, schedulers=schedulers, seed=seed,
+            earlier=known, progress=progress,
+        )  # fmt: skip
         executor = executor_for(
-            world, world.clock, policy, selection, schedulers, 600.0, progress, Ledgers(ledger, None)
-        )
+            world, world.clock, policy, selection, schedulers, 600.0, progress, Ledgers(ledger, None),
+            plan_id_of(proposed),
+        )  # fmt: skip
         results.append(executor.carry_out(proposed))
         world.settle()
         if not proposed.moves:

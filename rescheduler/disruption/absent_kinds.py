@@ -37,7 +37,7 @@ def absent_kinds(cluster: Cluster, policy: Policy) -> Iterator[str]:
                 f"{cluster.source} holds no {kind}, so it is not known {unknown}: record them too, as rescheduler "
                 f"snapshot does, or add an empty {kind}List where the cluster has none"
             )
-    if cluster.network_policies is None and _may_surge(policy):
+    if cluster.network_policies is None and may_surge(policy):
         yield (
             "NetworkPolicies were not read, so it is not known whether one goes by the label pod-template-hash, "
             "by which pods are moved by surge (policy: disruption.moveBy)"
@@ -48,9 +48,9 @@ def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
     if kind == "PodDisruptionBudget":
         return True
     if kind == "Service":
-        return _may_surge(policy)
+        return may_surge(policy)
     if kind in ("ResourceQuota", "HorizontalPodAutoscaler"):
-        is_counted = kind == "ResourceQuota" and _may_surge(policy)
+        is_counted = kind == "ResourceQuota" and may_surge(policy)
         return is_counted or policy.disruption.unsettled is Permission.DENY
     if kind == "NodePool":
         return any(POOL_LABEL in node.labels for node in cluster.nodes) and any(
@@ -70,7 +70,8 @@ def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
     return any(owner is not None and owner.kind == kind and owner.group is None for owner in owners)
 
 
-def _may_surge(policy: Policy) -> bool:
+def may_surge(policy: Policy) -> bool:
+    """Whether a rule lets pods move by surge."""
     return any(rule.method is MoveMethod.SURGE for rule in policy.disruption.move_by)
 
 

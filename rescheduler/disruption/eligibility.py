@@ -85,17 +85,18 @@ def decide_eligibility(
     sent: Mapping[str, int] = NOTHING_REMEMBERED,
     left: Mapping[str, str] = NOTHING_LEFT,
     granted: frozenset[str] | None = None,
+    own_run: str = "",
 ) -> Eligibility:
     """Ask every rule of every pod; O(pods), rules about templates and nodes once for each distinct one.
 
     ``schedulers``: names of those that can be predicted. ``remembered_replicas``: desired replicas by uid of owners
     that are known by their pods alone, as counted before the first eviction. ``ledger``: earlier evictions, which
     count in windows; those that are still debts count as missing pods. ``is_daemon``, ``stop``, ``wanted``, ``sent``,
-    ``left`` and ``granted``: see EligibilityContext.
+    ``left``, ``granted`` and ``own_run``: see EligibilityContext.
     """
     cluster = indebted(cluster, ledger)
     replicas = replicas_with_debts(remembered_replicas, ledger)
-    more = (is_daemon, stop, wanted, sent, left, granted)
+    more = (is_daemon, stop, wanted, sent, left, granted, own_run)
     context = EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more)
     movable, refusals = _divide(context, MOVING, [i for i, pod in enumerate(cluster.pods) if not _waits(pod)])
     helpable, not_helpable = _divide(context, HELPING, [i for i, pod in enumerate(cluster.pods) if _waits(pod)])

@@ -22,6 +22,7 @@ from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger, Ledge
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.surge_mark import surge_mark
 from rescheduler.model.objects.workload import ResourceQuota
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.policy.fields.policy import Policy, budgets_in_force
@@ -117,7 +118,7 @@ class EligibilityContext:
     bind. ``stop``: why nothing may be evicted. ``wanted``: what is remembered of replicas, by uid of workloads.
     ``sent``: evictions of the plan at hand, by uid of workloads. ``left``: pending pods that somebody else is to help,
     by uid, with the reason. ``granted``: pods of the plan at hand that the ramp-up lets go, by uid; None: it does not
-    bind now.
+    bind now. ``own_run``: whose surges under way are asked about once more, before their last step; "": nobody's.
     """
 
     cluster: Cluster
@@ -132,6 +133,12 @@ class EligibilityContext:
     sent: Mapping[str, int] = field(default_factory=dict)
     left: Mapping[str, str] = field(default_factory=dict)
     granted: frozenset[str] | None = None
+    own_run: str = ""
+
+    def is_own_surge(self, pod: Pod) -> bool:
+        """Whether the run at hand has taken the pod out of its ReplicaSet: what is said of one pod more is past."""
+        mark = surge_mark(pod.annotations) if self.own_run else None
+        return mark is not None and mark.plan == self.own_run
 
     @cached_property
     def kinds(self) -> PodKinds:

@@ -137,6 +137,39 @@ class Caution(NamedTuple):
     rules: BreakerPolicy
 
 
+# By which methods pods are moved, and by whom. The one place that says so.
+
+EVICTIONS: Final = frozenset({MoveMethod.EVICT})
+"""What everybody does who carries plans out."""
+WITH_SURGES: Final = EVICTIONS | {MoveMethod.SURGE}
+"""What ``apply`` does: a person said yes and waits for the end, and earlier runs' pods are given back first."""
+CALLED: Final = {MoveMethod.EVICT: "eviction", MoveMethod.SURGE: "surge", MoveMethod.MIGRATE: "migration"}
+WHO_DOES: Final = {
+    MoveMethod.EVICT: "which apply and run carry out",
+    MoveMethod.SURGE: "which apply carries out under a policy of our own, and run refuses",
+    MoveMethod.MIGRATE: "which is planned and not carried out yet: apply and run refuse it",
+}
+UNREAD_POLICIES: Final = (
+    "NetworkPolicies were not read, and one of them may go by the label pod-template-hash (deploy/surge.yaml grants "
+    "the right to read them)"
+)
+
+
+def other_methods(moves: Sequence[Move]) -> Iterator[str]:
+    """A sentence for each method of a plan's moves by which not everybody moves pods."""
+    for method in (MoveMethod.SURGE, MoveMethod.MIGRATE):
+        number = sum(move.method is method for move in moves)
+        if number:
+            what = "1 of these moves is" if number == 1 else f"{number} of these moves are"
+            yield f"{what} by {CALLED[method]}, {WHO_DOES[method]}"
+
+
+def refused_by_run(moves: Sequence[Move]) -> Iterator[str]:
+    """Why a daemon carries no plan out that has such moves: half of it would be evictions for nothing."""
+    for sentence in other_methods(moves):
+        yield f"nothing is moved: {sentence}"
+
+
 @dataclass(frozen=True)
 class GateContext:
     """What the gate looks at; ``cluster.taken_at`` is the time of all questions.
@@ -146,6 +179,7 @@ class GateContext:
     ``obstacles``: for pods (by uid) whose destination does not take them any more, the reason. ``trust``: in measured
     use; None where no move of this plan rests on it. ``stop``: why somebody wants nothing to be evicted. ``fence``:
     why this plan is not the one in force. ``caution``: None where a person said yes to this very plan.
+    ``carried_out``: methods by which whoever asks can move pods.
     """
 
     cluster: Cluster
@@ -158,6 +192,7 @@ class GateContext:
     stop: str | None = None
     fence: str | None = None
     caution: Caution | None = None
+    carried_out: frozenset[MoveMethod] = EVICTIONS
 
 
 def permit_wave(moves: Sequence[Move], context: GateContext) -> tuple[Permit | Refusal, ...]:
@@ -224,23 +259,12 @@ def _changes(pod: Pod, move: Move) -> Iterator[tuple[str, str]]:
         yield "PodMoved", f"is on {pod.node_name or 'no node'} now, not on {move.from_node}"
 
 
-CARRIED_OUT: Final = frozenset({MoveMethod.EVICT})
-"""Methods by which pods are moved; plans may name others, and their moves stay undone."""
-
-
-def not_carried_out(moves: Sequence[Move]) -> Iterator[str]:
-    """A sentence about moves of a plan that would stay undone."""
-    found = [move for move in moves if move.method not in CARRIED_OUT]
-    if found:
-        how = " and ".join(sorted({move.method.lower() for move in found}))
-        what = "1 of these moves is" if len(found) == 1 else f"{len(found)} of these moves are"
-        yield f"{what} by {how}, which is planned and not carried out yet: apply and run refuse such moves"
-
-
 def _method(move: Move, pod: Pod, context: GateContext, spent: Spent) -> Iterator[tuple[str, str]]:
     """A move by any other method than the plan's own would rest on rules that do not hold for it."""
-    if move.method not in CARRIED_OUT:
-        yield "Method", f"is to be moved by {move.method.lower()}, which is planned and not carried out yet"
+    if move.method not in context.carried_out:
+        yield "Method", f"is to be moved by {CALLED[move.method]}, {WHO_DOES[move.method]}"
+    if move.method is MoveMethod.SURGE and context.cluster.network_policies is None:
+        yield "Surge", f"cannot be moved by surge: {UNREAD_POLICIES}"
     index = spent.index_of[pod.key]
     method = context.eligibility.method_of(index)
     if index in spent.movable and move.method is not method:

@@ -121,31 +121,37 @@ def _migration(pod: Pod, rule: MoveRule | None) -> Choice:
 
 
 def method_groups(context: EligibilityContext, methods: Mapping[int, MoveMethod]) -> Iterator[DisruptionGroup]:
-    """Of a workload as many as it may surge by, those on their way already included; of a node one migration."""
+    """Of a workload as many as it may surge by, those on their way already included; of a node one migration.
+
+    Pods that the run at hand has on their way itself are asked about once more, and do not count against each other.
+    """
     pods = context.cluster.pods
     surging: dict[str, list[int]] = {}
+    own: dict[str, list[int]] = {}
     migrating: dict[str, list[int]] = {}
     for index, method in methods.items():
         workload = context.cluster.workload_of(pods[index])
         if method is MoveMethod.MIGRATE:
             migrating.setdefault(pods[index].node_name or "", []).append(index)
         elif workload is not None:
-            surging.setdefault(workload.uid, []).append(index)
+            (own if context.is_own_surge(pods[index]) else surging).setdefault(workload.uid, []).append(index)
     under_way = _under_way(context) if surging else Counter[str]()
-    for uid, members in surging.items():
-        workload = context.cluster.workload_of(pods[members[0]])
-        assert workload is not None  # it is a surge of its pods
-        allowed = max(0, surge_allowance(workload) - under_way[uid])
-        yield DisruptionGroup(MoveMethod.SURGE.value, workload.key, allowed, tuple(members))
+    for found, counted in ((surging, under_way), (own, Counter[str]())):
+        for uid, members in found.items():
+            workload = context.cluster.workload_of(pods[members[0]])
+            assert workload is not None  # it is a surge of its pods
+            allowed = max(0, surge_allowance(workload) - counted[uid])
+            yield DisruptionGroup(MoveMethod.SURGE.value, workload.key, allowed, tuple(members))
     for node, members in migrating.items():
         yield DisruptionGroup(MoveMethod.MIGRATE.value, f"node {node}", 1, tuple(members))
 
 
 def _under_way(context: EligibilityContext) -> Counter[str]:
-    """Pods that are on their way by surge already, by uid of their workload."""
+    """Pods that are on their way by surge already, by uid of their workload; one that was evicted has been replaced."""
     found: Counter[str] = Counter()
     for pod, number in zip(context.kinds.examples, context.kinds.sizes, strict=True):
-        workload = context.cluster.workload_of(pod) if SURGE in pod.annotations else None
+        is_out = SURGE in pod.annotations and not pod.is_terminating
+        workload = context.cluster.workload_of(pod) if is_out else None
         if workload is not None:
             found[workload.uid] += number
     return found

@@ -10,7 +10,7 @@ from rescheduler.disruption.breaker import judge_breaker
 from rescheduler.disruption.budgets.workload_budgets import bereft_workloads
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING
-from rescheduler.disruption.gate import Caution, GateContext, permit_wave
+from rescheduler.disruption.gate import EVICTIONS, WITH_SURGES, Caution, GateContext, permit_wave
 from rescheduler.disruption.health import Finding, lacking_head_room, unhealthy
 from rescheduler.disruption.kill_switch import stop_mark
 from rescheduler.disruption.open_evictions import most_replicas, with_debts
@@ -55,6 +55,7 @@ class PolicyGate(Gate):
         health: AskHealth | None = None,
         before: PolicyGate | None = None,
         lenient: AskLenient = lambda _: False,
+        surges_of: str | None = None,
     ) -> None:
         """``is_confirmed``: a person said yes to this plan; otherwise only a policy with mode Execute lets pods go.
 
@@ -63,6 +64,8 @@ class PolicyGate(Gate):
         asked before each wave; None: the plan was not made by measured use (no provider, or requests stood in for it).
         ``stop``: the kill switch; ``fence``: whether the plan is the one in force. ``before``: the gate under another
         policy, of which it takes over what no snapshot shows. ``lenient``: whose pods need not be Ready.
+        ``surges_of``: the run that moves pods by surge, by its id, as it stands on pods that it took out; None: none
+        does. No daemon ever does.
         """
         self._policy = policy
         self._selection = selection
@@ -76,6 +79,7 @@ class PolicyGate(Gate):
         self._stop = stop
         self._fence = fence
         self._lenient = lenient
+        self._surges_of = None if is_daemon else surges_of
         self._health = health or self._seen_health
         self._origins: dict[str, str] = {}
         self._workload_of: dict[str, str] = {}
@@ -124,6 +128,7 @@ class PolicyGate(Gate):
                 stop=self._stop() or stop_mark(cluster, self._policy),
                 fence=self._fence(ledger),
                 caution=self._caution(cluster, moves, ledger) if self._is_daemon else None,
+                carried_out=EVICTIONS if self._surges_of is None else WITH_SURGES,
             ),
         )
 
@@ -180,6 +185,7 @@ class PolicyGate(Gate):
             wanted=self._wanted,
             sent=Counter(self._workload_of.get(reference.uid, "") for reference in sent),
             granted=self._granted,
+            own_run=self._surges_of or "",
         )
 
     def _caution(self, cluster: Cluster, moves: Sequence[Move], ledger: Ledger) -> Caution:

@@ -59,7 +59,7 @@ def _obstacles(pod: Pod, context: EligibilityContext) -> Iterator[str]:
         yield from _rolling(item)
     if context.revisions.alive(workload.uid) > 1:
         yield f"{workload.key} is rolling out: two revisions are alive"
-    full = context.quotas.objection(pod)
+    full = None if context.is_own_surge(pod) else context.quotas.objection(pod)
     if full is not None:
         yield f"the quota has no room for one pod more: {full}"
     yield from _of_budgets(pod, context)

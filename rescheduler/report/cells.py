@@ -44,6 +44,7 @@ NARROWEST_FOLDED_COLUMN = 18
 STATUS_STYLES = {
     "OPTIMAL": "green", "FEASIBLE": "yellow", "INFEASIBLE": "red", "UNKNOWN": "red",
     "Landed": "green", "LandedElsewhere": "yellow", "Refused": "red", "NotAttempted": "dim", "Unknown": "red",
+    "Undone": "yellow",
 }  # fmt: skip
 
 

@@ -8,13 +8,17 @@ from msgspec import Struct
 from rich.console import RenderableType
 
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import API_VERSION, OutcomeKind, PodReference
 from rescheduler.model.times import rfc3339
 from rescheduler.report.cells import STATUS_STYLES, cell, plural, table
 
 
 class HistoryEntry(Struct, frozen=True, rename="camel"):
-    """One eviction. ``time``: when it was announced, RFC 3339; ``plan``: the number of its plan in the ledger."""
+    """One move. ``time``: when it was announced, RFC 3339; ``plan``: the number of its plan in the ledger.
+
+    ``method``: by which the pod was moved, or was to be.
+    """
 
     time: str
     pod: PodReference
@@ -28,6 +32,7 @@ class HistoryEntry(Struct, frozen=True, rename="camel"):
     plan: int
     workload: str
     message: str
+    method: MoveMethod = MoveMethod.EVICT
 
 
 class HistoryDocument(Struct, frozen=True, rename="camel"):
@@ -49,7 +54,7 @@ def outcome_of(entry: LedgerEntry) -> OutcomeKind:
     if entry.state is EntryState.REFUSED:
         return OutcomeKind.REFUSED
     if entry.state is EntryState.NOT_EVICTED:
-        return OutcomeKind.NOT_ATTEMPTED
+        return OutcomeKind.UNDONE if entry.method is MoveMethod.SURGE else OutcomeKind.NOT_ATTEMPTED
     if entry.landed_on is not None:
         return OutcomeKind.LANDED if entry.landed_on == entry.to_node else OutcomeKind.LANDED_ELSEWHERE
     return OutcomeKind.LANDED_ELSEWHERE if entry.state is EntryState.REPAID else OutcomeKind.UNKNOWN
@@ -69,6 +74,7 @@ def _entry(entry: LedgerEntry) -> HistoryEntry:
         plan=entry.plan,
         workload=entry.workload_key,
         message=entry.message,
+        method=entry.method,
     )
 
 
@@ -83,23 +89,30 @@ def _written(time: float) -> str:
 
 
 def history_report(history: HistoryDocument, *, wide: bool = False) -> Iterator[RenderableType]:
-    """A line for each eviction, the oldest first; ``wide``: with plan, state, workload, objective and message."""
+    """A line for each eviction, the oldest first; ``wide``: with plan, state, workload, objective and message.
+
+    Methods are told where any pod was moved otherwise than by eviction.
+    """
     if not history.entries:
         yield cell("no pod was moved, as far as is known here")
         return
-    yield cell(plural(len(history.entries), "eviction"), "bold")
+    has_methods = any(entry.method is not MoveMethod.EVICT for entry in history.entries)
+    yield cell(plural(len(history.entries), "move" if has_methods else "eviction"), "bold")
     more = ["PLAN", "STATE", "WORKLOAD", "OBJECTIVE"] if wide else []
-    headings = ["TIME", "POD", "FROM", "PREDICTED", "LANDED ON", "OUTCOME", *more, "WHY"]
-    yield table(headings, (_row(entry, wide=wide) for entry in history.entries), right=["PLAN"] if wide else [])
+    method = ["METHOD"] if has_methods else []
+    headings = ["TIME", "POD", *method, "FROM", "PREDICTED", "LANDED ON", "OUTCOME", *more, "WHY"]
+    rows = (_row(entry, wide=wide, has_method=has_methods) for entry in history.entries)
+    yield table(headings, rows, right=["PLAN"] if wide else [])
 
 
-def _row(entry: HistoryEntry, *, wide: bool) -> list[object]:
+def _row(entry: HistoryEntry, *, wide: bool, has_method: bool) -> list[object]:
     outcome = entry.outcome.value
     more: list[object] = [entry.plan, entry.state.value, entry.workload or "-", entry.objective] if wide else []
     why = "; ".join(text for text in (entry.reason, entry.message if wide or not entry.reason else "") if text)
     return [
         entry.time,
         entry.pod.key,
+        *([entry.method.value] if has_method else []),
         entry.from_node,
         entry.to_node,
         entry.landed_on or "-",

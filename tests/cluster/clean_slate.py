@@ -15,11 +15,11 @@ from tests.cluster.waiting import wait_until
 SWEPT = (
     "cronjobs", "jobs", "deployments", "statefulsets", "daemonsets", "replicationcontrollers", "replicasets",
     "horizontalpodautoscalers", "poddisruptionbudgets", "pods", "podtemplates", "controllerrevisions", "resourcequotas",
-    "limitranges", "services", "endpoints", "configmaps", "secrets", "persistentvolumeclaims", "persistentvolumes",
-    "storageclasses", "csinodes", "resourceclaims", "resourceclaimtemplates", "resourceslices", "deviceclasses",
-    "nodes", "leases", "priorityclasses", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
-    "validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingwebhookconfigurations",
-    "validatingwebhookconfigurations", "rolebindings", "roles", "clusterrolebindings", "clusterroles",
+    "limitranges", "networkpolicies", "services", "endpoints", "configmaps", "secrets", "persistentvolumeclaims",
+    "persistentvolumes", "storageclasses", "csinodes", "resourceclaims", "resourceclaimtemplates", "resourceslices",
+    "deviceclasses", "nodes", "leases", "priorityclasses", "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
+    "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "rolebindings", "roles", "clusterrolebindings", "clusterroles",
     "serviceaccounts", "namespaces",
 )
 # fmt: on

@@ -15,6 +15,7 @@ _GROUPS = {
     "autoscaling/v2": "horizontalpodautoscalers",
     "batch/v1": "cronjobs jobs",
     "coordination.k8s.io/v1": "leases",
+    "networking.k8s.io/v1": "networkpolicies",
     "policy/v1": "poddisruptionbudgets",
     "rbac.authorization.k8s.io/v1": "clusterrolebindings clusterroles rolebindings roles",
     "resource.k8s.io/v1": "deviceclasses resourceclaims resourceclaimtemplates resourceslices",

@@ -71,7 +71,7 @@ KIND_BY_NAME: Final = {kind.name: kind for kind in KINDS}
 NETWORK_POLICY: Final = ObjectKind(
     "NetworkPolicy", "/apis/networking.k8s.io/v1/networkpolicies", workload.NetworkPolicyObject
 )
-"""Read where a recording holds it, and of a live cluster never: nobody else needs the right to list it."""
+"""Read where a recording holds it, and of a live cluster by ``network_policies.py`` alone, for moves by surge."""
 RECORDED_KINDS: Final = {**KIND_BY_NAME, NETWORK_POLICY.name: NETWORK_POLICY}
 """What is read of a recording, by name."""
 WORKLOAD_KINDS: Final = ("ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job")

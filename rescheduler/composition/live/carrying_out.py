@@ -11,16 +11,18 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
-from rescheduler.composition.live.cluster_source import ClusterOptions, connected, read_cluster
+from rescheduler.composition.live.cluster_source import ClusterOptions, connected, read_cluster, with_network_policies
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
 from rescheduler.composition.planning import plan
 from rescheduler.cycle import prove_rest
+from rescheduler.disruption.absent_kinds import may_surge
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.policy_gate import PolicyGate
 from rescheduler.execution.run.executor import Executor, HoldSettings, plan_id_of
 from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.resuming import what_is_left
 from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import (
     Clock,
     ClusterError,
@@ -74,6 +76,8 @@ def apply(
     hold for the whole plan.
     """
     cluster = read_cluster(options, progress)
+    if may_surge(policy):
+        cluster = with_network_policies(options, policy, cluster)
     known = schedulers(cluster)
     told: list[str] = []
     proposed = reviewed or plan(
@@ -116,9 +120,8 @@ def carried_out(
     ``grace_seconds``: given to each pod that is evicted; None: its own.
     """
     from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
-    from rescheduler.adapters.kubernetes.reader import LiveReader
     from rescheduler.composition.live.guarding import freed_of_earlier_runs, guarded
-    from rescheduler.composition.live.standing_rights import checked_rights
+    from rescheduler.composition.live.standing_rights import checked_rights, reader_for
 
     connection = connected(options, read_only=False)
     clock = SystemClock()
@@ -129,7 +132,7 @@ def carried_out(
         warnings += freed_of_earlier_runs(connection, cluster, policy)
     with guarded(options, policy, run_id, connection, proposed) as guard:
         target = KubernetesTarget(
-            connection, LiveReader(connection), clock=clock, hold_namespace=policy.hold.namespace,
+            connection, reader_for(connection, proposed), clock=clock, hold_namespace=policy.hold.namespace,
             scope=policy.scope.namespaces.include or (), guard=guard.start, grace_seconds=grace_seconds,
         )  # fmt: skip
         result = executor(target, clock, ledgers_of(connection, policy, clock, told.append)).carry_out(proposed)
@@ -158,10 +161,20 @@ def executor_for(
     run_id: str | None = None,
     hear_moves: HearMoves = nobody_hears,
 ) -> Executor:
-    """What carries the plans of a policy out, with everything that it asks on the way."""
+    """What carries the plans of a policy out, with everything that it asks on the way.
+
+    ``run_id``: of the one run that it is for; without it no pod moves by surge, since whose such a pod is stands on it.
+    """
+    surge = policy.disruption.surge
     return Executor(
         target,
-        PolicyGate(policy, selection, schedulers=schedulers.names, stop=lambda: stop_file(policy.stop.file)),
+        PolicyGate(
+            policy,
+            selection,
+            schedulers=schedulers.names,
+            stop=lambda: stop_file(policy.stop.file),
+            surges_of=run_id,
+        ),
         clock,
         hold=HoldSettings(policy.hold.deadline, policy.hold.namespace),
         guidance=policy.guidance.value,
@@ -176,4 +189,5 @@ def executor_for(
         run_id=run_id,
         hear_moves=hear_moves,
         in_flight=policy.limits.in_flight,
+        surge=None if run_id is None else SurgeRules(surge.ready_within, surge.settle),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rescheduler.extension_points import Progress, no_progress
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.policy import Policy
 
 if TYPE_CHECKING:
@@ -45,6 +46,23 @@ def read_cluster(options: ClusterOptions, progress: Progress = no_progress) -> C
     config_maps = read_config_maps(connection, options.config_maps)  # first: a missing one is found out at once
     reader = LiveReader(connection, progress, with_details=options.with_details)
     return replace(reader.read(), config_maps=config_maps)
+
+
+def with_network_policies(options: ClusterOptions, policy: Policy, cluster: Cluster) -> Cluster:
+    """A snapshot with the NetworkPolicies of wherever pods may move by surge, as far as we may read them.
+
+    Without the right to, the snapshot as it is, which says that they were not read. Raises ClusterError.
+    """
+    from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
+    from rescheduler.adapters.kubernetes.network_policies import read_network_policies
+
+    named = [rule.namespaces for rule in policy.disruption.move_by if rule.method is MoveMethod.SURGE]
+    whole = policy.scope.namespaces.include or ()
+    places = whole if None in named else [name for names in named for name in names or ()]
+    try:
+        return replace(cluster, network_policies=read_network_policies(connected(options, read_only=True), places))
+    except ForbiddenError:
+        return cluster
 
 
 def record(options: ClusterOptions, file: str, *, anonymize: bool, progress: Progress = no_progress) -> str:

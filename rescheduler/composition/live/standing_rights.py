@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges
+from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.rights.daemon_rights import daemon_rights
 from rescheduler.adapters.kubernetes.rights.needed_rights import (
     MOST_TOLD,
     LackingRight,
     refuse_without_rights,
+    refuse_without_surge_rights,
     rights_table,
     service_account,
     surplus_rights,
     surplus_warning,
 )
 from rescheduler.adapters.kubernetes.rights.rights import NeededRight
-from rescheduler.extension_points import ClusterError
+from rescheduler.extension_points import ClusterError, ClusterReader
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Mode, Policy
 
@@ -57,6 +61,17 @@ def _table(needs: Sequence[NeededRight]) -> str:
     return rights_table(dict.fromkeys(LackingRight(need.right, need.namespace) for need in needs))
 
 
+def surging_in(plan: Plan) -> tuple[str, ...]:
+    """Namespaces of the pods that a plan moves by surge."""
+    return tuple(sorted({move.pod.namespace for move in plan.moves if move.method is MoveMethod.SURGE}))
+
+
+def reader_for(connection: Connection, plan: Plan) -> ClusterReader:
+    """What reads the cluster while a plan is carried out: NetworkPolicies too, where pods are to move by surge."""
+    reader, namespaces = LiveReader(connection), surging_in(plan)
+    return ReaderForSurges(reader, connection, namespaces) if namespaces else reader
+
+
 ELSEWHERE: Final = "kube-system"
 """A namespace in which we have no role of our own."""
 
@@ -69,6 +84,7 @@ def checked_rights(connection: Connection, plan: Plan) -> tuple[str, ...]:
     if not plan.moves:
         return ()
     refuse_without_rights(connection, (move.pod.namespace for move in plan.moves))
+    refuse_without_surge_rights(connection, surging_in(plan))
     if service_account(connection) is None:
         return ()
     found = surplus_rights(connection, ELSEWHERE)

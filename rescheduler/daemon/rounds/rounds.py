@@ -13,6 +13,7 @@ from rescheduler.daemon.rounds.vigilance import HealthFreeze, Vigilance
 from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
 from rescheduler.disruption.breaker import breaker_objection
 from rescheduler.disruption.eligibility_context import EVERYTHING
+from rescheduler.disruption.gate import refused_by_run
 from rescheduler.disruption.health import lacking_head_room
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.owed_room import with_owed_room
@@ -246,6 +247,10 @@ class RoundRunner:
 
     def _hindrance(self, cluster: Cluster, ledger: Ledger, plan: Plan) -> str | None:
         """What stands in the way of any plan that may be carried out."""
+        # Asked for the whole plan, like head room below.
+        surging = next(refused_by_run(plan.moves), None)
+        if surging is not None:
+            return surging
         fenced = self._world.fence() or taints_objection(cluster, self._policy)
         if fenced is not None:
             return fenced

@@ -12,7 +12,7 @@ from rescheduler.disruption.budgets.open_evictions_counted import moving, sent_s
 from rescheduler.disruption.budgets.windows import closure_at, told
 from rescheduler.disruption.budgets.workload_budgets import WorkloadBudgets
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
-from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.daemon.ledger import EntryState, Ledger
 from rescheduler.policy.fields.budgets import Budget, Per, Rate
 from rescheduler.policy.fields.values import format_duration
 
@@ -52,8 +52,9 @@ class BudgetStatus:
 
     @cached_property
     def on_the_move(self) -> IntArray:
-        """Open debts of ours."""
-        return moving(self.coverage, self._debts)
+        """Open debts of ours, and pods that are out for a surge."""
+        surging = (entry for entry in self._ledger.entries if entry.state is EntryState.SURGING)
+        return moving(self.coverage, (*self._debts, *surging))
 
     @cached_property
     def _counts(self) -> tuple[IntArray, IntArray]:

@@ -8,9 +8,9 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.surge_mark import surge_mark
 
 
-def on_its_way(pod: Pod, _: EligibilityContext) -> str | None:
+def on_its_way(pod: Pod, context: EligibilityContext) -> str | None:
     """A pod that was taken out of its ReplicaSet goes, or is given back, by whoever took it out."""
-    if SURGE not in pod.annotations:
+    if SURGE not in pod.annotations or context.is_own_surge(pod):
         return None
     mark = surge_mark(pod.annotations)
     whose = "" if mark is None or not mark.plan else f" of plan {mark.plan}"

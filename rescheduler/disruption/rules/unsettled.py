@@ -94,7 +94,7 @@ def replacement_in_doubt(pod: Pod, context: EligibilityContext) -> str | None:
         other = context.revisions.troubled(workload.uid, pod)
         if other is not None:
             return f"belongs to {workload.key}, of which {other.name} cannot run: {other.trouble} {_by(context)}"
-    quota = context.quotas.objection(pod)
+    quota = None if context.is_own_surge(pod) else context.quotas.objection(pod)
     return None if quota is None else f"might not be made again: {quota} {_by(context)}"
 
 

@@ -1,41 +1,57 @@
-"""Plans with moves by surge in the embedded cluster: so far nobody is moved, and nothing is left behind."""
+"""Plans with moves by surge in the embedded cluster: carried out as ``apply`` does, and nothing is left behind."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from rescheduler.composition.simulating import simulate
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import OutcomeKind
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import cluster, node, pod
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.surge_cases import deployment, tight_budget
 
 
-@pytest.mark.parametrize("guidance", ["Hold", "Guide", "Taint"])
-@pytest.mark.parametrize("mode", ["DryRun", "Execute"])
-def test_a_planned_surge_is_never_carried_out_as_an_eviction(guidance: str, mode: str) -> None:
-    """The pods stay as they are, by uid, and each move is told as refused."""
+def three(**fields: Any) -> Cluster:
+    """Three nodes with a single replica each, under budgets that allow no eviction."""
     objects = [item for name, on in (("a", "n1"), ("b", "n2"), ("c", "n3")) for item in deployment(name, [on])]
-    seen = cluster(
-        node("n1"), node("n2"), node("n3"), *objects, *(tight_budget(name, 1) for name in "abc"), network_policies=()
-    )
-    by = policy(
-        mode=mode,
-        guidance=guidance,
-        objectives=[{"name": "EmptyNodes"}],
-        disruption={"moveBy": [{"method": "Surge"}]},
-    )
-    report = simulate(seen, by, selection=Selection(), cycles=2)
-    assert all(result.moves for result in report.results)
-    outcomes = {move.outcome for result in report.results for move in result.moves}
-    assert outcomes <= {OutcomeKind.REFUSED, OutcomeKind.NOT_ATTEMPTED}
-    assert any("not carried out yet" in move.message for result in report.results for move in result.moves)
-    before, after = (
-        {one.uid: (one.node_name, one.annotations) for one in world.pods} for world in (seen, report.after)
-    )
-    assert after == before
-    assert not any(one.taints for one in report.after.nodes)
+    return cluster(node("n1"), node("n2"), node("n3"), *objects, *(tight_budget(name, 1) for name in "abc"), **fields)
+
+
+def surging_by(guidance: str) -> Policy:
+    """All pods move by surge so that nodes become empty."""
+    rules = {"moveBy": [{"method": "Surge"}]}
+    return policy(guidance=guidance, objectives=[{"name": "EmptyNodes"}], disruption=rules)
+
+
+@pytest.mark.parametrize("guidance", ["Hold", "Guide", "Taint"])
+def test_a_planned_surge_is_carried_out(guidance: str) -> None:
+    """The gate of the policy lets each pod out and lets it go; its replacement is there, and nothing of ours."""
+    first, second = simulate(three(network_policies=()), surging_by(guidance), selection=Selection(), cycles=2).results
+    assert [(move.method, move.outcome) for move in first.moves] == [(MoveMethod.SURGE, OutcomeKind.LANDED)] * 2
+    assert first.message == ""
+    assert second.moves == ()
+
+
+@pytest.mark.parametrize("guidance", ["Hold", "Guide", "Taint"])
+def test_nothing_is_left_of_a_surge(guidance: str) -> None:
+    """No note, no gate, no taint; each workload has its one Ready pod."""
+    after = simulate(three(network_policies=()), surging_by(guidance), selection=Selection(), cycles=1).after
+    assert sorted(one.name.split("-")[0] for one in after.pods) == ["a", "b", "c"]
+    assert all(one.is_ready and not one.annotations and not one.scheduling_gates for one in after.pods)
+    assert not any(one.taints for one in after.nodes)
+
+
+def test_where_network_policies_are_not_recorded_the_simulation_goes_on_and_says_so() -> None:
+    """In the embedded cluster there are none then."""
+    (result,) = simulate(three(), surging_by("Hold"), selection=Selection()).results
+    assert {move.outcome for move in result.moves} == {OutcomeKind.LANDED}
+    assert any("NetworkPolicies were not read" in warning for warning in result.warnings)
 
 
 def test_evictions_of_the_same_plan_are_carried_out_up_to_there() -> None:

@@ -1,26 +1,31 @@
-"""No pod is evicted that is to be moved otherwise: nothing but evictions is carried out, and each by its own rules."""
+"""No pod is evicted that is to be moved otherwise, and surges are let go only for a person's own run."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.gate import CARRIED_OUT, GateContext, not_carried_out, permit_wave
+from rescheduler.disruption.gate import GateContext, other_methods, permit_wave, refused_by_run
 from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.annotations import REQUEST_EVICT_ONLY
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.workload import ResourceQuota
+from rescheduler.model.plan.detachment import as_of_its_owner
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Landing, Move, Refusal, reference_to
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import cluster, node
 from tests.unit.disruption.cases import policy
-from tests.unit.disruption.surge_cases import deployment, surging, tight_budget
+from tests.unit.disruption.ledgers import entry, ledger
+from tests.unit.disruption.surge_cases import deployment, surging, taken_out, tight_budget
 
 RULES: tuple[tuple[dict[str, Any], ...], ...] = (
     (),
@@ -34,7 +39,8 @@ RULES: tuple[tuple[dict[str, Any], ...], ...] = (
 def world(count: int = 1, **fields: Any) -> Cluster:
     """A Deployment on one node of two, under a budget that allows nothing if it is a single replica."""
     guards = [tight_budget("web", 1)] if count == 1 else []
-    return cluster(node("n1", cpu="64"), node("n2", cpu="64"), *deployment("web", ["n1"] * count, **fields), *guards)
+    nodes = node("n1", cpu="64"), node("n2", cpu="64")
+    return cluster(*nodes, *deployment("web", ["n1"] * count, **fields), *guards, network_policies=())
 
 
 def asked(seen: Cluster, by: Policy, *methods: MoveMethod) -> list[Permit | Refusal]:
@@ -46,23 +52,25 @@ def asked(seen: Cluster, by: Policy, *methods: MoveMethod) -> list[Permit | Refu
     return list(permit_wave(moves, GateContext(seen, decide_eligibility(seen, by), may_execute=True)))
 
 
-def test_a_surge_is_not_carried_out_yet() -> None:
-    """The refusal says so, and names no fault of the pod."""
+def test_a_surge_is_refused_to_whoever_does_not_carry_surges_out() -> None:
+    """The refusal says who does, and names no fault of the pod."""
     (refusal,) = asked(world(), surging(), MoveMethod.SURGE)
     assert isinstance(refusal, Refusal)
     assert refusal.rule == "Method"
-    assert refusal.message.endswith("is to be moved by surge, which is planned and not carried out yet")
+    assert "is to be moved by surge, which apply carries out under a policy of our own, and run" in refusal.message
 
 
-def test_a_plan_says_beforehand_which_of_its_moves_stay_undone() -> None:
-    """By their number and method; nothing where all are evictions."""
+def test_a_plan_says_beforehand_who_carries_which_of_its_moves_out() -> None:
+    """By their number and method; nothing where all are evictions. ``run`` moves nothing then."""
     seen = world()
     moves = [Move(reference_to(seen.pods[0]), "n1", "n2", 1, "E", "r", method=method) for method in MoveMethod]
-    assert list(not_carried_out(moves[:1])) == []
-    assert list(not_carried_out(moves[:2])) == [
-        "1 of these moves is by surge, which is planned and not carried out yet: apply and run refuse such moves"
-    ]
-    assert next(not_carried_out(moves)).startswith("2 of these moves are by migrate and surge, which is planned")
+    evict, surge, migrate = moves
+    assert list(other_methods([evict])) == list(refused_by_run([evict])) == []
+    by_surge, by_migration = other_methods([evict, surge, surge, migrate])
+    assert by_surge.startswith("2 of these moves are by surge, which apply carries out")
+    assert by_surge.endswith("run refuses")
+    assert by_migration.startswith("1 of these moves is by migration, which is planned and not carried out yet")
+    assert next(refused_by_run([evict, surge])).startswith("nothing is moved: 1 of these moves is by surge")
 
 
 def test_a_plan_that_says_nothing_of_methods_evicts_no_pod_that_is_to_surge() -> None:
@@ -94,15 +102,127 @@ def test_where_nobody_promised_a_node_none_is_asked_for() -> None:
     assert isinstance(foretold, Permit)
 
 
-@pytest.mark.parametrize("method", sorted(set(MoveMethod) - CARRIED_OUT))
-@pytest.mark.parametrize("mode", ["DryRun", "Approve", "Execute"])
-def test_neither_a_person_nor_a_daemon_gets_past_it(method: MoveMethod, mode: str) -> None:
-    """In every mode, and with a confirmation."""
-    seen, by = world(), surging()
+RUN_ID = "p1"
+
+
+def verdict_of(seen: Cluster, by: Policy, method: MoveMethod, **how: Any) -> Permit | Refusal:
+    """What a gate says of one move of the first pod."""
     move = Move(reference_to(seen.pods[0]), "n1", "n2", 1, "EmptyNodes", "empties n1", method=method)
+    return PolicyGate(by, **how).permit([move], seen, [])[0]
+
+
+@pytest.mark.parametrize("mode", ["DryRun", "Approve", "Execute"])
+def test_no_daemon_gets_past_it(mode: str) -> None:
+    """In every mode, with a confirmation and without, even if it named a run of its own."""
+    seen, by = world(), surging().model_copy(update={"mode": policy(mode=mode).mode})
     for is_confirmed in (False, True):
-        gate = PolicyGate(by.model_copy(update={"mode": policy(mode=mode).mode}), is_confirmed=is_confirmed)
-        assert not any(isinstance(verdict, Permit) for verdict in gate.permit([move], seen, []))
+        for run in (None, RUN_ID):
+            gate = PolicyGate(by, is_confirmed=is_confirmed, is_daemon=True, surges_of=run)
+            move = Move(reference_to(seen.pods[0]), "n1", "n2", 1, "EmptyNodes", "r", method=MoveMethod.SURGE)
+            with gate.confirmed():
+                assert not any(isinstance(one, Permit) for one in gate.permit([move], seen, []))
+
+
+def test_only_a_run_that_carries_surges_out_gets_leave_for_one() -> None:
+    """And nobody for a migration."""
+    assert isinstance(verdict_of(world(), surging(), MoveMethod.SURGE, surges_of=RUN_ID), Permit)
+    assert isinstance(verdict_of(world(), surging(), MoveMethod.SURGE), Refusal)
+    assert isinstance(verdict_of(world(), surging(), MoveMethod.MIGRATE, surges_of=RUN_ID), Refusal)
+    assert isinstance(verdict_of(world(), surging(), MoveMethod.EVICT, surges_of=RUN_ID), Refusal)
+
+
+def test_what_was_not_read_forbids_a_surge() -> None:
+    """A NetworkPolicy may go by the label; that is no leave to evict, whatever the rule says otherwise."""
+    seen = replace(world(), network_policies=None)
+    by = policy(disruption={"moveBy": [{"method": "Surge", "otherwise": "Evict"}]})
+    refusal = verdict_of(seen, by, MoveMethod.SURGE, surges_of=RUN_ID)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.rule, "NetworkPolicies were not read" in refusal.message) == ("Surge", True)
+    assert isinstance(verdict_of(seen, by, MoveMethod.EVICT, surges_of=RUN_ID), Refusal)
+
+
+# The last step: the pod is out, its replacement is there, and the gate is asked once more.
+
+
+def out(seen: Cluster, *others: Any, count: int = 1) -> Cluster:
+    """The same with the first pods out for their surge, as a snapshot shows them, and a Ready replacement for each."""
+    pods = [as_of_its_owner(taken_out(one)) for one in seen.pods[:count]]
+    new = [
+        structs.replace(one, name=f"new-{one.name}", uid=f"new-{one.uid}", node_name="n2") for one in seen.pods[:count]
+    ]
+    return replace(seen, pods=(*pods, *seen.pods[count:], *new, *others))
+
+
+def full(seen: Cluster, pods: int) -> Cluster:
+    """With a quota in which no pod has room any more."""
+    return replace(seen, quotas=(ResourceQuota("default", "full", (("pods", pods),), (("pods", pods),)),))
+
+
+def test_the_own_surge_is_let_go_at_its_last_step() -> None:
+    """That its replacement is there fills the quota and is one pod more on its way: neither speaks against it."""
+    seen = full(out(world()), 2)
+    for by in (surging(), policy(disruption={"moveBy": [{"method": "Surge"}], "unsettled": "Deny"})):
+        assert isinstance(verdict_of(seen, by, MoveMethod.SURGE, surges_of=RUN_ID), Permit)
+
+
+def test_the_surge_of_another_run_is_left_alone() -> None:
+    """It is on its way already."""
+    refusal = verdict_of(out(world()), surging(), MoveMethod.SURGE, surges_of="p2")
+    assert isinstance(refusal, Refusal)
+    assert refusal.rule == "OnItsWay"
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"limits": {"maxEvictions": 0}}, "Limits"),
+        ({"disruption": {"budgets": [{"schedule": "0 22 * * *", "duration": "1h", "timeZone": "UTC"}]}}, "Budget"),
+        ({"scope": {"namespaces": {"exclude": ["default"]}}}, "Namespace"),
+    ],
+)
+def test_all_that_binds_is_asked_anew_at_the_last_step(fields: dict[str, Any], rule: str) -> None:
+    """Limits, windows and scope as they stand then."""
+    rules = {**fields, "disruption": {**fields.get("disruption", {}), "moveBy": [{"method": "Surge"}]}}
+    refusal = verdict_of(out(world()), policy(**rules), MoveMethod.SURGE, surges_of=RUN_ID)
+    assert isinstance(refusal, Refusal)
+    assert refusal.rule == rule
+
+
+def test_a_stop_mark_and_an_unready_pod_forbid_the_last_step() -> None:
+    """Nothing of the kind is taken for granted because the pod was let out."""
+    seen = out(world())
+    refusal = verdict_of(seen, surging(), MoveMethod.SURGE, surges_of=RUN_ID, stop=lambda: "maintenance")
+    assert isinstance(refusal, Refusal)
+    assert refusal.rule == "Stop"
+    ill = replace(seen, pods=(structs.replace(seen.pods[0], is_ready=False), *seen.pods[1:]))
+    assert isinstance(verdict_of(ill, surging(), MoveMethod.SURGE, surges_of=RUN_ID), Refusal)
+
+
+def test_a_workload_has_no_more_pods_out_than_its_rollouts_may_add() -> None:
+    """Those that were evicted have been replaced and do not count; those that are out do not hold each other back."""
+    by = surging()
+    four = cluster(node("n1", cpu="64"), node("n2", cpu="64"), *deployment("web", ["n1"] * 4), network_policies=())
+    seen = out(four)
+    third = Move(reference_to(seen.pods[1]), "n1", "n2", 1, "EmptyNodes", "r", method=MoveMethod.SURGE)
+    gate = PolicyGate(by, surges_of=RUN_ID)
+    assert isinstance(gate.permit([third], seen, [])[0], Refusal)
+    gone = replace(seen, pods=(structs.replace(seen.pods[0], deletion_at=seen.taken_at), *seen.pods[1:]))
+    assert isinstance(gate.permit([third], gone, [])[0], Permit)
+    both = out(four, count=2)
+    assert isinstance(verdict_of(both, by, MoveMethod.SURGE, surges_of=RUN_ID), Permit)
+
+
+def test_a_pod_that_is_out_counts_as_one_on_the_move() -> None:
+    """Within ``maxMoving`` of the policy's budgets, though nobody is missing."""
+    seen = world(20)
+    rules = {"moveBy": [{"method": "Surge"}], "budgets": [{"maxMoving": 1}]}
+    surge = entry(1, ago=10.0, state=EntryState.SURGING, method=MoveMethod.SURGE, closed_at=None)
+    move = Move(reference_to(seen.pods[0]), "n1", "n2", 1, "EmptyNodes", "r", method=MoveMethod.SURGE)
+    gate = PolicyGate(policy(disruption=rules), surges_of=RUN_ID)
+    assert isinstance(gate.permit([move], seen, [], ledger())[0], Permit)
+    refusal = gate.permit([move], seen, [], ledger(surge))[0]
+    assert isinstance(refusal, Refusal)
+    assert refusal.rule == "Budget"
 
 
 @given(

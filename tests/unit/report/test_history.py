@@ -53,6 +53,7 @@ def test_the_document_has_the_promised_fields() -> None:
             "plan": 1,
             "workload": "ReplicaSet default/web",
             "message": "told",
+            "method": "Evict",
         }
     ]
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.rights.parts import EVICT, PARTS
+from rescheduler.adapters.kubernetes.rights.parts import EVICT, PARTS, SURGE
 from rescheduler.adapters.kubernetes.rights.rights import Right, may
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.printable import shortened
@@ -39,6 +39,23 @@ def refuse_without_rights(connection: Connection, namespaces: Iterable[str]) -> 
         raise ClusterError(
             "this account lacks rights that the plan needs, so nothing was done; deploy/rbac.yaml grants them:\n"
             + rights_table(lacking)
+        )
+
+
+def refuse_without_surge_rights(connection: Connection, namespaces: Iterable[str]) -> None:
+    """Raise ClusterError with a table of what is missing for moves by surge in these namespaces."""
+    wanted = sorted(set(namespaces))
+    lacking = [
+        LackingRight(right._replace(is_local=True), namespace)
+        for right in SURGE.rights
+        if wanted and not may(connection, right, "")
+        for namespace in wanted
+        if not may(connection, right._replace(is_local=True), namespace)
+    ]
+    if lacking:
+        raise ClusterError(
+            "this account lacks rights that moves by surge need, so nothing was done; deploy/surge.yaml grants them, "
+            "bound by deploy/surge-binding.yaml:\n" + rights_table(lacking)
         )
 
 
