@@ -19,7 +19,8 @@ SWEPT = (
     "persistentvolumes", "storageclasses", "csinodes", "resourceclaims", "resourceclaimtemplates", "resourceslices",
     "deviceclasses", "nodes", "leases", "priorityclasses", "mutatingadmissionpolicies",
     "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
-    "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "rolebindings", "roles", "clusterrolebindings", "clusterroles",
+    "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "rolebindings", "roles", "clusterrolebindings",
+    "clusterroles",
     "serviceaccounts", "namespaces",
 )
 # fmt: on

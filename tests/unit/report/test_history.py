@@ -7,6 +7,7 @@ import json
 import pytest
 
 from rescheduler.model.daemon.ledger import EntryState
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.report.documents import to_json
 from rescheduler.report.history import HistoryDocument, history_of, history_report
 from tests.builders import NOW
@@ -79,6 +80,18 @@ def test_the_table_tells_where_pods_went_and_why() -> None:
     wide = rendered(history_report(history, wide=True), width=300)
     for text in ("MakeRoom", "ReplicaSet default/web", "Open", "because; told"):
         assert text in wide
+
+
+def test_methods_are_told_where_not_all_are_evictions() -> None:
+    """One that was given back is undone."""
+    moved = entry(state=EntryState.REPAID, landed_on="n1", method=MoveMethod.SURGE)
+    undone = entry("b", state=EntryState.NOT_EVICTED, method=MoveMethod.SURGE)
+    history = history_of([moved, undone])
+    assert [(found.method, found.outcome) for found in history.entries] == [("Surge", "Landed"), ("Surge", "Undone")]
+    table = rendered(history_report(history), width=200)
+    for text in ("2 moves", "METHOD", "Surge", "Undone"):
+        assert text in table
+    assert "METHOD" not in rendered(history_report(history_of([entry()])), width=200)
 
 
 def test_an_empty_history_is_a_sentence() -> None:
