@@ -47,7 +47,7 @@ def test_a_role_bound_in_the_namespaces_is_enough() -> None:
 def test_what_is_missing_is_told_with_the_file_that_grants_it() -> None:
     """Only where it is missing."""
     account: Any = Account(("networkpolicies", ""), ("networkpolicies", "db"))
-    with pytest.raises(ClusterError, match="deploy/surge.yaml grants them") as caught:
+    with pytest.raises(ClusterError, match=r"deploy/surge\.yaml grants them") as caught:
         refuse_without_surge_rights(account, ["shop", "db"])
     rows = [line.split() for line in str(caught.value).splitlines()[2:]]
     assert rows == [["get", "networkpolicies", "db"], ["list", "networkpolicies", "db"]]
