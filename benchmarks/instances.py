@@ -54,7 +54,8 @@ def make_family(family: Family) -> tuple[Cluster, Eligibility]:
         raise ValueError(f"{family.name}: no shape was found that fits nowhere; try another seed")
     pods += [pending_pod(number, *shapes[number % len(shapes)]) for number in range(family.pending)]
     pods.sort(key=lambda pod: (pod.namespace, pod.name))
-    cluster = Cluster(nodes=tuple(nodes), pods=tuple(pods), taken_at=TAKEN_AT, source=family.name)
+    unread = frozenset({"ReplicaSet"})
+    cluster = Cluster(nodes=tuple(nodes), pods=tuple(pods), taken_at=TAKEN_AT, source=family.name, absent_kinds=unread)
     return cluster, _eligibility(cluster, workloads)
 
 

@@ -83,7 +83,8 @@ def as_cluster(snapshot: Snapshot) -> Cluster:
                 owners=() if owner is None else (OwnerReference("ReplicaSet", str(owner), str(owner)),),
             )
         )
-    return Cluster(nodes=tuple(nodes), pods=tuple(pods), source=snapshot.name)
+    unread = frozenset({"ReplicaSet"})
+    return Cluster(nodes=tuple(nodes), pods=tuple(pods), source=snapshot.name, absent_kinds=unread)
 
 
 def _objects(text: str) -> list[Any]:

@@ -16,6 +16,7 @@ CUSTOM: Final = (
     ("kubeflow.org", "PyTorchJob"), ("apps.kruise.io", "CloneSet"), ("example.com", "ReplicaSet"),
     ("ray.io", "RayCluster"),
 )  # fmt: skip
+INVENTED_EVERY: Final = 4
 SYSTEM: Final = ("kube-system", "kube-public", "kube-node-lease", "rescheduler-system")
 
 
@@ -75,7 +76,7 @@ class OddPods(Choosing):
         return shape.key, f"{kind} of {group}, restartPolicy {restart}" + (", replaced" if is_replaced else "")
 
     def _forged_pods_arrive(self) -> tuple[str, str] | None:
-        """Somebody who may create pods writes another's ReplicaSet into their references."""
+        """Somebody who may create pods writes another's ReplicaSet into their references, or one that never was."""
         victim = self._direct()
         if victim is None:
             return None
@@ -85,10 +86,13 @@ class OddPods(Choosing):
         if self._random.random() < 0.4:
             namespace, labels = victim.namespace, {"app": f"other{self._number}"}
         shape = Shape(f"forged{self._number}", namespace, "ReplicaSet", 2, 100)
-        owner = OwnerReference(victim.kind, victim.name, victim.uid)
+        owner, told = OwnerReference(victim.kind, victim.name, victim.uid), victim.key
+        if self._number % INVENTED_EVERY == 0:
+            owner = OwnerReference("ReplicaSet", f"none{self._number}", f"none-{self._number}")
+            told = f"{owner.written}, which is not there"
         template = template_of(shape, owner, self._random)
         self._create(template, self._random.choice((1, 2, 4)), 900, 7200, labels=dict(labels))
-        return shape.key, f"as if of {victim.key}"
+        return shape.key, f"as if of {told}"
 
     def _system_workload_arrives(self) -> tuple[str, str]:
         """Something that keeps the cluster alive."""
