@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from rescheduler.daemon.api.daemon_running import daemon_listener
 from rescheduler.daemon.page.outlook import PageBasis
-from rescheduler.daemon.rounds.vigilance import Freeze
+from rescheduler.daemon.rounds.vigilance import HealthFreeze
 from rescheduler.daemon.steering.explaining import Basis, Explaining
 from rescheduler.disruption.health import Finding
 from rescheduler.model.daemon.ledger import EntryState
@@ -47,7 +47,7 @@ def busy() -> DaemonBench:
         ledger=ledger(*entries),
         trust=NodeTrust(trust),
         load_age=12.0,
-        freeze=Freeze(NOW - 5400, (Finding("notReady", "5 of 20 nodes are not ready"),)),
+        freeze=HealthFreeze(NOW - 5400, (Finding("notReady", "5 of 20 nodes are not ready"),)),
     )
     return found
 

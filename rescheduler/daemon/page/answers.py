@@ -15,7 +15,7 @@ from rescheduler.model.plan.move_change import AT_REST
 from rescheduler.model.plan.plan import OutcomeKind, Plan
 from rescheduler.model.usage.trust import TrustState
 from rescheduler.report.cells import plural
-from rescheduler.report.html.daemon_page import Answer
+from rescheduler.report.html.daemon_page import OnCallAnswer
 from rescheduler.report.plan.headline import achievement, is_as_planned
 from rescheduler.report.plan.price import cost_told
 
@@ -23,7 +23,7 @@ FEW = 3
 _LANDED = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
 
 
-def answers(outlook: Outlook, budgets: Sequence[BudgetLeft] | None) -> list[Answer]:
+def answers(outlook: Outlook, budgets: Sequence[BudgetLeft] | None) -> list[OnCallAnswer]:
     """All ten, what is urgent first. ``budgets``: None where they are not counted yet."""
     return [
         _stuck(outlook),
@@ -39,18 +39,18 @@ def answers(outlook: Outlook, budgets: Sequence[BudgetLeft] | None) -> list[Answ
     ]
 
 
-def _stuck(outlook: Outlook) -> Answer:
+def _stuck(outlook: Outlook) -> OnCallAnswer:
     name, question, state = "stuck", "Is it stuck?", outlook.state
     found = hindrances(outlook)
     if state.started_at is None and not state.past:
-        return Answer(name, question, "It is starting", ["Nothing was decided yet."])
+        return OnCallAnswer(name, question, "It is starting", ["Nothing was decided yet."])
     if not found:
         if not state.is_leader:
             leads = f"{brief(state.holder)} leads" if state.holder else "nobody is known to lead"
-            return Answer(name, question, "No, it waits", [f"{leads}; this replica looks on."])
+            return OnCallAnswer(name, question, "No, it waits", [f"{leads}; this replica looks on."])
         last = state.past[-1] if state.past else None
         told = "No round has run yet." if last is None else f"The last round ended {outlook.at(last.ended_at)}."
-        return Answer(name, question, "No", [told], tone="good")
+        return OnCallAnswer(name, question, "No", [told], tone="good")
     word = "Held back on purpose" if all(one.is_meant for one in found) else "Yes, it is frozen"
     sentences = [
         one.why[:1].upper() + one.why[1:] + ("." if one.since is None else f", since {outlook.at(one.since)}.")
@@ -58,39 +58,39 @@ def _stuck(outlook: Outlook) -> Answer:
     ]
     sentences += [f"and {len(found) - FEW} more"] if len(found) > FEW else []
     commands = dict.fromkeys(command for one in found[:FEW] for command in one.commands)
-    return Answer(name, question, word, sentences, list(commands), tone="bad")
+    return OnCallAnswer(name, question, word, sentences, list(commands), tone="bad")
 
 
-def _stopping(outlook: Outlook) -> Answer:
+def _stopping(outlook: Outlook) -> OnCallAnswer:
     name, question, policy = "stop", "How to stop it", outlook.basis.policy
     command = f'kubectl annotate namespace {policy.hold.namespace} {STOP}="REASON"'
     pause = outlook.state.switch.pause
     if pause is not None:
-        return Answer(name, question, "It is paused", [f"{brief(str(pause))}. Resume lets it go on."], [command])
+        return OnCallAnswer(name, question, "It is paused", [f"{brief(str(pause))}. Resume lets it go on."], [command])
     press = "Press Pause above." if outlook.rights.switch else withheld("switch")
     press = "Run rescheduler ui with --allow pause." if outlook.rights.narrowed and not outlook.rights.switch else press
-    return Answer(
+    return OnCallAnswer(
         name, question, "Pause, or the kill switch", [f"{press} The kill switch outlasts restarts:"], [command]
     )
 
 
-def _next(outlook: Outlook) -> Answer:
+def _next(outlook: Outlook) -> OnCallAnswer:
     name, question, state, mode = "next", "What will it do next?", outlook.state, outlook.state.mode
     if not outlook.rights.plans:
-        return Answer(name, question, "Not shown", [withheld("plans")])
+        return OnCallAnswer(name, question, "Not shown", [withheld("plans")])
     triggers = ", ".join(dict.fromkeys(trigger.name for trigger in outlook.basis.policy.triggers)) or "nothing"
     waiting = state.approvals.proposal
     if waiting is not None:
         word = "Carry out" if waiting.approval is not None else "Wait for a person"
         until = f"Plan {waiting.plan_id} waits until {outlook.at(waiting.expires_at)}."
-        return Answer(name, question, word, [until, *_worth(waiting.plan)])
+        return OnCallAnswer(name, question, word, [until, *_worth(waiting.plan)])
     if any(stage not in AT_REST for stage in state.moves.values()):
         counts = ", ".join(f"{number} {stage.value}" for stage, number in state.moves_by_state.items() if number)
-        return Answer(name, question, "Go on with a plan", [f"Moves: {counts}."])
+        return OnCallAnswer(name, question, "Go on with a plan", [f"Moves: {counts}."])
     plan = outlook.plan
     worth = ["No plan was made yet."] if plan is None else ["Its newest plan: " + "; ".join(_worth(plan))]
     nothing = "Nothing: DryRun evicts nothing" if mode == "DryRun" else f"Wait for {triggers}"
-    return Answer(name, question, nothing, [*worth, *_reason(outlook)])
+    return OnCallAnswer(name, question, nothing, [*worth, *_reason(outlook)])
 
 
 def _reason(outlook: Outlook) -> list[str]:
@@ -105,52 +105,52 @@ def _worth(plan: Plan) -> list[str]:
     return [told, cost_told(plan.cost)] if isinstance(plan.cost, Cost) else [told]
 
 
-def _moved(outlook: Outlook) -> Answer:
+def _moved(outlook: Outlook) -> OnCallAnswer:
     name, question, sent = "moved", "What moved in the last hour?", outlook.sent_lately
     if not outlook.rights.rounds:
-        return Answer(name, question, "Not shown", [withheld("rounds")])
+        return OnCallAnswer(name, question, "Not shown", [withheld("rounds")])
     if outlook.basis.ledger is None and not outlook.ledger.entries:
-        return Answer(name, question, "Not known", ["The ledger was not read yet."])
+        return OnCallAnswer(name, question, "Not known", ["The ledger was not read yet."])
     if not sent:
         newest = f"The newest eviction: {outlook.at(outlook.sent[0].at)}." if outlook.sent else ""
-        return Answer(name, question, "Nothing", [newest] if newest else [])
+        return OnCallAnswer(name, question, "Nothing", [newest] if newest else [])
     open_, failed = sum(one.is_debt for one in sent), sum(one.state is EntryState.FAILED for one in sent)
     counts = f"{len(sent) - open_ - failed} replaced, {open_} on the way, {failed} failed"
     first = "; ".join(f"{brief(one.pod.key, 80)} from {brief(one.from_node, 60)}" for one in sent[:FEW])
-    return Answer(name, question, plural(len(sent), "pod"), [counts, first], tone="bad" if failed else "")
+    return OnCallAnswer(name, question, plural(len(sent), "pod"), [counts, first], tone="bad" if failed else "")
 
 
-def _affected(outlook: Outlook) -> Answer:
+def _affected(outlook: Outlook) -> OnCallAnswer:
     name, question = "affected", "Who is affected?"
     if not outlook.rights.rounds:
-        return Answer(name, question, "Not shown", [withheld("rounds")])
+        return OnCallAnswer(name, question, "Not shown", [withheld("rounds")])
     debts = outlook.ledger.debts
     entries = {one.number: one for one in (*outlook.sent_lately, *debts)}.values()
     touched = Counter(map(_owner, entries))
     if not touched:
-        return Answer(name, question, "Nobody", ["Nothing moved in the last hour, and nothing is missing."])
+        return OnCallAnswer(name, question, "Nobody", ["Nothing moved in the last hour, and nothing is missing."])
     spaces = len({one.pod.namespace for one in entries})
     word = f"{plural(len(touched), 'workload')} in {plural(spaces, 'namespace')}"
     missing = f"{plural(len(debts), 'pod')} not replaced yet" if debts else "every pod is replaced"
-    return Answer(name, question, word, [missing, ", ".join(key for key, _ in touched.most_common(FEW))])
+    return OnCallAnswer(name, question, word, [missing, ", ".join(key for key, _ in touched.most_common(FEW))])
 
 
 def _owner(entry: LedgerEntry) -> str:
     return brief(entry.workload_key or entry.pod.key, 80)
 
 
-def _waiting(outlook: Outlook) -> Answer:
+def _waiting(outlook: Outlook) -> OnCallAnswer:
     name, question, cluster = "waiting", "Why is a pod still waiting?", outlook.state.cluster
     if cluster is None:
-        return Answer(name, question, "Not known", ["The cluster is not known yet."])
+        return OnCallAnswer(name, question, "Not known", ["The cluster is not known yet."])
     pods = cluster.pending_pods
     if not pods:
-        return Answer(name, question, "No pod waits", tone="good")
+        return OnCallAnswer(name, question, "No pod waits", tone="good")
     if not outlook.rights.refusals:
-        return Answer(name, question, plural(len(pods), "pod"), [withheld("refusals")])
+        return OnCallAnswer(name, question, plural(len(pods), "pod"), [withheld("refusals")])
     lines = [f"{brief(pod.key, 80)}: {why_pending(outlook, pod.key, pod.unscheduled)}" for pod in pods[:FEW]]
     command = f"kubectl reschedule explain pod {brief(pods[0].key, 120)}"
-    return Answer(name, question, f"{plural(len(pods), 'pod')} without a node", lines, [command])
+    return OnCallAnswer(name, question, f"{plural(len(pods), 'pod')} without a node", lines, [command])
 
 
 def why_pending(outlook: Outlook, key: str, unscheduled: str) -> str:
@@ -163,38 +163,44 @@ def why_pending(outlook: Outlook, key: str, unscheduled: str) -> str:
     return f"{brief(unscheduled, 40) or 'not scheduled yet'}; no plan helps it"
 
 
-def _approved(outlook: Outlook) -> Answer:
+def _approved(outlook: Outlook) -> OnCallAnswer:
     name, question, state = "approved", "Who approved?", outlook.state
     if not outlook.rights.plans:
-        return Answer(name, question, "Not shown", [withheld("plans")])
+        return OnCallAnswer(name, question, "Not shown", [withheld("plans")])
     given = state.approvals.given
     if given:
         last = given[-1]
-        return Answer(name, question, brief(last.who), [f"Plan {last.plan_id} by {last.how}, {outlook.at(last.at)}."])
+        return OnCallAnswer(
+            name, question, brief(last.who), [f"Plan {last.plan_id} by {last.how}, {outlook.at(last.at)}."]
+        )
     if state.mode == "Approve":
-        return Answer(name, question, "Nobody yet", ["Under mode Approve nothing is evicted before somebody does."])
-    return Answer(name, question, "Nobody", [f"Mode {brief(state.mode or 'unknown')} asks nobody."])
+        return OnCallAnswer(
+            name, question, "Nobody yet", ["Under mode Approve nothing is evicted before somebody does."]
+        )
+    return OnCallAnswer(name, question, "Nobody", [f"Mode {brief(state.mode or 'unknown')} asks nobody."])
 
 
-def _load(outlook: Outlook) -> Answer:
+def _load(outlook: Outlook) -> OnCallAnswer:
     name, question, trust = "load", "Can its load data be believed?", outlook.basis.trust
     if trust is None:
-        return Answer(name, question, "Nothing is measured", ["Requests stand in for load; no usage provider is set."])
+        return OnCallAnswer(
+            name, question, "Nothing is measured", ["Requests stand in for load; no usage provider is set."]
+        )
     counts = Counter(one.state for one in trust.by_node.values())
     told = ", ".join(f"{counts[state]} {state.value}" for state in TrustState if counts[state]) or "no node is measured"
     age = outlook.basis.load_age
     newest = "No sample yet." if age is None else f"The newest sample is {age:.0f}s old."
     if trust.freeze:
-        return Answer(name, question, "No", [brief(trust.freeze), told, newest], tone="bad")
+        return OnCallAnswer(name, question, "No", [brief(trust.freeze), told, newest], tone="bad")
     believed = sum(one.is_usable for one in trust.by_node.values())
     word = "Yes" if believed == len(trust.by_node) and believed else f"Of {believed} of {len(trust.by_node)} nodes"
-    return Answer(name, question, word, [told, newest])
+    return OnCallAnswer(name, question, word, [told, newest])
 
 
-def _used_up(budgets: Sequence[BudgetLeft] | None) -> Answer:
+def _used_up(budgets: Sequence[BudgetLeft] | None) -> OnCallAnswer:
     name, question = "budgets", "Which budget is used up?"
     if budgets is None:
-        return Answer(name, question, "Not known", ["They are being counted, or the cluster is not known yet."])
+        return OnCallAnswer(name, question, "Not known", ["They are being counted, or the cluster is not known yet."])
     closed = [one for one in budgets if one.closed]
     if not closed:
         least = next((one for one in budgets if one.left is not None), None)
@@ -203,9 +209,9 @@ def _used_up(budgets: Sequence[BudgetLeft] | None) -> Answer:
             if least is None
             else f"The least is left of {called(one=least)}: {least.used}."
         )
-        return Answer(name, question, "None", [told], tone="good")
+        return OnCallAnswer(name, question, "None", [told], tone="good")
     lines = [f"{called(one)}: {one.closed}, {one.used}" for one in closed[:FEW]]
-    return Answer(name, question, plural(len(closed), "budget"), lines, tone="bad")
+    return OnCallAnswer(name, question, plural(len(closed), "budget"), lines, tone="bad")
 
 
 def called(one: BudgetLeft) -> str:
@@ -213,12 +219,12 @@ def called(one: BudgetLeft) -> str:
     return brief(f"{one.name} of {one.instance}" if one.instance else one.name, 120)
 
 
-def _promise(outlook: Outlook) -> Answer:
+def _promise(outlook: Outlook) -> OnCallAnswer:
     name, question, report = "promise", "Did the last plan keep its promise?", outlook.carried_out
     if not outlook.rights.rounds:
-        return Answer(name, question, "Not shown", [withheld("rounds")])
+        return OnCallAnswer(name, question, "Not shown", [withheld("rounds")])
     if report is None or report.result is None:
-        return Answer(name, question, "No plan was carried out", ["since this replica started."])
+        return OnCallAnswer(name, question, "No plan was carried out", ["since this replica started."])
     result = report.result
     landed = sum(move.outcome in _LANDED for move in result.moves)
     placed = sum(place.outcome in _LANDED for place in result.placements)
@@ -226,4 +232,6 @@ def _promise(outlook: Outlook) -> Answer:
     when = f"Plan {report.plan_id}, {outlook.at(report.ended_at)}."
     is_kept = is_as_planned(result)
     reason = [brief(report.reason)] if report.reason else []
-    return Answer(name, question, "Yes" if is_kept else "No", [told, when, *reason], tone="good" if is_kept else "bad")
+    return OnCallAnswer(
+        name, question, "Yes" if is_kept else "No", [told, when, *reason], tone="good" if is_kept else "bad"
+    )

@@ -54,7 +54,7 @@ class Answered(Protocol):
         """Whole."""
 
 
-class Upstream(Protocol):
+class DaemonBehind(Protocol):
     """A daemon, asked with a token."""
 
     def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answered:
@@ -64,7 +64,7 @@ class Upstream(Protocol):
 class LocalProxy:
     """An application for one person on this machine. ``secret``: what the printed address ends with."""
 
-    def __init__(self, upstream: Upstream, allowed: Collection[str] = ()) -> None:
+    def __init__(self, upstream: DaemonBehind, allowed: Collection[str] = ()) -> None:
         """``allowed``: names of ``WRITES``."""
         self.secret = secrets.token_urlsafe(32)
         self.hosts: frozenset[str] = frozenset()

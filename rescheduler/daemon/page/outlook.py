@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from rescheduler.daemon.rounds.vigilance import Freeze
+from rescheduler.daemon.rounds.vigilance import HealthFreeze
 from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.model.daemon.account import ApiRight
@@ -41,7 +41,7 @@ class PageBasis(NamedTuple):
     ledger: Ledger | None = None
     trust: NodeTrust | None = None
     load_age: float | None = None
-    freeze: Freeze | None = None
+    freeze: HealthFreeze | None = None
     silent: float | None = None
 
 

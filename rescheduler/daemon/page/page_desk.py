@@ -15,7 +15,7 @@ from rescheduler.daemon.page.tables import tables
 from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.daemon.steering.people import tag_of
 from rescheduler.extension_points import Clock
-from rescheduler.report.html.daemon_page import Controls, DaemonView, daemon_page
+from rescheduler.report.html.daemon_page import Buttons, DaemonView, daemon_page
 
 LARGEST_BYTES: Final = 1_000_000
 PAGE_SECONDS: Final = 1.0
@@ -109,13 +109,11 @@ def _facts(outlook: Outlook) -> list[tuple[str, str]]:
     return [("Mode", mode), ("Policy", policy), ("Leader", leads), ("Cluster", seen)]
 
 
-def _controls(outlook: Outlook, state: DaemonState) -> Controls:
+def _controls(outlook: Outlook, state: DaemonState) -> Buttons:
     """Only one that leads obeys, so that only its page has buttons."""
     rights, waiting, notes = outlook.rights, state.approvals.proposal, []
     if not state.is_leader:
-        return Controls(
-            notes=[f"Only the replica that leads obeys: {brief(state.holder, 80) or 'nobody is known to'}."]
-        )
+        return Buttons(notes=[f"Only the replica that leads obeys: {brief(state.holder, 80) or 'nobody is known to'}."])
     is_paused = state.switch.pause is not None
     plan = waiting.plan_id if waiting is not None and waiting.approval is None and rights.approve else ""
     if rights.narrowed:
@@ -126,7 +124,7 @@ def _controls(outlook: Outlook, state: DaemonState) -> Controls:
         notes.append(f"Approve: {withheld('approve')}")
     if waiting is None:
         notes.append("No plan waits for a yes.")
-    return Controls(
+    return Buttons(
         may_pause=rights.switch and not is_paused,
         may_resume=rights.switch and is_paused,
         switch_tag=state.switch.tag,

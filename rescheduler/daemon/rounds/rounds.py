@@ -9,7 +9,7 @@ from datetime import datetime
 from rescheduler.cycle import prove_rest
 from rescheduler.daemon.rounds.ledger_settling import settled_ledger
 from rescheduler.daemon.rounds.past_states import PastStates
-from rescheduler.daemon.rounds.vigilance import Freeze, Vigilance
+from rescheduler.daemon.rounds.vigilance import HealthFreeze, Vigilance
 from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
 from rescheduler.disruption.breaker import breaker_objection
 from rescheduler.disruption.eligibility_context import EVERYTHING
@@ -179,7 +179,7 @@ class RoundRunner:
         return f"stopped: {stopped}" if stopped is not None else self._hindrance(cluster, self.ledger, plan)
 
     @property
-    def freeze(self) -> Freeze | None:
+    def freeze(self) -> HealthFreeze | None:
         """Since when the cluster's health forbids to act, and why; None: it does not. May be read from any thread."""
         return self._vigilance.freeze
 

@@ -16,7 +16,7 @@ from rescheduler.policy.fields.values import format_duration
 MOST_SIGHTINGS = 1000
 
 
-class Freeze(NamedTuple):
+class HealthFreeze(NamedTuple):
     """Nothing is carried out since then (seconds since the epoch), for these reasons, the newest."""
 
     since: float
@@ -42,7 +42,7 @@ class Vigilance:
         self._offset = clock.now() - clock.monotonic()
         self._sightings: deque[Sighting] = deque(() if before is None else before._sightings, maxlen=MOST_SIGHTINGS)
         self._last: tuple[float, Finding] | None = None if before is None else before._last
-        self.freeze: Freeze | None = None if before is None else before.freeze
+        self.freeze: HealthFreeze | None = None if before is None else before.freeze
 
     def look(self, cluster: Cluster, ledger: Ledger) -> None:
         """Judge a snapshot and remember it; what is older than any rule looks back is forgotten."""
@@ -56,7 +56,7 @@ class Vigilance:
         """What speaks against acting now: what is seen now, or that it is not calm for long enough since."""
         found, earlier = self._found(cluster, ledger), self.freeze
         since = cluster.taken_at if earlier is None else earlier.since
-        self.freeze = Freeze(since, found) if found else None
+        self.freeze = HealthFreeze(since, found) if found else None
         return found
 
     def _found(self, cluster: Cluster, ledger: Ledger) -> tuple[Finding, ...]:

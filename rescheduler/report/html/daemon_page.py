@@ -17,7 +17,7 @@ SCRIPT: Final = "daemon.js"
 MOST_OPEN: Final = 12
 
 
-class Answer(NamedTuple):
+class OnCallAnswer(NamedTuple):
     """What a person asks, a word and sentences that answer it, and commands that help. ``tone``: good, bad or ""."""
 
     name: str
@@ -48,7 +48,7 @@ class Listed(NamedTuple):
         return 0 < len(self.rows) <= MOST_OPEN
 
 
-class Controls(NamedTuple):
+class Buttons(NamedTuple):
     """What the caller may press now. ``switch_tag``, ``plan_tag``: what If-Match names; ``plan``: waits for a yes.
 
     ``notes``: why there is nothing to press.
@@ -68,8 +68,8 @@ class DaemonView(NamedTuple):
     title: str
     made_at: str
     facts: Sequence[tuple[str, str]]
-    answers: Sequence[Answer]
-    controls: Controls
+    answers: Sequence[OnCallAnswer]
+    controls: Buttons
     tables: Sequence[Listed]
 
 

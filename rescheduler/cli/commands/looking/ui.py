@@ -16,7 +16,7 @@ from rescheduler.cli.options import LiveOptions, with_options
 from rescheduler.cli.streams import say, write
 
 if TYPE_CHECKING:
-    from rescheduler.daemon.page.local_proxy import Upstream
+    from rescheduler.daemon.page.local_proxy import DaemonBehind
 
 _ALLOW = ("approve", "pause")
 
@@ -96,7 +96,7 @@ def _upstream(
     server: str | None,
     file: str | None,
     ca_file: str | None,
-) -> Upstream:
+) -> DaemonBehind:
     """The daemon with a token; raises UsageError for an address that is none, ClusterError for no way there."""
     from rescheduler.adapters.clock import SystemClock
     from rescheduler.adapters.kubernetes.kubectl import AccountTokens, forwarded, kubectl, token_file

@@ -16,7 +16,7 @@ from rescheduler.model.daemon.notices import Notice, PolicyLoaded, RoundEnded, S
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.report.html.daemon_page import Answer, Listed
+from rescheduler.report.html.daemon_page import Listed, OnCallAnswer
 from tests.builders import NOW, cluster, node, pod
 from tests.clocks import FakeClock
 from tests.unit.daemon.plans import plan, reference, report, result
@@ -60,7 +60,7 @@ def counted(outlook: Outlook) -> list[BudgetLeft]:
     return least_first([*rates_left(basis.policy, outlook.ledger, outlook.now), *found])
 
 
-def answer(outlook: Outlook, name: str) -> Answer:
+def answer(outlook: Outlook, name: str) -> OnCallAnswer:
     """One of the ten answers."""
     return next(one for one in view_of(outlook, counted(outlook)).answers if one.name == name)
 
@@ -70,7 +70,7 @@ def listed(outlook: Outlook, name: str) -> Listed:
     return next(one for one in view_of(outlook, counted(outlook)).tables if one.name == name)
 
 
-def words(one: Answer) -> str:
+def words(one: OnCallAnswer) -> str:
     """All that an answer says."""
     return " ".join((one.word, *one.sentences, *one.commands))
 

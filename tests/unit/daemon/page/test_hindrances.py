@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.daemon.page.hindrances import hindrances
-from rescheduler.daemon.rounds.vigilance import Freeze
+from rescheduler.daemon.rounds.vigilance import HealthFreeze
 from rescheduler.daemon.steering.pausing import Pause, Switch
 from rescheduler.disruption.health import Finding
 from rescheduler.model.daemon.ledger import Breaker
@@ -60,7 +60,7 @@ def test_a_breaker_that_tries_again_by_itself_asks_nobody() -> None:
 
 def test_a_freeze_tells_its_reasons_and_since_when() -> None:
     """The field of the policy that asks for it is named."""
-    freeze = Freeze(NOW - 7200, (Finding("notReady", "5 of 20 nodes are not ready"),))
+    freeze = HealthFreeze(NOW - 7200, (Finding("notReady", "5 of 20 nodes are not ready"),))
     found = look(freeze=freeze)
     told = words(answer(found, "stuck"))
     assert told.startswith("Yes, it is frozen")
