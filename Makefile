@@ -73,7 +73,7 @@ soak-daemon: $(STAMP) control-plane test-packages ## the daemon for 30 minutes o
 	$(BIN)/python -m tests.cluster.daemon_soak --minutes 30
 
 mutation: $(STAMP) ## the gate's branches, and faults put into the gate and what it counts
-	$(BIN)/pytest tests/unit/disruption/test_gate.py tests/unit/disruption/test_spent.py tests/unit/disruption/test_usage_trust.py -n0 \
+	$(BIN)/pytest tests/unit/disruption/test_gate.py tests/unit/disruption/test_spent.py tests/unit/disruption/test_usage_trust.py tests/unit/disruption/test_methods_at_the_gate.py -n0 \
 	  --cov=rescheduler.disruption.gate --cov-branch --cov-fail-under=100
 	$(BIN)/python -m tests.mutation
 
@@ -100,6 +100,7 @@ bench: $(STAMP) ## planner benchmarks: families at 50, 500 and 5,000 nodes besid
 	$(BIN)/python -m benchmarks.make_room --families
 	$(BIN)/python -m benchmarks.empty_nodes --families
 	$(BIN)/python -m benchmarks.overload --families
+	$(BIN)/python -m benchmarks.surges
 
 bench-promises: $(STAMP) ## 1,000 random runs: deadlines met, and no plan below a simple rule
 	$(BIN)/python -m benchmarks.promises

@@ -19,6 +19,7 @@ from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.disruption.absent_kinds import absent_kinds
 from rescheduler.disruption.cautions import cautions
 from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.gate import not_carried_out
 from rescheduler.disruption.karpenter import karpenter_warnings, left_to_karpenter
 from rescheduler.disruption.kill_switch import stop_mark
 from rescheduler.disruption.owed_room import with_owed_room
@@ -184,6 +185,7 @@ def _warnings(plan: Plan, cluster: Cluster, policy: Policy, options: CycleOption
     yield from price_warnings(policy, cluster)
     yield from karpenter_warnings(cluster, policy, is_daemon=options.is_daemon)
     yield from options.schedulers.warnings(cluster)
+    yield from not_carried_out(plan.moves)
     yield from cautions(cluster, plan, policy, options.ledger, is_daemon=options.is_daemon)
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Final
 
 import numpy as np
 from msgspec import UNSET
 
+from rescheduler.disruption.could_surge import could_surge
 from rescheduler.disruption.eligibility import NOTHING_REMEMBERED
 from rescheduler.disruption.eligibility import explain_pod as objections_to
 from rescheduler.disruption.eligibility_context import EligibilityContext
@@ -25,9 +27,13 @@ from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, Refusal, r
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.explanation import Explanation, NodeVerdict
+from rescheduler.report.plan.moves import BY_METHOD
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.scheduling.verdict import reason_counts
+
+MOST_NAMED: Final = 8
+EMPTY_NODES: Final = "EmptyNodes"
 
 
 class NotInClusterError(ReschedulerError):
@@ -70,6 +76,7 @@ def explain_pod(
     refusals = (
         () if moves or placements else objections_to(_context(cluster, policy, selection, schedulers, earlier), pod)
     )
+    notes = _could_surge(_context(cluster, policy, selection, schedulers, earlier), [pod]) if refusals else ()
     model = schedulers.model(cluster, is_for_planning=True)
     nodes = () if pod.is_finished or pod.is_terminating else _verdicts(model, pod)
     verdict, message = _verdict(pod, plan, moves, placements, refusals) or ("Waits", _waiting(model, pod, nodes, plan))
@@ -82,6 +89,7 @@ def explain_pod(
         placements=placements,
         refusals=refusals,
         nodes=nodes,
+        notes=notes or UNSET,
     )
 
 
@@ -99,7 +107,8 @@ def _verdict(
         return "Leaves", "has finished" if pod.is_finished else "is terminating; it is left alone"
     if moves:
         move = moves[0]
-        return "Moves", f"moves from {move.from_node} to {move.to_node} in wave {move.wave}: {move.reason}"
+        how = f" {BY_METHOD[move.method].partition(':')[0]}" if move.method in BY_METHOD else ""
+        return "Moves", f"moves{how} from {move.from_node} to {move.to_node} in wave {move.wave}: {move.reason}"
     if placements:
         return "GetsAPlace", _place_found(placements[0], plan)
     if refusals:
@@ -138,7 +147,35 @@ def explain_node(
         moves=moves,
         placements=placements,
         refusals=tuple(refusal for found in objections.values() for refusal in found[:1]),
+        notes=_could_surge(context, [pod for pod in pods if objections.get(pod.key)]) or UNSET,
     )
+
+
+def _could_surge(context: EligibilityContext, refused: Sequence[Pod]) -> tuple[str, ...]:
+    """A sentence about those of some refused pods that a rule of the policy could let move."""
+    found = could_surge(context, refused)
+    if not found:
+        return ()
+    names = ", ".join(pod.key for pod in found[:MOST_NAMED])
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    whom = "it" if len(found) == 1 else "them"
+    return (f"could move by surge if a rule named {whom}: {names}{more} (policy: disruption.moveBy)",)
+
+
+def gained_by_surge(plan: Plan, then: Plan) -> tuple[str, ...]:
+    """What objectives would reach if a rule let all pods move by surge that can; ``then`` is that plan."""
+    reached = {objective.name: objective for objective in plan.objectives}
+    told = []
+    for objective in then.objectives:
+        before = reached.get(objective.name)
+        if before is None or before.value is None or objective.value is None or before.value == objective.value:
+            continue
+        more = objective.value - before.value
+        if objective.name == EMPTY_NODES and objective.unit in ("node", "nodes") and more > 0:
+            told.append(f"EmptyNodes would empty {more:g} node{'' if more == 1 else 's'} more")
+        elif objective.name != EMPTY_NODES:
+            told.append(f"{objective.name} would come to {objective.value:g} {objective.unit}, not {before.value:g}")
+    return (f"if a rule named all pods that can move by surge: {'; '.join(told)}",) if told else ()
 
 
 def _context(

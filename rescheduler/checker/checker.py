@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rescheduler.checker.claims import check_claims
 from rescheduler.checker.identity import check_identity, check_objectives, check_waves
 from rescheduler.checker.limits import check_evict_first, check_groups, check_limits
+from rescheduler.checker.methods import check_methods
 from rescheduler.checker.recounts.recounts import Recount
 from rescheduler.checker.replay import check_arrivals
 from rescheduler.checker.violation import Violation
@@ -52,6 +53,7 @@ def _check_acts(
         *check_identity(cluster, plan, eligibility),
         *check_waves(plan, first_wave),
         *check_evict_first(plan, eligibility),
+        *check_methods(cluster, plan, eligibility),
         *check_objectives(plan),
         *check_groups(cluster, plan, eligibility),
         *check_limits(plan, eligibility),

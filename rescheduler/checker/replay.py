@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+
+from msgspec import structs
 
 from rescheduler.checker.identity import pods_named
 from rescheduler.checker.limits import evict_first_waves
@@ -13,6 +15,7 @@ from rescheduler.checker.wave_arrivals import NOBODY, Others, WaveArrivals
 from rescheduler.checker.world import Arrival, World
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan, PodReference
 from rescheduler.model.plan.scheduler_rules import ArrivalRules
 
@@ -28,13 +31,14 @@ def check_arrivals(cluster: Cluster, plan: Plan, rules: ArrivalRules) -> Iterato
     keys = [move.pod.key for move in plan.moves] + [item.pod.key for item in plan.placements]
     pods = {cluster.pods[index].key: cluster.pods[index] for index in pods_named(cluster, keys)}
     leaving_first = evict_first_waves(plan)
+    staying = {move.pod.key for move in plan.moves if move.method is not MoveMethod.EVICT}
     for wave in sorted({move.wave for move in plan.moves} | {item.wave for item in plan.placements}):
         moved = [(move.pod, move.to_node) for move in plan.moves if move.wave == wave]
         placed = [(item.pod, item.node) for item in plan.placements if item.wave == wave]
         arrivals = _arrivals(world, pods, moved)
         if wave in leaving_first:
             arrivals = world.depart(arrivals)
-        yield from _check_any_order(world, arrivals, f"moves in wave {wave}")
+        yield from _check_any_order(world, arrivals, f"moves in wave {wave}", staying)
         yield from _check_some_order(world, _arrivals(world, pods, placed), f"is placed at the end of wave {wave}")
 
 
@@ -48,12 +52,25 @@ def _arrivals(world: World, pods: dict[str, Pod], targets: Sequence[tuple[PodRef
     return found
 
 
-def _check_any_order(world: World, arrivals: Sequence[Arrival], when: str) -> Iterator[Violation]:
-    """Each arrival is asked for while any of the others may have come or not, and nobody leaves meanwhile."""
+def _check_any_order(
+    world: World, arrivals: Sequence[Arrival], when: str, staying: Collection[str]
+) -> Iterator[Violation]:
+    """Each arrival is asked for while any of the others may have come or not, and nobody leaves meanwhile.
+
+    ``staying``: keys of the pods that stay until their replacements are Ready.
+    """
     wave = WaveArrivals(arrivals)
     for position, arrival in enumerate(arrivals):
         yield from _objections(world, arrival, wave.without(position), when)
+        if arrival.pod.key in staying:
+            yield from _beside_itself(world, arrival, wave.without(position), when)
     _land(world, arrivals)
+
+
+def _beside_itself(world: World, arrival: Arrival, others: Others, when: str) -> Iterator[Violation]:
+    """What refuses a pod whose own old copy stays until the new one is Ready, and counts as any other pod does."""
+    newcomer = arrival._replace(pod=structs.replace(arrival.pod, node_name=None, held=None))
+    yield from _objections(world, newcomer, others, f"moves by surge {when.removeprefix('moves ')}")
 
 
 def _check_some_order(world: World, arrivals: Sequence[Arrival], when: str) -> Iterator[Violation]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace as with_changes
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.cycle import CycleOptions, make_plan
+from rescheduler.disruption.could_surge import with_surge_for_the_rest
 from rescheduler.extension_points import NOTHING_EARLIER, Clock, LedgerReading, Progress, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
@@ -41,6 +42,11 @@ def told_as_if_at(proposed: SomePlan, cluster: Cluster, at: float) -> SomePlan:
     said = f"planned as if it were {then}; the cluster is that of {taken_at}"
     snapshot = with_changes(proposed.snapshot, taken_at=taken_at)
     return with_changes(proposed, snapshot=snapshot, warnings=(said, *proposed.warnings))
+
+
+def with_surges(cluster: Cluster, policy: Policy, **asked: Any) -> Plan:
+    """What ``plan`` would propose if a rule let all pods move by surge that can and that no rule names."""
+    return plan(cluster, with_surge_for_the_rest(policy) or policy, **asked)
 
 
 def plan(

@@ -20,6 +20,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, Selection
 from rescheduler.model.plan.foretold_plan import ForetoldMove, ForetoldRefusal
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Refusal, reference_to
 from rescheduler.policy.fields.descheduler import AfterRefusal
 from rescheduler.policy.fields.policy import Policy, with_unready
@@ -196,6 +197,9 @@ class Allowances:
         if index not in judged.movable:
             refused = judged.eligibility.refusals[index]
             return refused.rule, refused.message
+        method = judged.eligibility.method_of(index)
+        if method is not MoveMethod.EVICT:
+            return "Method", f"is moved by {method.lower()} (policy: disruption.moveBy), and a DeschedulerPolicy evicts"
         return self._over_limits(pod) or self._over_groups(judged.groups[index])
 
     def spend(self, pod: Pod) -> int:

@@ -8,6 +8,7 @@ from typing import Final
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node_pool import POOL_LABEL
 from rescheduler.model.objects.pod import PodSpec
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.policy import Permission, Policy
 
 _UNKNOWN: Final[Mapping[str, str]] = {
@@ -18,6 +19,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "Deployment": "how many replicas they want, and whether they roll out",
     "ResourceQuota": "whether they leave room for replacements",
     "HorizontalPodAutoscaler": "which workloads they are scaling",
+    "Service": "which labels they go by",
     "Namespace": "which labels they have",
     "PersistentVolumeClaim": "which volumes pods use",
     "PersistentVolume": "which nodes they bind pods to",
@@ -35,13 +37,21 @@ def absent_kinds(cluster: Cluster, policy: Policy) -> Iterator[str]:
                 f"{cluster.source} holds no {kind}, so it is not known {unknown}: record them too, as rescheduler "
                 f"snapshot does, or add an empty {kind}List where the cluster has none"
             )
+    if cluster.network_policies is None and _may_surge(policy):
+        yield (
+            "NetworkPolicies were not read, so it is not known whether one goes by the label pod-template-hash, "
+            "by which pods are moved by surge (policy: disruption.moveBy)"
+        )
 
 
 def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
     if kind == "PodDisruptionBudget":
         return True
+    if kind == "Service":
+        return _may_surge(policy)
     if kind in ("ResourceQuota", "HorizontalPodAutoscaler"):
-        return policy.disruption.unsettled is Permission.DENY
+        is_counted = kind == "ResourceQuota" and _may_surge(policy)
+        return is_counted or policy.disruption.unsettled is Permission.DENY
     if kind == "NodePool":
         return any(POOL_LABEL in node.labels for node in cluster.nodes) and any(
             objective.name == "EmptyNodes" for objective in policy.objectives
@@ -58,6 +68,10 @@ def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
         return any(claim.storage_class and not claim.is_bound for claim in cluster.claims)
     owners = [pod.controller for pod in cluster.pods] + [workload.owner for workload in cluster.workloads]
     return any(owner is not None and owner.kind == kind and owner.group is None for owner in owners)
+
+
+def _may_surge(policy: Policy) -> bool:
+    return any(rule.method is MoveMethod.SURGE for rule in policy.disruption.move_by)
 
 
 def _looks_at_namespaces(spec: PodSpec) -> bool:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from rescheduler.disruption.breaker import is_on_trial
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING, EligibilityContext
+from rescheduler.disruption.move_methods import method_groups
 from rescheduler.disruption.open_evictions import indebted, replicas_with_debts
 from rescheduler.disruption.pod_kinds import counts_as_ready
 from rescheduler.disruption.ramp_up import RULE, allowance, has_ended, sent_in_window
@@ -17,6 +18,7 @@ from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits, Selection
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Refusal, reference_to
 from rescheduler.policy.fields.policy import Guidance, Limits, Permission, Policy
 from rescheduler.policy.fields.values import format_duration
@@ -97,15 +99,17 @@ def decide_eligibility(
     context = EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more)
     movable, refusals = _divide(context, MOVING, [i for i, pod in enumerate(cluster.pods) if not _waits(pod)])
     helpable, not_helpable = _divide(context, HELPING, [i for i, pod in enumerate(cluster.pods) if _waits(pod)])
+    methods = context.methods.among(movable)
     return Eligibility(
         movable=tuple(movable),
         refusals=refusals,
         helpable=tuple(helpable),
         not_helpable=not_helpable,
-        groups=tuple(_groups(context, movable)),
+        groups=tuple(_groups(context, movable, methods)),
         limits=_move_limits(policy.limits),
         may_evict_first=policy.guidance is Guidance.GUIDE,
         owing=_owing(context, movable),
+        methods=methods,
     )
 
 
@@ -187,8 +191,11 @@ def _first_objection(rules: Sequence[Rule], pod: Pod, context: EligibilityContex
     return None
 
 
-def _groups(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
-    yield from _kubernetes_groups(context, movable)
+def _groups(
+    context: EligibilityContext, movable: Sequence[int], methods: Mapping[int, MoveMethod]
+) -> Iterator[DisruptionGroup]:
+    yield from _kubernetes_groups(context, [index for index in movable if index not in methods])
+    yield from method_groups(context, methods)
     yield from context.policy_budgets.groups(movable)
     yield from careful_groups(context, movable)
 

@@ -13,8 +13,10 @@ from rescheduler.disruption.breaker import judge_breaker
 from rescheduler.disruption.budgets.pod_disruption_budgets import PodDisruptionBudgets
 from rescheduler.disruption.budgets.policy_budgets import PolicyBudgets
 from rescheduler.disruption.budgets.workload_budgets import WorkloadBudgets, bereft_workloads
+from rescheduler.disruption.move_methods import MoveMethods
 from rescheduler.disruption.pod_kinds import PodKinds
 from rescheduler.disruption.replica_changes import Wanted
+from rescheduler.disruption.surges import LabelUsers
 from rescheduler.model.columns.selectors import read_selector
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
@@ -151,7 +153,18 @@ class EligibilityContext:
     def policy_budgets(self) -> PolicyBudgets:
         """The policy's budgets, and the rates that bind, with every earlier eviction."""
         budgets = budgets_in_force(self.policy, is_daemon=self.is_daemon)
-        return PolicyBudgets(self.cluster, self.kinds, budgets, self.workloads, self.ledger)
+        is_missed = self.methods.is_evicted if self.methods.has_rules else None
+        return PolicyBudgets(self.cluster, self.kinds, budgets, self.workloads, self.ledger, is_missed)
+
+    @cached_property
+    def methods(self) -> MoveMethods:
+        """How each pod is moved."""
+        return MoveMethods(self)
+
+    @cached_property
+    def users_of_template_hash(self) -> LabelUsers:
+        """Who goes by the label by which pods are taken out of ReplicaSets."""
+        return LabelUsers(self)
 
     @cached_property
     def debt_of(self) -> Mapping[str, LedgerEntry]:

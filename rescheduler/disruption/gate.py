@@ -2,9 +2,10 @@
 
 Questions in order, and the first "no" ends it: the kill switch, whether this plan is still the one in force, whether
 anything may be executed at all; for a daemon the cluster's health and the circuit breaker; was this pod sent already,
-is it still the same pod on the same node; windows and rates; may it still be moved, and is its workload quiet; is its
-destination still there; the limits of the plan, the floor under its workload and its PodDisruptionBudget, with every
-open debt; and where the move rests on measured use, is that use still to be believed.
+is it still the same pod on the same node, and moved by a method that is carried out; windows and rates; may it still
+be moved, and is its workload quiet; is its destination still there; the limits of the plan, the floor under its
+workload and its PodDisruptionBudget, with every open debt; and where the move rests on measured use, is that use still
+to be believed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from rescheduler.model.daemon.ledger import Breaker
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, Refusal
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
@@ -49,8 +51,8 @@ def distrusted(move: Move, trust: NodeTrust | None) -> Iterator[tuple[str, str]]
 
 RATES: Final = ("Budget", "RampUp", "Breaker")
 """Windows and rates, asked before the pod itself is looked at."""
-FLOORS: Final = ("WorkloadBudget", "StatefulSet", "PodDisruptionBudget")
-"""How many pods may be missing, in the order of the gate's questions."""
+FLOORS: Final = ("WorkloadBudget", "StatefulSet", "PodDisruptionBudget", "Surge", "Migrate")
+"""How many pods may be missing, or on their way, in the order of the gate's questions."""
 
 
 class Spent:
@@ -185,6 +187,7 @@ def _objections(move: Move, pod: Pod | None, context: GateContext, spent: Spent)
         yield "PodGone", "is not there any more"
     else:
         yield from _changes(pod, move)
+        yield from _method(move, pod, context, spent)
         yield from spent.over_rates(move)
         yield from _not_eligible(pod, context, spent)
         yield from _destination(move, pod, context)
@@ -219,6 +222,29 @@ def _changes(pod: Pod, move: Move) -> Iterator[tuple[str, str]]:
         yield "PodReplaced", f"is another pod of the same name now (uid {pod.uid}, not {move.pod.uid})"
     if pod.node_name != move.from_node:
         yield "PodMoved", f"is on {pod.node_name or 'no node'} now, not on {move.from_node}"
+
+
+CARRIED_OUT: Final = frozenset({MoveMethod.EVICT})
+"""Methods by which pods are moved; plans may name others, and their moves stay undone."""
+
+
+def not_carried_out(moves: Sequence[Move]) -> Iterator[str]:
+    """A sentence about moves of a plan that would stay undone."""
+    found = [move for move in moves if move.method not in CARRIED_OUT]
+    if found:
+        how = " and ".join(sorted({move.method.lower() for move in found}))
+        what = "1 of these moves is" if len(found) == 1 else f"{len(found)} of these moves are"
+        yield f"{what} by {how}, which is planned and not carried out yet: apply and run refuse such moves"
+
+
+def _method(move: Move, pod: Pod, context: GateContext, spent: Spent) -> Iterator[tuple[str, str]]:
+    """A move by any other method than the plan's own would rest on rules that do not hold for it."""
+    if move.method not in CARRIED_OUT:
+        yield "Method", f"is to be moved by {move.method.lower()}, which is planned and not carried out yet"
+    index = spent.index_of[pod.key]
+    method = context.eligibility.method_of(index)
+    if index in spent.movable and move.method is not method:
+        yield "Method", f"is moved by {method.lower()} as the policy stands now, and the plan says {move.method}"
 
 
 def _not_eligible(pod: Pod, context: GateContext, spent: Spent) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from rich.console import RenderableType
 from rich.text import Text
 
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import API_VERSION, Move, PlannedPlacement, PodReference, Refusal
 from rescheduler.report.cells import cause, cell, subject, table
 from rescheduler.report.plan.moves import destination, why
@@ -28,7 +29,7 @@ class Explanation(Struct, frozen=True, rename="camel"):
 
     ``verdict``: Moves, GetsAPlace, Stays, Refused, Waits or Leaves. ``pod`` or ``node`` names what was asked about,
     ``onNode`` is where the pod is. ``moves``, ``placements`` and ``refusals`` are those of the plan
-    and the rules that concern it; ``nodes`` hold a verdict for each node.
+    and the rules that concern it; ``nodes`` hold a verdict for each node. ``notes``: what another policy would change.
     """
 
     verdict: str
@@ -40,6 +41,7 @@ class Explanation(Struct, frozen=True, rename="camel"):
     placements: tuple[PlannedPlacement, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     nodes: tuple[NodeVerdict, ...] = ()
+    notes: tuple[str, ...] | UnsetType = UNSET
     api_version: str = API_VERSION
     kind: str = "Explanation"
 
@@ -59,6 +61,9 @@ def explanation_report(explanation: Explanation, *, wide: bool = False) -> Itera
         yield Text()
         rules = ((item.rule, subject(item), cause(item)) for item in explanation.refusals)
         yield table(["RULE", "WHAT", "WHY"], rules)
+    for note in explanation.notes or ():
+        yield Text()
+        yield cell(note)
     yield from _verdicts(explanation, wide=wide)
 
 
@@ -76,7 +81,7 @@ def _verdicts(explanation: Explanation, *, wide: bool) -> Iterator[RenderableTyp
 
 
 def _why(move: Move) -> str:
-    return why(move) if move.evict_first else move.reason
+    return why(move) if move.evict_first or move.method is not MoveMethod.EVICT else move.reason
 
 
 def _fit(verdict: NodeVerdict, explanation: Explanation) -> str:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import UNSET, structs
 
-from rescheduler.explain import NotInClusterError, explain_node, explain_pod, find_node, find_pod
+from rescheduler.cycle import CycleOptions, make_plan
+from rescheduler.disruption.could_surge import with_surge_for_the_rest
+from rescheduler.explain import NotInClusterError, explain_node, explain_pod, find_node, find_pod, gained_by_surge
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan, PlannedPlacement
+from rescheduler.planning.lexicographic.document import summary_of
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.explanation import Explanation
+from rescheduler.report.plan.moves import why
+from rescheduler.report.plan.price import price_lines, price_of
 from tests.builders import cluster, node, pod, taint
+from tests.clocks import FakeClock
+from tests.unit.disruption.cases import policy
+from tests.unit.disruption.surge_cases import deployment, tight_budget
 from tests.unit.report.plans import objective, reference, small_cluster, small_plan
 
 
@@ -123,3 +133,49 @@ def test_what_is_not_there_is_named_with_what_is_near() -> None:
         find_node(small_cluster(), "n11")
     with pytest.raises(NotInClusterError, match=r"no node \\x1b\[2J$"):
         find_node(small_cluster(), "\x1b[2J")
+
+
+def kept_by_budgets() -> Cluster:
+    """Two nodes with a single replica each, under budgets that allow nothing."""
+    objects = [*deployment("a", ["n1"]), *deployment("b", ["n2"]), tight_budget("a", 1), tight_budget("b", 1)]
+    return cluster(node("n1"), node("n2"), *objects, pod("naked", cpu="100m", node="n2", owner=None))
+
+
+def test_a_pod_that_could_move_by_surge_says_so() -> None:
+    """Where a rule would be enough, and only there; what a rule names already is not told."""
+    among = kept_by_budgets()
+    note = ("could move by surge if a rule named it: default/a-h1-0 (policy: disruption.moveBy)",)
+    assert of_pod("a-h1-0", Plan(summary_of(among)), among).notes == note
+    assert of_pod("naked", Plan(summary_of(among)), among).notes is UNSET
+    assert of_node("n1", among).notes == note
+    named = policy(disruption={"moveBy": [{"method": "Evict"}]})
+    told = explain_pod(among, named, Selection(), Plan(summary_of(among)), find_pod(among, "default/a-h1-0"))
+    assert told.refusals
+    assert told.notes is UNSET
+    silent = policy(guidance="Predict")
+    told = explain_pod(among, silent, Selection(), Plan(summary_of(among)), find_pod(among, "default/a-h1-0"))
+    assert told.notes is UNSET
+
+
+def test_what_a_rule_would_gain_is_told_in_nodes() -> None:
+    """By a plan in which every pod moves by surge that can."""
+    among = cluster(*(item for item in kept_by_budgets().nodes), *deployment("a", ["n1"]), *deployment("b", ["n2"]),
+                    tight_budget("a", 1), tight_budget("b", 1))  # fmt: skip
+    asked = policy(objectives=[{"name": "EmptyNodes"}])
+    now = make_plan(among, asked, CycleOptions(FakeClock()))
+    then = make_plan(among, with_surge_for_the_rest(asked) or asked, CycleOptions(FakeClock()))
+    assert gained_by_surge(now, then) == (
+        "if a rule named all pods that can move by surge: EmptyNodes would empty 1 node more",
+    )
+    assert gained_by_surge(now, now) == ()
+
+
+def test_a_move_by_surge_is_told_as_one() -> None:
+    """In the sentence, in the reason, and in the price."""
+    among = kept_by_budgets()
+    move = structs.replace(small_plan().moves[0], pod=reference("a-h1-0"), method=MoveMethod.SURGE)
+    plan = small_plan(moves=(move,), placements=())
+    answer = of_pod("a-h1-0", plan, among)
+    assert answer.message.startswith("moves by surge from n1 to n2 in wave 1")
+    assert why(move).endswith("(by surge: its replacement is Ready first)")
+    assert next(price_lines(price_of(plan))) == "Price: 1 eviction in 1 wave; 1 of them by surge"

@@ -68,4 +68,10 @@ DISPENSABLE: Final = {
 SELDOM_SERVED: Final = frozenset({"NodePool"})
 """An account without the right is denied these where nobody serves them, too: absence is told where it matters."""
 KIND_BY_NAME: Final = {kind.name: kind for kind in KINDS}
+NETWORK_POLICY: Final = ObjectKind(
+    "NetworkPolicy", "/apis/networking.k8s.io/v1/networkpolicies", workload.NetworkPolicyObject
+)
+"""Read where a recording holds it, and of a live cluster never: nobody else needs the right to list it."""
+RECORDED_KINDS: Final = {**KIND_BY_NAME, NETWORK_POLICY.name: NETWORK_POLICY}
+"""What is read of a recording, by name."""
 WORKLOAD_KINDS: Final = ("ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job")

@@ -169,5 +169,5 @@ class Approvals:
 
 def _moves(plan: Plan) -> tuple[Moves, Moves]:
     """What a plan does, without the words about it."""
-    moves = [(move.wave, move.pod, move.from_node, move.to_node, move.evict_first) for move in plan.moves]
+    moves = [(move.wave, move.pod, move.from_node, move.to_node, move.evict_first, move.method) for move in plan.moves]
     return tuple(moves), tuple((place.wave, place.pod, place.node) for place in plan.placements)

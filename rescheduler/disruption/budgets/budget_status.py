@@ -131,18 +131,19 @@ class BudgetStatus:
     @cached_property
     def lets_ready_go(self) -> BoolArray:
         """Whether a ready pod of each instance may be moved now, bool[I]."""
-        return self._lets_any_go & (self.left_to_be_unavailable > 0)
+        return self.lets_any_go & (self.left_to_be_unavailable > 0)
 
     @cached_property
     def lets_unready_go(self) -> BoolArray:
         """Whether a pod may be moved that counts as missing already, bool[I]."""
         if self.budget.max_unavailable is None:
-            return self._lets_any_go
+            return self.lets_any_go
         allowed = self.most_unavailable
-        return self._lets_any_go & (allowed > 0) & (self.unavailable <= allowed)
+        return self.lets_any_go & (allowed > 0) & (self.unavailable <= allowed)
 
     @cached_property
-    def _lets_any_go(self) -> BoolArray:
+    def lets_any_go(self) -> BoolArray:
+        """Whether a pod may be moved that nobody misses meanwhile, bool[I]."""
         if self.closure is not None:
             return np.zeros(len(self.instances), dtype=np.bool_)
         return (self.left_of_rate > 0) & (self.left_to_move > 0)
@@ -167,8 +168,11 @@ def called(status: BudgetStatus, place: int) -> str:
     return f"budget {status.name}" + (f" of {instance}" if instance else "")
 
 
-def objection(status: BudgetStatus, place: int, *, is_ready: bool) -> str | None:
-    """Why the budget lets no pod of an instance go now, as the rest of a sentence; None if it does."""
+def objection(status: BudgetStatus, place: int, *, is_ready: bool, is_missed: bool = True) -> str | None:
+    """Why the budget lets no pod of an instance go now, as the rest of a sentence; None if it does.
+
+    ``is_missed``: whether fewer pods are ready while it moves.
+    """
     name = called(status, place)
     if status.closure is not None:
         opens = status.closure.opens_at
@@ -181,6 +185,8 @@ def objection(status: BudgetStatus, place: int, *, is_ready: bool) -> str | None
         limit = _limit(status, budget.max_moving, int(status.most_moving[place]), place)
         used = int(status.on_the_move[place])
         return f"is covered by {name}, of which {limit} may be on the move at a time (maxMoving) and {used} are already"
+    if not is_missed:
+        return None
     allowed = status.lets_ready_go if is_ready else status.lets_unready_go
     if not allowed[place]:
         limit = _limit(status, budget.max_unavailable, int(status.most_unavailable[place]), place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from rescheduler.disruption.budgets.budget_status import UNLIMITED, BudgetStatus
 from rescheduler.disruption.budgets.coverage import Population
 from rescheduler.disruption.budgets.workload_budgets import WorkloadBudgets
 from rescheduler.disruption.pod_kinds import PodKinds, counts_as_ready
-from rescheduler.model.columns.arrays import NOWHERE, IntArray
+from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -32,8 +32,13 @@ class PolicyBudgets:
         budgets: tuple[Budget, ...],
         workloads: WorkloadBudgets,
         ledger: Ledger,
+        is_missed: Callable[[Pod], bool] | None = None,
     ) -> None:
-        """``cluster`` holds pods of open debts as terminating; ``ledger`` the debts themselves."""
+        """``cluster`` holds pods of open debts as terminating; ``ledger`` the debts themselves.
+
+        ``is_missed``: whether fewer are ready while a ready pod moves; None: that is so for each.
+        """
+        self._is_missed = is_missed
         self._pod_count = len(cluster.pods)
         self.statuses: tuple[BudgetStatus, ...] = ()
         if budgets:
@@ -53,17 +58,30 @@ class PolicyBudgets:
             place = status.coverage.instance_of
             is_ready = self._population.is_ready[self._population.kind_of]
             allowed = np.where(is_ready, _at(status.lets_ready_go, place), _at(status.lets_unready_go, place))
+            allowed = np.where(self._stays_available, _at(status.lets_any_go, place), allowed)
             blocked = (place != NOWHERE) & ~allowed & (numbers == 0)
-            numbers[blocked] = offset + 2 * place[blocked] + is_ready[blocked]
-            offset += 2 * len(status.instances)
+            number = np.where(self._stays_available, 2, is_ready)
+            numbers[blocked] = offset + 3 * place[blocked] + number[blocked]
+            offset += 3 * len(status.instances)
         found: list[int] = numbers.tolist()
         return found
+
+    @cached_property
+    def _stays_available(self) -> BoolArray:
+        """Pods of whose kind fewer are never ready while they move, bool[P]."""
+        kinds = self._population.kinds
+        if self._is_missed is None:
+            return np.zeros(self._pod_count, dtype=np.bool_)
+        of_kind = np.array([not self._is_missed(example) for example in kinds.examples], dtype=np.bool_)
+        return of_kind[self._population.kind_of]
 
     def objection(self, pod: Pod) -> str | None:
         """Why budgets keep a pod where it is: the first that does, as the rest of a sentence."""
         for status in self.statuses:
             place = status.coverage.place_of(pod)
-            reason = None if place == NOWHERE else objection(status, place, is_ready=counts_as_ready(pod))
+            is_missed = self._is_missed is None or self._is_missed(pod)
+            told = {"is_ready": counts_as_ready(pod), "is_missed": is_missed}
+            reason = None if place == NOWHERE else objection(status, place, **told)
             if reason is not None:
                 return reason
         return None
@@ -80,7 +98,7 @@ class PolicyBudgets:
         name, detail = called(status, place), rate_detail(status, place)
         in_plan = _binding(int(status.left_of_rate[place]), members)
         moving = _binding(int(status.left_to_move[place]), members)
-        ready = members[self._population.is_ready[self._population.kind_of[members]]]
+        ready = members[self._population.is_ready[self._population.kind_of[members]] & ~self._stays_available[members]]
         unavailable = _binding(int(status.left_to_be_unavailable[place]), ready)
         if unavailable is not None and len(ready) == len(members):
             moving, unavailable = min(unavailable, UNLIMITED if moving is None else moving), None

@@ -32,11 +32,13 @@ def several_pod_disruption_budgets(pod: Pod, context: EligibilityContext) -> str
 
 
 def pod_disruption_budget(pod: Pod, context: EligibilityContext) -> str | None:
-    """A budget whose status cannot be trusted, or that lets nothing go now."""
+    """A budget whose status cannot be trusted, or that lets nothing go now; nobody misses a pod that is not evicted."""
     for status in context.budgets.of(pod):
         name = f"PodDisruptionBudget {status.budget.key}"
         if status.problem is not None:
             return f"is covered by {name}, whose status cannot be trusted: {status.problem}"
+        if not context.methods.is_evicted(pod):
+            continue
         if status.allowed == 0 and not (status.lets_unready_go and not counts_as_ready(pod)):
             return f"is covered by {name}, which allows no disruption now: {_numbers(status)}"
     return None
@@ -51,7 +53,7 @@ def without_budget(pod: Pod, context: EligibilityContext) -> str | None:
 
 def single_replica(pod: Pod, context: EligibilityContext) -> str | None:
     """Moving the only replica stops the service."""
-    if context.policy.disruption.single_replicas is Permission.ALLOW:
+    if context.policy.disruption.single_replicas is Permission.ALLOW or not context.methods.is_evicted(pod):
         return None
     status = context.workloads.of(pod)
     if status is not None and status.desired == 1:
@@ -67,6 +69,8 @@ def workload_budget(pod: Pod, context: EligibilityContext) -> str | None:
     name = status.workload.key
     if status.desired == 0:
         return f"belongs to {name}, which wants no replicas: nothing would replace it"
+    if not context.methods.is_evicted(pod):
+        return None
     if status.limit > 0 and (status.unready < status.limit or _is_free(pod, status.unready, status.limit)):
         return None
     return (

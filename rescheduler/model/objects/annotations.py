@@ -16,6 +16,12 @@ RESCHEDULE: Final = "rescheduler.dev/reschedule"
 """On a namespace or a workload: each new value asks for a round."""
 ANTAGONISTS_UNTIL: Final = "rescheduler.dev/antagonists-until"
 """On a pod: from this time (RFC 3339) on its label of antagonists says nothing."""
+SURGE: Final = "rescheduler.dev/surge"
+"""On a pod that moves by surge: the label that was changed, its value before, the plan, and until when (JSON)."""
+REQUEST_EVICT_ONLY: Final = "descheduler.alpha.kubernetes.io/request-evict-only"
+"""On a pod whose owner answers an eviction by moving the pod himself (KubeVirt)."""
+EVICTION_IN_PROGRESS: Final = "descheduler.alpha.kubernetes.io/eviction-in-progress"
+"""On such a pod while it is being moved."""
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 
 STEERING_ANNOTATIONS: Final = frozenset(

@@ -24,9 +24,11 @@ from rescheduler.model.objects.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from rescheduler.model.objects.surge_mark import labels_before
 from rescheduler.model.objects.workload import (
     DisruptionBudget,
     Namespace,
+    NetworkPolicy,
     PodAutoscaler,
     PriorityClass,
     ResourceQuota,
@@ -47,7 +49,7 @@ class Cluster:
     ``config_maps``: ``data`` of those that were asked for, by ``NAMESPACE/NAME``. ``pod_details``: by the same, where
     they were asked for. ``set_aside``: objects of which something cannot be counted; pods among them that have no node
     are not among ``pods``. ``absent_kinds``: of these nobody has read any, nor found that there are none.
-    ``measured``: use of one moment, where it was asked for.
+    ``measured``: use of one moment, where it was asked for. ``network_policies``: None where they were not read.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -67,6 +69,7 @@ class Cluster:
     quotas: tuple[ResourceQuota, ...] = ()
     autoscalers: tuple[PodAutoscaler, ...] = ()
     node_pools: tuple[NodePool, ...] = ()
+    network_policies: tuple[NetworkPolicy, ...] | None = None
     taken_at: float = 0.0
     source: str = ""
     server_version: str | None = None
@@ -252,6 +255,7 @@ def _contradiction(pod: Pod, reference: OwnerReference, known: Workload) -> str 
         return f"{named}, with the uid of {known.key}"
     if known.namespace != pod.namespace:
         return f"{named}, which is in namespace {known.namespace}"
-    if known.selector is not None and not selects(known.selector, pod.labels):
+    labels = labels_before(pod.labels, pod.annotations)
+    if known.selector is not None and not selects(known.selector, labels):
         return f"{named}, whose selector does not match it"
     return None

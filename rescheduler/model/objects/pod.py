@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from rescheduler.model.objects.annotations import CONFIG_SOURCE, MIRROR
+from rescheduler.model.objects.annotations import CONFIG_SOURCE, MIRROR, SURGE
 from rescheduler.model.objects.constraints import (
     HostPort,
     NodeAffinityRules,
@@ -154,8 +154,13 @@ class Pod(Struct, frozen=True, gc=False):
 
     @property
     def controller(self) -> OwnerReference | None:
-        """The owner that recreates the pod, if there is exactly one."""
+        """The owner that recreates the pod, if there is exactly one.
+
+        A pod that moves by surge counts for the ReplicaSet that it was taken out of.
+        """
         controllers = [owner for owner in self.owners if owner.is_controller]
+        if not controllers and SURGE in self.annotations:
+            controllers = [owner for owner in self.owners if owner.kind == "ReplicaSet"]
         return controllers[0] if len(controllers) == 1 else None
 
     @property

@@ -19,6 +19,8 @@ class Workload(Struct, frozen=True, gc=False):
     (condition ReplicaFailure), in its own word; empty while it can. ``annotations``: those of ours alone.
     ``scaled_at``: the latest time at which the number of replicas can have been changed, None where nobody says.
     ``group``: as in references; others than Kubernetes' own are known by name only.
+    ``strategy`` and ``max_surge`` are a Deployment's: how it rolls out ("" where it does not say), and how many pods
+    more than it wants there may be meanwhile (a number, or a share of them; None where it does not say).
     """
 
     kind: str
@@ -40,6 +42,8 @@ class Workload(Struct, frozen=True, gc=False):
     annotations: Mapping[str, str] = {}
     scaled_at: float | None = None
     group: str | None = None
+    strategy: str = ""
+    max_surge: int | str | None = None
 
     @property
     def key(self) -> str:
@@ -126,6 +130,17 @@ class Service(Struct, frozen=True, gc=False):
     namespace: str
     name: str
     selector: Mapping[str, str] = {}
+
+
+class NetworkPolicy(Struct, frozen=True, gc=False):
+    """A NetworkPolicy, as far as it says which pods it is about.
+
+    ``selectors``: of the pods that it holds for, and of those that it lets talk to them or be talked to.
+    """
+
+    namespace: str
+    name: str
+    selectors: tuple[LabelSelector, ...] = ()
 
 
 class PriorityClass(Struct, frozen=True, gc=False):

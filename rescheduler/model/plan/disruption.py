@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Refusal
 
 LIMIT_NAMES = ("limits.maxEvictions", "limits.maxEvictionsPerNode", "limits.maxEvictionsPerNamespace")
@@ -45,6 +46,7 @@ class Eligibility(Struct, frozen=True, gc=False):
     ``not_helpable``: pending pod index to the reason (gated, of another scheduler, out of scope, ...).
     ``may_evict_first``: replacements are held back until they are led to their nodes, so that the pods of a wave may
     leave before they arrive. ``owing``: those of ``movable`` whose workload still waits for an earlier replacement.
+    ``methods``: how those of ``movable`` are moved that are not evicted.
     """
 
     movable: tuple[int, ...]
@@ -55,6 +57,11 @@ class Eligibility(Struct, frozen=True, gc=False):
     limits: MoveLimits = MoveLimits()
     may_evict_first: bool = False
     owing: frozenset[int] = frozenset()
+    methods: Mapping[int, MoveMethod] = {}
+
+    def method_of(self, pod: int) -> MoveMethod:
+        """How a movable pod is moved."""
+        return self.methods.get(pod, MoveMethod.EVICT)
 
 
 class OwnIdentity(Struct, frozen=True, gc=False):

@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.cost import Cost
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.what_if import WhatIf
 
 API_VERSION = "rescheduler/v1alpha1"
@@ -108,6 +109,7 @@ class Move(Struct, frozen=True, rename="camel"):
     only under ``run`` in another mode, and only where it would. ``landing``: the pod was chosen by somebody else's
     rules, which promise no destination; ``to_node`` is then a prediction, the pod's own node where it has none (in
     documents null where nobody makes it again).
+    ``method``: how the pod is moved.
     """
 
     pod: PodReference
@@ -120,6 +122,7 @@ class Move(Struct, frozen=True, rename="camel"):
     evict_first: bool | UnsetType = UNSET
     not_before: str | UnsetType = UNSET
     landing: Landing | UnsetType = UNSET
+    method: MoveMethod = MoveMethod.EVICT
 
     @property
     def has_destination(self) -> bool:

@@ -37,7 +37,7 @@ def plan_document(prediction: SchedulerPrediction, eligibility: Eligibility, so_
     columns = prediction.columns
     cluster = columns.cluster
     names = [node.name for node in cluster.nodes]
-    moves = tuple(_move(prediction, objective, move) for objective, move in so_far.moves)
+    moves = tuple(_move(prediction, eligibility, objective, move) for objective, move in so_far.moves)
     return Plan(
         snapshot=summary_of(cluster),
         objectives=tuple(_objective(objective.name, answer, seconds) for objective, answer, seconds in so_far.answers),
@@ -52,7 +52,7 @@ def plan_document(prediction: SchedulerPrediction, eligibility: Eligibility, so_
     )
 
 
-def _move(prediction: SchedulerPrediction, objective: str, move: PlannedMove) -> Move:
+def _move(prediction: SchedulerPrediction, eligibility: Eligibility, objective: str, move: PlannedMove) -> Move:
     cluster = prediction.columns.cluster
     return Move(
         pod=reference_to(cluster.pods[move.pod]),
@@ -63,6 +63,7 @@ def _move(prediction: SchedulerPrediction, objective: str, move: PlannedMove) ->
         reason=move.reason,
         needs_guidance=move.needs_guidance,
         evict_first=move.evict_first or UNSET,
+        method=eligibility.method_of(move.pod),
     )
 
 

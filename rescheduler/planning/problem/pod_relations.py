@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.spread import HOSTNAME, SpreadDomains, SpreadRule, SpreadRules, spread_domains
 from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.scheduling.filters.node_ports import PortHolders
+
+if TYPE_CHECKING:
+    from rescheduler.planning.problem.old_copies import OldCopies
 
 DO_NOT_SCHEDULE = "DoNotSchedule"
 _NOBODY: IntArray = np.zeros(0, dtype=np.int64)
@@ -130,10 +133,11 @@ def _binds(constraint: TopologySpreadConstraint) -> bool:
 class Meetings:
     """Verdicts by the relations of one cluster's pods; what a rule means is worked out once."""
 
-    def __init__(self, columns: Columns, entanglement: PodRelations) -> None:
-        """Nothing is worked out before it is asked for."""
+    def __init__(self, columns: Columns, entanglement: PodRelations, old_copies: OldCopies | None = None) -> None:
+        """Nothing is worked out before it is asked for. ``old_copies``: pods that stand in their own way."""
         self._columns = columns
         self._entanglement = entanglement
+        self._old_copies = old_copies
         self._spreads: dict[tuple[int, int], tuple[SpreadDomains, ...]] = {}
 
     def knows(self, pod: int) -> bool:
@@ -141,7 +145,10 @@ class Meetings:
         return not self._columns.cluster.pods[pod].volumes and not self._entanglement.attractors(pod)[0]
 
     def allow(self, pod: int, node: int, placement: Placement) -> bool:
-        """Whether nothing but room can keep the pod off the node; it does not stand in its own way."""
+        """Whether nothing but room can keep the pod off the node; only an old copy that stays is in its own way."""
+        refused = self._old_copies.refuse(pod, placement) if self._old_copies else None
+        if refused is not None and refused[node]:
+            return False
         return self._keeps_apart(pod, node, placement) and all(
             self._is_even(spread, pod, node, placement) for spread in self._spreads_of(pod)
         )

@@ -16,6 +16,7 @@ from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, Int
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.planning.problem.covers import Covers
+from rescheduler.planning.problem.old_copies import BesideOldCopies, OldCopies
 from rescheduler.planning.problem.pending_groups import PendingGroups
 from rescheduler.planning.problem.pod_relations import Meetings, PodRelations
 from rescheduler.planning.problem.prices import price_of_move, tightest_allowances
@@ -32,6 +33,7 @@ class Problem:
     ``movable``: pod indices int32[M] that may leave their node, ascending; ``pending``: pods to help, most important
     first; ``limits`` of the whole plan, of which ``remaining`` is left; ``free``: int64[R, N] room at the start
     (negative where a node is overcommitted). ``may_evict_first``: the pods of a wave may leave before they arrive.
+    ``old_copies``: pods that stay until their replacements are Ready.
     """
 
     def __init__(
@@ -47,7 +49,6 @@ class Problem:
         ``pending_groups``: whom to help (None: all that may be helped, one by one). ``remaining``: what is left of the
         limits (None: all of them).
         """
-        self.prediction = prediction
         self.columns = prediction.columns
         self.start = start
         self.limits: MoveLimits = eligibility.limits
@@ -62,7 +63,9 @@ class Problem:
         self.free: IntArray = start.free()
         self.origin: IndexArray = start.node_of[self.movable]
         self.entanglement = PodRelations(self.columns)
-        self.meetings = Meetings(self.columns, self.entanglement)
+        self.old_copies = OldCopies(self.columns, self.entanglement, start, eligibility.methods)
+        self.meetings = Meetings(self.columns, self.entanglement, self.old_copies)
+        self.prediction = BesideOldCopies(prediction, self.old_copies) if self.old_copies else prediction
         self._masks: dict[int, tuple[int, BoolArray]] = {}
 
     def without_exchanges(self) -> Problem:

@@ -79,8 +79,9 @@ def can_exchange(now: Arrivals, moves: Moves) -> bool:
     """Whether every pod may arrive, all others having left, in whatever order they come.
 
     Where room is concerned all others have come, too; related pods are judged with any of those on which they depend.
+    Pods that stay until their replacements are Ready do not change places.
     """
-    if any(now.placement.node_of[pod] == node for pod, node in moves):
+    if any(now.placement.node_of[pod] == node or pod in now.problem.old_copies for pod, node in moves):
         return False
     if not now.ignores_room and not _all_find_room(now, moves):
         return False

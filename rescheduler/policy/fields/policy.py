@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.budgets import Budget, Budgets, Rates
 from rescheduler.policy.fields.daemon.api import ApiPolicy, ApprovalPolicy, AuditPolicy, TelemetryPolicy
 from rescheduler.policy.fields.daemon.archive import ArchivePolicy
@@ -26,6 +27,7 @@ from rescheduler.policy.fields.daemon.safety import (
 from rescheduler.policy.fields.daemon.triggers import DEFAULT_TRIGGERS, TriggerEntry
 from rescheduler.policy.fields.descheduler import BesideDescheduler
 from rescheduler.policy.fields.kinds_of_pods import OwnerKind, PersistentVolumes
+from rescheduler.policy.fields.move_by import MigrationPolicy, MoveRule, SurgePolicy
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.prices import PricesPolicy
 from rescheduler.policy.fields.schedulers import SchedulerSource
@@ -213,6 +215,13 @@ class Disruption(PolicyModel):
     move_together: LabelKey | None = None
     """Running pods of one namespace with the same value of this label move all or none in one plan; those of one
     PodGroup (scheduling.x-k8s.io/pod-group) always do."""
+    move_by: Annotated[tuple[MoveRule, ...], Field(max_length=64)] = ()
+    """How pods are moved; the first rule that names a pod holds, and a pod that none names is evicted.
+    docs/moving-without-downtime.md."""
+    surge: SurgePolicy = SurgePolicy()
+    """For pods that move by surge."""
+    migration: MigrationPolicy = MigrationPolicy()
+    """For pods that move by migration."""
 
 
 class Hold(PolicyModel):
@@ -281,6 +290,18 @@ class Policy(PolicyModel):
     """What holds for a DeschedulerPolicy that stands beside this policy."""
     prices: PricesPolicy = PricesPolicy()
     """What nodes cost; docs/prices.md."""
+
+    @model_validator(mode="after")
+    def _may_write_what_it_asks_for(self) -> Policy:
+        if self.guidance is Guidance.PREDICT:
+            for number, rule in enumerate(self.disruption.move_by):
+                if rule.method is MoveMethod.SURGE:
+                    text = (
+                        "guidance: Predict writes nothing but evictions, and disruption.moveBy[{number}].method: Surge "
+                        "writes a label of the pod; write another guidance, or another method"
+                    )
+                    raise PydanticCustomError("surge_without_writing", text, {"number": number})
+        return self
 
 
 def with_unrest(policy: Policy) -> Policy:

@@ -30,6 +30,7 @@ from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.policy.fields.values import format_duration
 from rescheduler.policy.plugins import Plugins, asked
 from rescheduler.policy.telling.budget_sentences import budget_sentences
+from rescheduler.policy.telling.method_sentences import method_sentences
 from rescheduler.policy.telling.trigger_sentences import trigger_sentences
 
 # Who steers ``run`` under a policy, in sentences.
@@ -77,6 +78,7 @@ def told(policy: Policy, plugins: Plugins) -> Iterator[str]:
     )
     yield from budget_sentences(policy.disruption.budgets)
     yield _kinds(policy.disruption)
+    yield from method_sentences(policy.disruption)
     if policy.guidance in (Guidance.HOLD, Guidance.GUIDE):
         yield (
             f"keeps holes and closes origins with placeholders in namespace {policy.hold.namespace}, "

@@ -8,12 +8,18 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, MoveOutcome, OutcomeKind, PlacementOutcome, PlannedPlacement
 from rescheduler.report.cells import STATUS_STYLES, cell, plural, table
 
 # Why a pod moves, with what is special about how: one sentence for every form of report.
 
 LEAVES_FIRST = "leaves before it arrives"
+BY_METHOD = {
+    MoveMethod.SURGE: "by surge: its replacement is Ready first",
+    MoveMethod.MIGRATE: "by migration of whoever owns it",
+}
+"""How a pod is moved that is not simply evicted."""
 
 
 def why(move: Move) -> str:
@@ -21,6 +27,7 @@ def why(move: Move) -> str:
     takes = ["needs guidance"] if move.needs_guidance else []
     if move.evict_first:
         takes.append(f"{LEAVES_FIRST}, like all pods of its wave")
+    takes += [BY_METHOD[move.method]] if move.method in BY_METHOD else []
     return f"{move.reason} ({'; '.join(takes)})" if takes else move.reason
 
 
@@ -80,6 +87,7 @@ def _move_row(move: Move, *, is_done: bool, wide: bool) -> list[object]:
     row.append(move.reason if wide else why(move))
     needed = "needed" if move.needs_guidance else "no"
     guidance = f"{needed}; {LEAVES_FIRST}" if move.evict_first else needed
+    guidance += f"; {BY_METHOD[move.method].partition(':')[0]}" if move.method in BY_METHOD else ""
     return row + ([move.objective, guidance, move.pod.uid] if wide else [])
 
 

@@ -139,6 +139,7 @@ def _objective(item: Item) -> str:
 def _move(item: Item) -> str:
     marks: Sequence[str] = [text for name, text in (("needsGuidance", "needs guidance"), ("evictFirst", "leaves first"))
                             if item.get(name)]  # fmt: skip
+    marks = [*marks, *([f"by {item['method'].lower()}"] if item.get("method", "Evict") != "Evict" else [])]
     return ", ".join([f"{_pod(item)} from {item['fromNode']} to {item['toNode']} in wave {item['wave']}", *marks])
 
 

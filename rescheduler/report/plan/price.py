@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.cost import Cost
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult
 from rescheduler.report.cells import plural
 from rescheduler.report.plan.flows import emptied_nodes, is_evicted
@@ -21,8 +22,9 @@ Count = tuple[str, int]
 class Price:
     """Counts of evictions; each list has the largest first, and sums up to ``evictions`` (``workloads``: where known).
 
-    ``exchanges``: waves whose pods leave before they arrive. ``emptied`` names nodes. Of a result only that which
-    happened counts; ``moves_ended`` and ``placements_ended`` count how. ``cost``: of a plan, where prices are known.
+    ``exchanges``: waves whose pods leave before they arrive. ``methods``: evictions that are the end of another method.
+    ``emptied`` names nodes. Of a result only that which happened counts; ``moves_ended`` and ``placements_ended`` count
+    how. ``cost``: of a plan, where prices are known.
     """
 
     evictions: int
@@ -33,6 +35,7 @@ class Price:
     workloads: tuple[Count, ...]
     emptied: tuple[str, ...]
     exchanges: tuple[int, ...] = ()
+    methods: tuple[Count, ...] = ()
     moves_ended: tuple[Count, ...] = ()
     placements_ended: tuple[Count, ...] = ()
     cost: Cost | None = None
@@ -55,6 +58,7 @@ def price_of(plan: Plan | PlanResult, cluster: Cluster | None = None) -> Price:
         workloads=() if cluster is None else _workloads(moves, cluster),
         emptied=() if cluster is None else emptied_nodes(plan, cluster),
         exchanges=tuple(sorted({move.wave for move in moves if move.evict_first})),
+        methods=_largest_first(move.method.lower() for move in moves if move.method is not MoveMethod.EVICT),
         moves_ended=_ends(plan.moves),
         placements_ended=_ends(plan.placements),
         cost=plan.cost if isinstance(plan, Plan) and plan.cost is not UNSET else None,
@@ -123,6 +127,7 @@ def _evictions(price: Price) -> str:
     told = f"{plural(price.evictions, 'eviction')} in {plural(price.waves, 'wave')}"
     if len(price.objectives) > 1:
         told += f" ({_told(price.objectives, None)})"
+    told += "".join(f"; {count} of them by {method}" for method, count in price.methods)
     if price.guided:
         told += f"; {price.guided} of them need{'s' if price.guided == 1 else ''} guidance"
     if price.exchanges:

@@ -11,6 +11,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
 from rescheduler.scheduling.schedulers import DEFAULTS
 from tests.builders import cluster, node, pod, taint, workload
+from tests.unit.disruption.surge_cases import deployment
 from tests.unit.policy.policies import policy as policy_of
 
 HEAD = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\n"
@@ -92,3 +93,13 @@ def test_who_is_chosen_either_way_keeps_its_number() -> None:
         ("web-1", 3, UNSET),
     ]
     assert [(refusal.pod.name, refusal.order) for refusal in plan.refusals] == [("alone-0", 1)]
+
+
+def test_a_pod_that_is_to_move_by_surge_is_not_evicted() -> None:
+    """A DeschedulerPolicy evicts, and the rules of evictions were not asked about such a pod."""
+    objects = deployment("web", ["a"])
+    world = cluster(node("a", taints=[taint("x")]), node("b"), *objects)
+    rule = "disruption: {moveBy: [{method: Surge}]}\n"
+    plan = foretold(world, "RemovePodsViolatingNodeTaints", own=rule)
+    assert names(plan) == []
+    assert [(item.rule, item.pod.name) for item in plan.refusals] == [("Method", "web-h1-0")]

@@ -84,3 +84,16 @@ def test_storage_is_missed_step_by_step() -> None:
     assert told(user, absent=known, claims=(bound,)) == {"PersistentVolume"}
     waiting = PersistentVolumeClaim("default", "data", storage_class="fast")
     assert told(user, absent=known, claims=(waiting,)) == {"StorageClass"}
+
+
+def test_what_surges_ask_about_is_missed_where_a_rule_names_them() -> None:
+    """Services and quotas like any kind; NetworkPolicies, which are read of recordings alone, in words of their own."""
+    rules = {"disruption": {"moveBy": [{"method": "Surge"}]}}
+    seen = replace(cluster(node("n1")), absent_kinds=ALL, source="x.json", network_policies=())
+    named = {sentence.split(" ")[3].rstrip(",") for sentence in absent_kinds(seen, policy(**rules))}
+    assert named == {"PodDisruptionBudget", "Service", "ResourceQuota"}
+    (sentence,) = absent_kinds(replace(seen, absent_kinds=frozenset(), network_policies=None), policy(**rules))
+    assert sentence.startswith("NetworkPolicies were not read")
+    assert list(absent_kinds(replace(seen, absent_kinds=frozenset()), policy(**rules))) == []
+    other = {"disruption": {"moveBy": [{"method": "Migrate"}]}}
+    assert list(absent_kinds(replace(seen, absent_kinds=frozenset(), network_policies=None), policy(**other))) == []

@@ -64,6 +64,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         "objective": "MakeRoom",
         "reason": "makes room for default/big-1",
         "needsGuidance": False,
+        "method": "Evict",
     }
     assert data["objectives"][0]["status"] == "OPTIMAL"
     assert (data["objectives"][0]["helped"], data["objectives"][0]["wanted"]) == (1, 1)

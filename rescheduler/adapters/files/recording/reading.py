@@ -14,7 +14,7 @@ from rescheduler.adapters.files.recording.documents import MOST_OBJECTS, MOST_UN
 from rescheduler.adapters.files.recording.json_text import json_objects
 from rescheduler.adapters.files.recording.sources import name_of, read_chunks
 from rescheduler.adapters.files.recording.yaml_text import yaml_objects
-from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, ObjectKind
+from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, NETWORK_POLICY, RECORDED_KINDS, ObjectKind
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.config_map import ConfigMapObject, key_of
 from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
@@ -145,7 +145,14 @@ class _Recording:
         cluster = self._builder.build(taken_at=taken_at, source=source, server_version=self._server_version)
         absent = frozenset(KIND_BY_NAME) - self._told
         measured = NOTHING_MEASURED if self._use is None else self._use.found
-        return replace(cluster, config_maps=self._config_maps, absent_kinds=absent, measured=measured)
+        policies = (cluster.network_policies or ()) if NETWORK_POLICY.name in self._told else None
+        return replace(
+            cluster,
+            config_maps=self._config_maps,
+            absent_kinds=absent,
+            measured=measured,
+            network_policies=policies,
+        )
 
     def _take_item(self, item: Item) -> None:
         self._see(item.kind)
@@ -153,7 +160,7 @@ class _Recording:
             self._use.take(item.kind, item.raw)
         if item.kind == "ConfigMap" and self._wanted:
             self._take_config_map(item)
-        kind = KIND_BY_NAME.get(item.kind)
+        kind = RECORDED_KINDS.get(item.kind)
         if kind is None or (item.api_version and not kind.is_of(item.api_version)):
             self._unused = _counted(self._unused, MOST_UNUSED_OBJECTS, "objects of kinds that are not needed")
             return
@@ -179,7 +186,7 @@ class _Recording:
 
     def _take_envelope(self, envelope: Envelope) -> None:
         self._see(envelope.kind)
-        kind = KIND_BY_NAME.get(envelope.kind.removesuffix("List"))
+        kind = RECORDED_KINDS.get(envelope.kind.removesuffix("List"))
         version = "" if kind is None else head_of(envelope.raw, envelope.kind)[1]
         if kind is not None and (not version or kind.is_of(version)):
             self._told.add(kind.name)

@@ -176,6 +176,7 @@ def assembled(
         quotas=all_of("ResourceQuota"),
         autoscalers=all_of("HorizontalPodAutoscaler"),
         node_pools=all_of("NodePool"),
+        network_policies=objects.get("NetworkPolicy"),
         warnings=warnings.told(),
         set_aside=aside,
         **about,

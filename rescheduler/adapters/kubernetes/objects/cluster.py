@@ -82,6 +82,7 @@ def _all_converters(
         "PodDisruptionBudget": disruption_budget,
         "ResourceQuota": lambda item: resource_quota(item, warn),
         "HorizontalPodAutoscaler": lambda item: pod_autoscaler(item, warn),
+        "NetworkPolicy": workload.network_policy,
         "PriorityClass": workload.priority_class,
         "PersistentVolumeClaim": lambda item: storage.claim(item, shared),
         "PersistentVolume": lambda item: storage.volume(item, shared),

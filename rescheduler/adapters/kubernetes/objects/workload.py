@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final
 
-from msgspec import DecodeError, Meta, Raw, ValidationError, json
+from msgspec import DecodeError, Meta, Raw, ValidationError, field, json
 
 from rescheduler.adapters.kubernetes.objects.decode import decode
 from rescheduler.adapters.kubernetes.objects.metadata import (
@@ -23,7 +23,14 @@ from rescheduler.adapters.kubernetes.objects.pods.pod_fields import Count, Small
 from rescheduler.adapters.kubernetes.objects.selectors import equal_labels, label_selector, unknown_rules
 from rescheduler.model.objects.annotations import OUR_PREFIX
 from rescheduler.model.objects.constraints import LabelSelector
-from rescheduler.model.objects.workload import DisruptionBudget, Namespace, PriorityClass, Service, Workload
+from rescheduler.model.objects.workload import (
+    DisruptionBudget,
+    Namespace,
+    NetworkPolicy,
+    PriorityClass,
+    Service,
+    Workload,
+)
 from rescheduler.model.printable import shortened
 from rescheduler.model.times import read_time
 
@@ -46,6 +53,19 @@ class WorkloadMeta(ObjectMeta):
     managed_fields: Raw = Raw()
 
 
+class RollingUpdate(ApiStruct):
+    """How many pods a rollout may have at once."""
+
+    max_surge: int | str | None = None
+
+
+class DeploymentStrategy(ApiStruct):
+    """How a Deployment rolls out."""
+
+    type: str | None = None
+    rolling_update: RollingUpdate | None = None
+
+
 class WorkloadSpec(ApiStruct):
     """Specifications of all kinds of workloads. ``selector``: labels alone for a ReplicationController."""
 
@@ -54,6 +74,7 @@ class WorkloadSpec(ApiStruct):
     paused: bool | None = None
     suspend: bool | None = None
     selector: Raw = Raw()
+    strategy: DeploymentStrategy | None = None
 
 
 class WorkloadStatus(ApiStruct):
@@ -127,6 +148,39 @@ class ServiceObject(ApiStruct):
 
     metadata: ObjectMeta | None = None
     spec: ServiceSpec | None = None
+
+
+class PolicyPeer(ApiStruct):
+    """Whom a NetworkPolicy lets talk."""
+
+    pod_selector: LabelSelectorObject | None = None
+
+
+class IngressRule(ApiStruct):
+    """Who may talk to the pods."""
+
+    from_: list[PolicyPeer] | None = field(default=None, name="from")
+
+
+class EgressRule(ApiStruct):
+    """To whom the pods may talk."""
+
+    to: list[PolicyPeer] | None = None
+
+
+class NetworkPolicySpec(ApiStruct):
+    """Which pods it holds for, and whom it lets talk to them."""
+
+    pod_selector: LabelSelectorObject | None = None
+    ingress: list[IngressRule] | None = None
+    egress: list[EgressRule] | None = None
+
+
+class NetworkPolicyObject(ApiStruct):
+    """A NetworkPolicy."""
+
+    metadata: ObjectMeta | None = None
+    spec: NetworkPolicySpec | None = None
 
 
 class PriorityClassObject(ApiStruct):
@@ -230,7 +284,17 @@ def workload(kind: str, found: WorkloadObject, shared: SharedMetadata) -> Worklo
         failure=_failure(status),
         annotations=annotations_like(meta, _OURS, _is_ours),
         scaled_at=scaled_at(bytes(meta.managed_fields)),
+        strategy=_strategy(spec.strategy),
+        max_surge=_max_surge(spec.strategy),
     )
+
+
+def _strategy(found: DeploymentStrategy | None) -> str:
+    return "" if found is None else found.type or ""
+
+
+def _max_surge(found: DeploymentStrategy | None) -> int | str | None:
+    return None if found is None or found.rolling_update is None else found.rolling_update.max_surge
 
 
 def _is_ours(key: str) -> bool:
@@ -293,6 +357,15 @@ def service(found: ServiceObject) -> Service:
     """A Service. Raises ObjectError."""
     meta = found.metadata or ObjectMeta()
     return Service(namespace_of(meta), name_of(meta), (found.spec or ServiceSpec()).selector or {})
+
+
+def network_policy(found: NetworkPolicyObject) -> NetworkPolicy:
+    """A NetworkPolicy. Raises ObjectError."""
+    meta, spec = found.metadata or ObjectMeta(), found.spec or NetworkPolicySpec()
+    peers = [peer for rule in spec.ingress or () for peer in rule.from_ or ()]
+    peers += [peer for rule in spec.egress or () for peer in rule.to or ()]
+    selectors = (label_selector(item) for item in (spec.pod_selector, *(peer.pod_selector for peer in peers)))
+    return NetworkPolicy(namespace_of(meta), name_of(meta), tuple(item for item in selectors if item is not None))
 
 
 def priority_class(found: PriorityClassObject) -> PriorityClass:

@@ -67,6 +67,15 @@ def explain_node(
     return _explain(options, node, explain.find_node, explain.explain_node)
 
 
+def _with_gain(answer: Explanation, plan: Plan, then: Plan) -> Explanation:
+    """The answer, with what a rule that lets pods move by surge would bring."""
+    from msgspec import structs
+
+    from rescheduler.explain import gained_by_surge
+
+    return structs.replace(answer, notes=(*(answer.notes or ()), *gained_by_surge(plan, then)))
+
+
 def _explain(options: ImprovingFlags, name: str, find: Find, explain: Explain) -> int:
     from rescheduler.composition import planning
     from rescheduler.disruption.absent_kinds import absent_kinds
@@ -84,16 +93,13 @@ def _explain(options: ImprovingFlags, name: str, find: Find, explain: Explain) -
             cluster, schedulers = read_world(options, policy, progress)
             found = find(cluster, name)
             earlier = earlier_evictions(options, policy, cluster)
-            plan = planning.plan(
-                cluster,
-                policy,
-                selection=selection,
-                schedulers=schedulers,
-                seed=options.seed,
-                earlier=earlier,
-                progress=progress,
-            )
+            asked: dict[str, Any] = {"selection": selection, "schedulers": schedulers, "seed": options.seed}
+            asked |= {"earlier": earlier, "progress": progress}
+            plan = planning.plan(cluster, policy, **asked)
     answer = explain(cluster, policy, selection, plan, found, schedulers, earlier)
+    if answer.notes and not options.improve:
+        with shown_progress() as progress:
+            answer = _with_gain(answer, plan, planning.with_surges(cluster, policy, **{**asked, "progress": progress}))
     warn((*schedulers.warnings(cluster), *absent_kinds(cluster, policy)))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(answer, options.output)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
-from rescheduler.model.objects.workload import DisruptionBudget, Workload
-from tests.unit.adapters.api_objects import api_object, list_of, node_object, read
+from rescheduler.model.objects.workload import DisruptionBudget, NetworkPolicy, Workload
+from tests.unit.adapters.api_objects import api_object, list_of, node_object, pod_object, read
 
 SELECTOR = {"matchLabels": {"app": "web"}}
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
@@ -202,3 +202,57 @@ def test_when_replicas_were_written_is_known_from_who_has_written_them(entries: 
     found = workload("Deployment", {"replicas": 3}, managedFields=entries)
     assert found.scaled_at == told
     assert found.desired_replicas == 3
+
+
+@pytest.mark.parametrize(
+    ("strategy", "read"),
+    [
+        (None, ("", None)),
+        ({"type": "Recreate"}, ("Recreate", None)),
+        ({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0}}, ("RollingUpdate", 0)),
+        (
+            {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 1}},
+            ("RollingUpdate", "25%"),
+        ),
+    ],
+)
+def test_how_a_deployment_rolls_out(strategy: dict[str, Any] | None, read: tuple[str, Any]) -> None:
+    """Its strategy and how many pods it may have beyond what it wants, as written."""
+    spec = {"selector": SELECTOR} | ({} if strategy is None else {"strategy": strategy})
+    made = workload("Deployment", spec)
+    assert (made.strategy, made.max_surge) == read
+
+
+def network_policies(*items: dict[str, Any]) -> tuple[NetworkPolicy, ...] | None:
+    """Those of a recording with these objects."""
+    return read(list_of(node_object(), *items)).network_policies
+
+
+def test_network_policies_tell_whom_they_look_at() -> None:
+    """The pods that they hold for, and those on the other side; an empty list says that there are none."""
+    spec = {
+        "podSelector": SELECTOR,
+        "ingress": [{"from": [{"podSelector": {"matchLabels": {"app": "api"}}}, {"ipBlock": {"cidr": "10.0.0.0/8"}}]}],
+        "egress": [{"to": [{"namespaceSelector": {}}]}, {}],
+    }
+    version = "networking.k8s.io/v1"
+    found = network_policies(api_object("NetworkPolicy", "deny", namespace="shop", version=version, spec=spec))
+    assert found == (NetworkPolicy("shop", "deny", (WEB, LabelSelector((Requirement("app", "In", ("api",)),)))),)
+    assert network_policies() is None
+    assert network_policies({"apiVersion": version, "kind": "NetworkPolicyList", "items": []}) == ()
+
+
+def test_a_pod_that_was_taken_out_of_its_replica_set_still_counts_for_it() -> None:
+    """As the annotation says; without it the same pod is nobody's."""
+    template = {"app": "web", "pod-template-hash": "h1"}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-h1", "uid": "u1", "controller": False}
+    mark = '{"label": "pod-template-hash", "value": "h1", "plan": "p1", "expires": "2027-01-15T08:00:00Z"}'
+    above = api_object("ReplicaSet", "web-h1", namespace="shop", version="apps/v1",
+                       metadata={"uid": "u1"}, spec={"selector": {"matchLabels": template}})  # fmt: skip
+    for marks, name in (({"rescheduler.dev/surge": mark}, "web-h1"), ({}, None)):
+        one = pod_object("web-1", namespace="shop")
+        labels = {**template, "pod-template-hash": "h1-leaving"}
+        one["metadata"] |= {"labels": labels, "annotations": marks, "ownerReferences": [owner]}
+        seen = read(list_of(node_object(), above, one))
+        found = seen.workload_of(seen.pods[0])
+        assert (None if found is None else found.name) == name

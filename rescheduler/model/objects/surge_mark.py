@@ -1,0 +1,40 @@
+"""The annotation on a pod that was taken out of its ReplicaSet while its replacement becomes Ready."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from rescheduler.model.objects.annotations import SURGE
+
+TEMPLATE_HASH: Final = "pod-template-hash"
+"""The label that is changed, its value then ending in ``-leaving``; each pod of a Deployment has it."""
+
+
+class SurgeMark(Struct, frozen=True):
+    """The annotation's value: the label that was changed, its value before, the plan, and until when (RFC 3339)."""
+
+    label: str
+    value: str
+    plan: str = ""
+    expires: str = ""
+
+
+def surge_mark(annotations: Mapping[str, str]) -> SurgeMark | None:
+    """What a pod's annotations say of its move by surge; None for what says nothing, or cannot be read."""
+    text = annotations.get(SURGE)
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text, type=SurgeMark)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return None
+
+
+def labels_before(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Mapping[str, str]:
+    """A pod's labels as they were before it was taken out of its ReplicaSet; of any other pod its labels."""
+    mark = surge_mark(annotations)
+    return labels if mark is None else {**labels, mark.label: mark.value}
