@@ -175,4 +175,5 @@ def executor_for(
         rules=book_rules(policy),
         run_id=run_id,
         hear_moves=hear_moves,
+        in_flight=policy.limits.in_flight,
     )

@@ -271,6 +271,7 @@ class RoundRunner:
             rules=self._rules,
             run_id=run_id,
             hear_moves=lambda change: world.moved(run_id or "", change),
+            in_flight=policy.limits.in_flight,
         )
 
 

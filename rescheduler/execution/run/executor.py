@@ -45,7 +45,8 @@ class Executor:
     and says why nothing more may be sent; ``ending`` is asked in every wait too, and says why the plan ends at once.
     ``rules``: how the ledger is kept. ``run_id``: what stands on everything that is written, by default the plan's own
     id; where a plan may be carried out again while something clears up behind an earlier run of it, each run needs one
-    of its own. ``hear_moves`` is told how far each move has come.
+    of its own. ``hear_moves`` is told how far each move has come. ``in_flight``: so many moves are under way at once;
+    one counts until its replacement is Ready.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Executor:
         rules: LedgerRules = DEFAULT_RULES,
         run_id: str | None = None,
         hear_moves: HearMoves = nobody_hears,
+        in_flight: int = 10,
     ) -> None:
         self._target = target
         self._gate = gate
@@ -74,7 +76,9 @@ class Executor:
         self._run_id = run_id
         self._hear_moves = hear_moves
         ledger_settings = LedgerSettings(PrivateLedger() if ledger is None else ledger, audit, stopped, rules)
-        self._settings = RunSettings(hold, guidance, timeout_seconds, proof, as_seen, progress, ledger_settings, ending)
+        self._settings = RunSettings(
+            hold, guidance, timeout_seconds, proof, as_seen, progress, ledger_settings, ending, in_flight=in_flight
+        )
 
     def carry_out(self, plan: Plan) -> PlanResult:
         """Do what is left of a plan and tell what became of each move and placement.

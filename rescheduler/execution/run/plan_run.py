@@ -70,6 +70,7 @@ class RunSettings(NamedTuple):
     ledger: LedgerSettings
     ending: Callable[[], str | None] = lambda: None
     news: MoveNews | None = None
+    in_flight: int = 10
 
     def telling(self, news: MoveNews) -> RunSettings:
         """The same for one plan, of whose moves somebody hears."""
@@ -101,8 +102,9 @@ class PlanRun:
         )
         self._placer = Placer(target, self._holds, nominator, waiter, self.outcomes, settings.progress)
         self._sender = WaveSender(
-            target, gate, self._fresh, waiter, self._holds, self._settler, nominator, self.outcomes, session
-        )
+            target, gate, self._fresh, waiter, self._holds, self._settler, nominator, self.outcomes, session,
+            settings.in_flight,
+        )  # fmt: skip
         self._room: RoomKeeper | None = None
         self._support = GuidanceSupport()
         self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes)

@@ -66,7 +66,9 @@ class WaveSender:
         nominator: Nominator,
         outcomes: Outcomes,
         session: LedgerSession,
+        in_flight: int = 10,
     ) -> None:
+        """``in_flight``: so many moves of a wave are under way at once, but for those led by the gate."""
         self.sent: list[PodReference] = []
         self.evictor = Evictor(target, waiter, session)
         self.guide: Guide | None = None
@@ -79,6 +81,7 @@ class WaveSender:
         self._nominator = nominator
         self._outcomes = outcomes
         self._session = session
+        self._in_flight = in_flight
         self._verdict = OwnVerdict(gate, fresh, waiter, session, self.sent)
 
     def permit(self, moves: Sequence[Move]) -> None:
@@ -162,6 +165,7 @@ class WaveSender:
         blocked = {move.pod: self._holds.in_the_way(self._pod(move), move.to_node, self._fresh.now) for move in moves}
         order = sorted(moves, key=lambda move: not blocked[move.pod])
         for move in order:
+            self._settler.wait_below(self._in_flight)
             in_the_way = [hold for hold in blocked[move.pod] if self._holds.stands(hold)]
             self._holds.remove(in_the_way)
             departure = self._send(move, departures)

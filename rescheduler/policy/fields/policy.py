@@ -161,6 +161,9 @@ class Limits(PolicyModel):
     """Evictions in one plan from one namespace; left out: no cap."""
     deadline: PositiveDurationSeconds = 10.0
     """Planning time; when it is over, the best plan so far is given with its bound."""
+    in_flight: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] = 10
+    """Moves under way at once while a plan is carried out; one counts until its replacement is Ready. Pods that are
+    led by the gate (``guidance: Guide``) leave together, however many they are."""
     margin: Margin = 0.0
     """By how much a gain must exceed the cost of its evictions (``moveCost``), as a share of that cost."""
 

@@ -139,6 +139,7 @@ def executor(
     guidance: str = "Hold",
     timeout: float = 600.0,
     deadline: float = 60.0,
+    in_flight: int = 10,
 ) -> Executor:
     """An executor on a simulated cluster."""
     return Executor(
@@ -149,6 +150,7 @@ def executor(
         guidance=guidance,
         timeout_seconds=timeout,
         proof=proof,
+        in_flight=in_flight,
     )
 
 

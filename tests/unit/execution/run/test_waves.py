@@ -9,9 +9,11 @@ import pytest
 from rescheduler.execution.guidance import guiding, room
 from rescheduler.execution.run.departures import EvictedPod
 from rescheduler.execution.run.waves import is_harmless
+from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm
-from tests.builders import cluster, node, pod, selector
+from rescheduler.model.plan.plan import PodReference
+from tests.builders import cluster, node, pod, selector, workload
 from tests.unit.execution.consolidation import emptying, sparse
 from tests.unit.execution.run.test_proving import by_room
 from tests.unit.execution.worlds import World, executor, plan_of
@@ -75,3 +77,39 @@ def test_waves_keep_their_size_where_the_scheduler_chooses_among_many(monkeypatc
     result = executor(world, proof=by_room).carry_out(plan)
     assert {move.outcome.value for move in result.moves} <= {"Landed", "LandedElsewhere"}
     assert len(reads) <= 4, "one wave: the beginning, what strayed, and the end"
+
+
+def most_under_way(number: int) -> int:
+    """The most pods that were not Ready at any eviction of a wave of six, each of which takes 20 s to be Ready."""
+    start = cluster(
+        node("n0", "8"), *(node(f"n{index}", "8") for index in range(1, 4)),
+        *(pod(f"web{index}-0", "1", node="n0", owner=f"web{index}") for index in range(6)),
+        *(workload(f"web{index}", 1) for index in range(6)),
+    )  # fmt: skip
+    world = World(start, startup_seconds=20.0)
+    seen: list[int] = []
+    evict = world.evict
+
+    def counting(pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        answer = evict(pod, resource_version, dry_run=dry_run)
+        if not dry_run:
+            seen.append(6 - sum(found.is_ready and not found.is_terminating for found in world.read().pods))
+        return answer
+
+    world.evict = counting  # type: ignore[method-assign]
+    plan = plan_of(start, [(f"web{index}-0", f"n{index % 3 + 1}", 1) for index in range(6)])
+    result = executor(world, in_flight=number).carry_out(plan)
+    assert {move.outcome.value for move in result.moves} <= {"Landed", "LandedElsewhere"}, result
+    assert len(seen) == 6
+    return max(seen)
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_so_many_moves_are_under_way_at_once(number: int) -> None:
+    """One counts until its replacement is Ready (``limits.inFlight``); the bound is used."""
+    assert most_under_way(number) == number
+
+
+def test_a_wave_within_the_bound_waits_for_nobody() -> None:
+    """All six leave before the first is Ready again."""
+    assert most_under_way(10) == 6
