@@ -79,6 +79,10 @@ class MoveMethods:
         """Whether all rules of evictions hold for the pod."""
         return self.of(pod).method is MoveMethod.EVICT
 
+    def is_migrated(self, pod: Pod) -> bool:
+        """Whether whoever owns the pod moves it himself, makes the new one, and sees to its data."""
+        return self.of(pod).method is MoveMethod.MIGRATE
+
     def rule_of(self, pod: Pod) -> MoveRule | None:
         """The first rule that names the pod."""
         return next((rule.rule for rule in self._rules if rule.names(pod)), None)

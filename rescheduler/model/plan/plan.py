@@ -188,6 +188,11 @@ class OutcomeKind(StrEnum):
     NOT_ATTEMPTED = "NotAttempted"
     UNKNOWN = "Unknown"
 
+    @property
+    def has_landed(self) -> bool:
+        """Whether the pod came to rest, where it was expected or elsewhere."""
+        return self in (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
+
 
 class MoveOutcome(Move, frozen=True, rename="camel", kw_only=True):
     """A move with what became of it."""
