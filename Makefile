@@ -162,11 +162,11 @@ release: $(DEPLOY_STAMP) ## wheel, sdist and a bill of materials (CycloneDX), in
 	rm -rf $(RELEASE)/installed
 
 lock: ## write the files requirements*.lock anew from pyproject.toml
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --group test --group lint --extra fast pyproject.toml -o requirements.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  -c requirements.lock pyproject.toml -o requirements-run.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --group test --group lint --group deploy --group docs --group release --extra fast --extra otel --extra dask --extra parquet pyproject.toml -o requirements-deploy.lock
 
 clean: ## remove the virtual environment and caches

@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.descheduler_policy.improvement import improvement_table
 from benchmarks.descheduler_policy.judging import NUMBERS, OTHER, judge
+from benchmarks.descheduler_policy.measuring import MeasuredRecorder, metrics_stand_in
 from benchmarks.descheduler_policy.recording import UNPLAYED, Recorder, recorded
 from benchmarks.descheduler_policy.table import agreement_table, told_differences
 from tests.cluster.control_plane import ControlPlane
@@ -24,9 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; the exit code is 1 where a stable case names other pods."""
     options = _parser().parse_args(arguments)
     seeds = range(options.seed, options.seed + options.cases)
+    folder = options.recordings / "measured" if options.measured else options.recordings
     if not options.judge:
-        _record(options.recordings, seeds)
-    cases = [case for seed in seeds if (case := recorded(options.recordings, seed)) is not None]
+        _record(folder, seeds, is_measured=options.measured)
+    cases = [case for seed in seeds if (case := recorded(folder, seed)) is not None]
     verdicts = [judge(case) for case in cases]
     for line in told_differences(verdicts):
         print(line, file=sys.stderr)
@@ -34,13 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(verdict.is_stable and verdict.kind in (NUMBERS, OTHER) for verdict in verdicts))
 
 
-def _record(folder: Path, seeds: range) -> None:
+def _record(folder: Path, seeds: range, *, is_measured: bool) -> None:
     left = [seed for seed in seeds if recorded(folder, seed) is None]
     if not left:
         return
     binary = locate_descheduler()
-    with ControlPlane() as plane:
-        recorder = Recorder(plane, binary, folder)
+    with ControlPlane() as plane, ExitStack() as stack:
+        recorder = (
+            MeasuredRecorder(plane, binary, folder, stack.enter_context(metrics_stand_in(plane)))
+            if is_measured
+            else Recorder(plane, binary, folder)
+        )
         for seed in left:
             try:
                 case = recorder.record(seed)
@@ -57,6 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="of the first case (default: 0)")
     parser.add_argument("--recordings", type=Path, default=Path("results/descheduler"), metavar="DIR")
     parser.add_argument("--judge", action="store_true", help="play nothing: judge what was recorded")
+    parser.add_argument(
+        "--measured", action="store_true", help="LowNodeUtilization by drawn metrics in place of requests"
+    )
     parser.add_argument("--improve", action="store_true", help="plan for the same ends too, and set that beside")
     return parser
 

@@ -16,7 +16,7 @@ import yaml
 from benchmarks.descheduler_policy.recording import RecordedCase
 from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.descheduler.cycle import run_cycle
-from rescheduler.descheduler.foretelling import OwnRules, foretold_plan, limits_of, profiles_of
+from rescheduler.descheduler.foretelling import OwnRules, foretold_plan, limits_of, profiles_of, providers_of
 from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
@@ -83,7 +83,10 @@ def _in_other_orders(cluster: Cluster, written: DeschedulerPolicy) -> Iterator[f
         random.shuffle(nodes)
         random.shuffle(pods)
         shuffled = replace(cluster, nodes=tuple(nodes), pods=tuple(pods))
-        cycle = run_cycle(shuffled, profiles_of(written, shuffled), written.node_selector, limits_of(written))
+        limits = limits_of(written)
+        cycle = run_cycle(
+            shuffled, profiles_of(written, shuffled), written.node_selector, limits, providers_of(written)
+        )
         yield frozenset(chosen.pod.key for chosen in cycle.chosen if chosen.refusal is None)
 
 

@@ -53,9 +53,7 @@ def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
         is_counted = kind == "ResourceQuota" and may_surge(policy)
         return is_counted or policy.disruption.unsettled is Permission.DENY
     if kind == "NodePool":
-        return any(POOL_LABEL in node.labels for node in cluster.nodes) and any(
-            objective.name == "EmptyNodes" for objective in policy.objectives
-        )
+        return policy.has_objective("EmptyNodes") and any(POOL_LABEL in node.labels for node in cluster.nodes)
     if kind == "Namespace":
         asked = policy.scope.namespace_selector
         specs = {id(pod.spec): pod.spec for pod in cluster.pods}.values()

@@ -29,7 +29,7 @@ def karpenter_warnings(cluster: Cluster, policy: Policy, *, is_daemon: bool) -> 
     """What both would do at once, and what would buy machines; ``run`` is told by refusals and reasons instead."""
     if is_daemon or not cluster.node_pools:
         return
-    if any(objective.name == EMPTY_NODES for objective in policy.objectives):
+    if policy.has_objective(EMPTY_NODES):
         left = left_to_karpenter(cluster, policy)
         if left:
             example, reason = next(iter(left.items()))

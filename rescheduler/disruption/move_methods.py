@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 POLICY: Final = "(policy: disruption.moveBy)"
 
 
-class Choice(NamedTuple):
+class MethodChoice(NamedTuple):
     """How a pod is moved; ``objection``: why it is left alone nevertheless, as the rest of a sentence."""
 
     method: MoveMethod
     objection: str | None = None
 
 
-EVICTED: Final = Choice(MoveMethod.EVICT)
+EVICTED: Final = MethodChoice(MoveMethod.EVICT)
 
 
 class _Rule(NamedTuple):
@@ -59,14 +59,14 @@ class MoveMethods:
             )
             for rule in context.policy.disruption.move_by
         ]
-        self._known: dict[str, Choice] = {}
+        self._known: dict[str, MethodChoice] = {}
 
     @property
     def has_rules(self) -> bool:
         """Whether any pod could be moved otherwise than by eviction."""
         return bool(self._rules)
 
-    def of(self, pod: Pod) -> Choice:
+    def of(self, pod: Pod) -> MethodChoice:
         """How the pod is moved."""
         if not self._rules and REQUEST_EVICT_ONLY not in pod.annotations:
             return EVICTED
@@ -78,6 +78,10 @@ class MoveMethods:
     def is_evicted(self, pod: Pod) -> bool:
         """Whether all rules of evictions hold for the pod."""
         return self.of(pod).method is MoveMethod.EVICT
+
+    def is_migrated(self, pod: Pod) -> bool:
+        """Whether whoever owns the pod moves it himself, makes the new one, and sees to its data."""
+        return self.of(pod).method is MoveMethod.MIGRATE
 
     def rule_of(self, pod: Pod) -> MoveRule | None:
         """The first rule that names the pod."""
@@ -92,7 +96,7 @@ class MoveMethods:
         found = ((index, of_kind[kinds.kind_of[index]]) for index in movable)
         return {index: method for index, method in found if method is not MoveMethod.EVICT}
 
-    def _choose(self, pod: Pod) -> Choice:
+    def _choose(self, pod: Pod) -> MethodChoice:
         rule = self.rule_of(pod)
         method = MoveMethod.EVICT if rule is None else rule.method
         if REQUEST_EVICT_ONLY in pod.annotations:
@@ -101,20 +105,20 @@ class MoveMethods:
             return EVICTED
         obstacle = surge_obstacle(pod, self._context)
         if obstacle is None:
-            return Choice(MoveMethod.SURGE)
+            return MethodChoice(MoveMethod.SURGE)
         if rule.otherwise is Otherwise.EVICT:
             return EVICTED
-        return Choice(MoveMethod.SURGE, f"cannot be moved by surge: {obstacle} {POLICY}")
+        return MethodChoice(MoveMethod.SURGE, f"cannot be moved by surge: {obstacle} {POLICY}")
 
 
-def _migration(pod: Pod, rule: MoveRule | None) -> Choice:
+def _migration(pod: Pod, rule: MoveRule | None) -> MethodChoice:
     if rule is None or rule.method is not MoveMethod.MIGRATE:
         told = "no rule says that he is to be asked" if rule is None else f"its rule says {rule.method}"
         text = f"is moved by whoever owns it alone (annotation {REQUEST_EVICT_ONLY}), and {told} {POLICY}"
-        return Choice(MoveMethod.EVICT, text)
+        return MethodChoice(MoveMethod.EVICT, text)
     if EVICTION_IN_PROGRESS in pod.annotations:
-        return Choice(MoveMethod.MIGRATE, "is being moved by whoever owns it already")
-    return Choice(MoveMethod.MIGRATE)
+        return MethodChoice(MoveMethod.MIGRATE, "is being moved by whoever owns it already")
+    return MethodChoice(MoveMethod.MIGRATE)
 
 
 # How many pods may be on their way at once by other methods than eviction.

@@ -62,7 +62,7 @@ def to_data(document: msgspec.Struct | dict[str, Any]) -> dict[str, Any]:
 def _written(document: msgspec.Struct) -> dict[str, Any]:
     """A pod that nobody makes again goes nowhere."""
     data: dict[str, Any] = msgspec.to_builtins(document)
-    for move in data.get("moves", ()):
+    for move in data["moves"] if isinstance(document, Plan | PlanResult) else ():
         if move.get("landing") == Landing.NO_REPLACEMENT:
             move["toNode"] = None
     return data

@@ -51,7 +51,7 @@ def metrics_server(plane: ControlPlane) -> Iterator[None]:
     server = Component("metrics-server", command, folder / "metrics-server.log", ready)
     server.start()
     try:
-        _register(plane, port)
+        register_metrics(plane, port)
         yield
     finally:
         plane.api.delete("apiregistration.k8s.io/v1/apiservices", f"v1beta1.{GROUP}")
@@ -60,7 +60,7 @@ def metrics_server(plane: ControlPlane) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _register(plane: ControlPlane, port: int) -> None:
+def register_metrics(plane: ControlPlane, port: int) -> None:
     """Make the API server pass the group on; only a Service of an external name may lead to loopback."""
     plane.api.create(
         {

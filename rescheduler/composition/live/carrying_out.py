@@ -89,9 +89,7 @@ def apply(
         earlier=earlier_evictions(options, policy, cluster, told.append),
         progress=progress,
     )
-    objection = taints_objection(cluster, policy)
-    if objection is not None and _has_work(proposed, cluster):
-        raise ClusterError(objection)
+    refuse_taints(proposed, cluster, policy)
     if not confirm(proposed, cluster):
         return None
 
@@ -137,6 +135,13 @@ def carried_out(
         )  # fmt: skip
         result = executor(target, clock, ledgers_of(connection, policy, clock, told.append)).carry_out(proposed)
     return with_changes(result, warnings=(*warnings, *dict.fromkeys(told), *result.warnings))
+
+
+def refuse_taints(proposed: Plan, cluster: Cluster, policy: Policy) -> None:
+    """Raise ClusterError, before anybody is asked, where taints would make an autoscaler buy nodes."""
+    objection = taints_objection(cluster, policy)
+    if objection is not None and _has_work(proposed, cluster):
+        raise ClusterError(objection)
 
 
 def _has_work(plan: Plan, cluster: Cluster) -> bool:

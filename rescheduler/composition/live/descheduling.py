@@ -11,7 +11,7 @@ from msgspec import structs
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.foretelling import improve, plan
-from rescheduler.composition.live.carrying_out import carried_out
+from rescheduler.composition.live.carrying_out import carried_out, refuse_taints
 from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions
 from rescheduler.composition.load.measured_use import with_measured_use
@@ -130,9 +130,10 @@ def apply(
     chosen = ChosenVictims(written, policy, selection, schedulers(cluster))
     earlier = earlier_evictions(options, policy, cluster, said.append)
     foretold = plan(cluster, written, policy, selection=selection, schedulers=chosen.schedulers, earlier=earlier)
+    proposed = plan_to_carry_out(foretold)
+    refuse_taints(proposed, cluster, policy)
     if not confirm(foretold, cluster):
         return None
-    proposed = plan_to_carry_out(foretold)
     tell_waiting(foretold, hear_moves, SystemClock())
     return told(foretold, _done(proposed, cluster, options, chosen, timeout_seconds, said, progress, hear_moves))
 
@@ -170,6 +171,7 @@ def apply_improved(
         seed=seed,
         progress=progress,
     )
+    refuse_taints(proposed, cluster, policy)
     if not confirm(proposed, cluster):
         return None
     return _done(proposed, cluster, options, ends, timeout_seconds, said, progress, hear_moves)
@@ -228,4 +230,5 @@ def executor_for(
         rules=book_rules(policy),
         run_id=run_id,
         hear_moves=hear_moves,
+        in_flight=policy.limits.in_flight,
     )

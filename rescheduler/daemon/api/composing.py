@@ -22,10 +22,8 @@ from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.daemon.steering.pausing import Switch
 from rescheduler.model.daemon.rounds import Occasion, RoundReport
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import OutcomeKind, Plan
+from rescheduler.model.plan.plan import Plan
 from rescheduler.model.times import rfc3339
-
-_LANDED = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
 
 
 def told(moment: float) -> str:
@@ -98,7 +96,7 @@ def round_summary(report: RoundReport) -> RoundSummary:
         occasions=[_occasion(one) for one in report.occasions],
         plan_id=report.plan_id,
         planned=0 if report.plan is None else len(report.plan.moves),
-        landed=sum(move.outcome in _LANDED for move in moves),
+        landed=sum(move.outcome.has_landed for move in moves),
         reason=report.reason,
         approved_by=report.approved_by,
         seconds=dict(report.seconds),

@@ -12,7 +12,7 @@ from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.objects.annotations import STOP
 from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.move_change import AT_REST
-from rescheduler.model.plan.plan import OutcomeKind, Plan
+from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.trust import TrustState
 from rescheduler.report.cells import plural
 from rescheduler.report.html.daemon_page import OnCallAnswer
@@ -20,7 +20,6 @@ from rescheduler.report.plan.headline import achievement, is_as_planned
 from rescheduler.report.plan.price import cost_told
 
 FEW = 3
-_LANDED = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
 
 
 def answers(outlook: Outlook, budgets: Sequence[BudgetLeft] | None) -> list[OnCallAnswer]:
@@ -226,8 +225,8 @@ def _promise(outlook: Outlook) -> OnCallAnswer:
     if report is None or report.result is None:
         return OnCallAnswer(name, question, "No plan was carried out", ["since this replica started."])
     result = report.result
-    landed = sum(move.outcome in _LANDED for move in result.moves)
-    placed = sum(place.outcome in _LANDED for place in result.placements)
+    landed = sum(move.outcome.has_landed for move in result.moves)
+    placed = sum(place.outcome.has_landed for place in result.placements)
     told = f"{landed} of {plural(len(result.moves), 'move')} landed, {placed} of {len(result.placements)} places taken"
     when = f"Plan {report.plan_id}, {outlook.at(report.ended_at)}."
     is_kept = is_as_planned(result)

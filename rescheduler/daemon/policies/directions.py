@@ -185,6 +185,7 @@ DIRECTIONS: Final[Mapping[str, Rule]] = {
     "limits.maxEvictions": smaller,
     "limits.maxEvictionsPerNode": smaller,
     "limits.maxEvictionsPerNamespace": smaller,
+    "limits.inFlight": smaller,
     "limits.deadline": anything,
     "limits.margin": larger,
     "disruption.workloads.maxUnavailable": share_or_count,

@@ -88,7 +88,7 @@ def _outcome(move: ForetoldMove, found: MoveOutcome | None) -> ForetoldOutcome:
 
 def is_as_foretold(result: ForetoldResult) -> bool:
     """Whether every move ended as foretold, or elsewhere without harm."""
-    return all(move.outcome in (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE) for move in result.moves)
+    return all(move.outcome.has_landed for move in result.moves)
 
 
 def is_chosen(move: Move) -> bool:

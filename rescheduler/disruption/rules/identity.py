@@ -6,7 +6,6 @@ from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.disruption.pod_kinds import counts_as_ready
 from rescheduler.model.objects.annotations import CONFIG_SOURCE, MANAGED_BY, MIRROR, NAME, OURS, PART_OF
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.policy import Permission
 
 CRITICAL_PRIORITY = 2_000_000_000
@@ -56,17 +55,12 @@ def own_pod(pod: Pod, context: EligibilityContext) -> str | None:
     return "is a pod of the rescheduler itself" if pod.name == own.pod or is_sibling else None
 
 
-def _is_migrated(pod: Pod, context: EligibilityContext) -> bool:
-    """Whether whoever owns the pod moves it himself, and makes the new one."""
-    return context.methods.of(pod).method is MoveMethod.MIGRATE
-
-
 def job(pod: Pod, context: EligibilityContext) -> str | None:
     """An evicted Job pod loses its work and may count as a failure of the Job.
 
     Whatever made it, a pod that is not always started again runs to its end, as those of Jobs do.
     """
-    if _is_migrated(pod, context):
+    if context.methods.is_migrated(pod):
         return None
     for owner in pod.owners:
         if owner.kind == "Job" and owner.group is None:
@@ -108,7 +102,7 @@ REPLACING = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
 def custom_controller(pod: Pod, context: EligibilityContext) -> str | None:
     """Of other controllers only the operator knows whether they replace a pod, and at what price."""
     owner = pod.controller
-    if owner is None or (owner.group is None and owner.kind in REPLACING) or _is_migrated(pod, context):
+    if owner is None or (owner.group is None and owner.kind in REPLACING) or context.methods.is_migrated(pod):
         return None
     group, listed = owner.api_group, context.policy.disruption.owner_kinds
     if any(found.kind == owner.kind and found.group == group for found in listed):
@@ -121,7 +115,7 @@ def custom_controller(pod: Pod, context: EligibilityContext) -> str | None:
 
 def ownerless(pod: Pod, context: EligibilityContext) -> str | None:
     """Without a controller an evicted pod is lost."""
-    if context.policy.disruption.ownerless is Permission.ALLOW or _is_migrated(pod, context):
+    if context.policy.disruption.ownerless is Permission.ALLOW or context.methods.is_migrated(pod):
         return None
     owner = context.cluster.owner_of(pod)
     if owner is None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.model.objects.annotations import SAFE_TO_EVICT
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.policy import Permission
 
 
 def local_storage(pod: Pod, context: EligibilityContext) -> str | None:
     """An emptyDir (in memory too) is lost with the pod; a hostPath stays behind on the node."""
-    if context.policy.disruption.local_storage is Permission.ALLOW or _takes_it_along(pod, context):
+    if context.policy.disruption.local_storage is Permission.ALLOW or context.methods.is_migrated(pod):
         return None
     if pod.annotations.get(SAFE_TO_EVICT) == "true":
         return None
@@ -26,7 +25,7 @@ def local_storage(pod: Pod, context: EligibilityContext) -> str | None:
 
 def persistent_volume(pod: Pod, context: EligibilityContext) -> str | None:
     """A claimed volume must detach and attach again, which can take long and can fail."""
-    if _takes_it_along(pod, context):
+    if context.methods.is_migrated(pod):
         return None
     allowed = context.policy.disruption.persistent_volumes
     for volume in pod.volumes:
@@ -40,8 +39,3 @@ def persistent_volume(pod: Pod, context: EligibilityContext) -> str | None:
                     f"uses the persistent volume claim {volume.claim}{of_class} (policy: disruption.persistentVolumes)"
                 )
     return None
-
-
-def _takes_it_along(pod: Pod, context: EligibilityContext) -> bool:
-    """Whoever migrates a pod sees to its data himself."""
-    return context.methods.of(pod).method is MoveMethod.MIGRATE

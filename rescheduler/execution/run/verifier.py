@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from rescheduler.execution.run.emptied import standing_on
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import OutcomeKind, PlanResult
+from rescheduler.model.plan.plan import PlanResult
 
 MOST_TOLD = 3
-ENDED = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
 
 
 def verify(result: PlanResult, cluster: Cluster, leftovers: Sequence[str]) -> list[str]:
@@ -18,11 +17,11 @@ def verify(result: PlanResult, cluster: Cluster, leftovers: Sequence[str]) -> li
     complaints = []
     for item in result.placements:
         pod = pods.get(item.pod.key)
-        if item.outcome in ENDED and (pod is None or pod.uid != item.pod.uid or pod.node_name != item.landed_on):
+        if item.outcome.has_landed and (pod is None or pod.uid != item.pod.uid or pod.node_name != item.landed_on):
             complaints.append(f"{item.pod.key} was placed on {item.landed_on} but is not there any more")
     for move in result.moves:
         pod = pods.get(move.pod.key)
-        if move.outcome in ENDED and pod is not None and pod.uid == move.pod.uid and not pod.is_terminating:
+        if move.outcome.has_landed and pod is not None and pod.uid == move.pod.uid and not pod.is_terminating:
             complaints.append(f"{move.pod.key} was moved but still stands on {pod.node_name}")
     return complaints + [f"placeholder {name} still stands" for name in leftovers]
 

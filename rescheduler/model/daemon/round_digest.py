@@ -22,8 +22,6 @@ from rescheduler.model.plan.plan import (
 
 MOST_RULES: Final = 12
 LONGEST_REASON: Final = 500
-_LANDED: Final = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
-_SENT: Final = (*_LANDED, OutcomeKind.UNKNOWN)
 
 
 class RoundDigest(NamedTuple):
@@ -71,10 +69,10 @@ def digest_of(report: RoundReport) -> RoundDigest:
         plan_id=report.plan_id,
         helped=helped,
         wanted=wanted,
-        placed=sum(place.outcome in _LANDED for place in (() if result is None else result.placements)),
+        placed=sum(place.outcome.has_landed for place in (() if result is None else result.placements)),
         planned=0 if plan is None else len(plan.moves),
-        evicted=sum(move.outcome in _SENT for move in moves),
-        landed=sum(move.outcome in _LANDED for move in moves),
+        evicted=sum(move.outcome.has_landed or move.outcome is OutcomeKind.UNKNOWN for move in moves),
+        landed=sum(move.outcome.has_landed for move in moves),
         emptied=len(_emptied(plan if result is None else result)),
         refused=tuple(refused.most_common(MOST_RULES)),
         refused_in_all=refused.total(),
@@ -107,7 +105,7 @@ def _emptied(plan: Plan | PlanResult | None) -> set[str]:
 
 
 def _is_short(move: Move) -> bool:
-    return isinstance(move, MoveOutcome) and move.outcome not in _LANDED
+    return isinstance(move, MoveOutcome) and not move.outcome.has_landed
 
 
 def _goals(items: Sequence[Move | PlannedPlacement]) -> set[str]:

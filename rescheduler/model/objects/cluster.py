@@ -37,7 +37,7 @@ from rescheduler.model.objects.workload import (
 )
 
 HELD_OWNERS: Final = frozenset({"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"})
-"""Kubernetes' own kinds of owners that a snapshot holds all objects of, unless they are among ``absent_kinds``."""
+"""Kubernetes' own kinds of owners that a live snapshot holds all objects of, unless they are among ``absent_kinds``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,7 @@ class Cluster:
     ``config_maps``: ``data`` of those that were asked for, by ``NAMESPACE/NAME``. ``pod_details``: by the same, where
     they were asked for. ``set_aside``: objects of which something cannot be counted; pods among them that have no node
     are not among ``pods``. ``absent_kinds``: of these nobody has read any, nor found that there are none.
+    ``is_recording``: somebody chose what is in it, so that an owner which is not there may exist all the same.
     ``measured``: use of one moment, where it was asked for. ``network_policies``: None where they were not read.
     """
 
@@ -78,6 +79,7 @@ class Cluster:
     pod_details: Mapping[str, PodDetail] = field(default_factory=dict)
     set_aside: tuple[SetAside, ...] = ()
     absent_kinds: frozenset[str] = frozenset()
+    is_recording: bool = False
     measured: MeasuredUse = NOTHING_MEASURED
 
     @cached_property
@@ -221,7 +223,7 @@ class Cluster:
 
     def would_hold(self, kind: str, group: str | None) -> bool:
         """Whether an owner of this kind would be among ``workloads`` if it were there; ``group``: as in references."""
-        return group is None and kind in HELD_OWNERS and kind not in self.absent_kinds
+        return not self.is_recording and group is None and kind in HELD_OWNERS and kind not in self.absent_kinds
 
     def _owner_problem(self, pod: Pod) -> str | None:
         reference = pod.controller

@@ -189,6 +189,11 @@ class OutcomeKind(StrEnum):
     UNKNOWN = "Unknown"
     UNDONE = "Undone"
 
+    @property
+    def has_landed(self) -> bool:
+        """Whether the pod came to rest, where it was expected or elsewhere."""
+        return self in (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
+
 
 class MoveOutcome(Move, frozen=True, rename="camel", kw_only=True):
     """A move with what became of it."""

@@ -14,7 +14,6 @@ from rescheduler.extension_points import Rejection, SchedulerPrediction
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
-from rescheduler.model.columns.spread import SpreadDomains, spread_domains
 from rescheduler.planning.problem.pod_relations import PodRelations
 
 REASON = "its own old pod, which stays until the new one is Ready, stands in the way"
@@ -29,7 +28,6 @@ class OldCopies:
         self._relations = relations
         self._start = start
         self._staying = frozenset(staying)
-        self._spreads: dict[tuple[int, int], tuple[SpreadDomains, ...]] = {}
 
     def __contains__(self, pod: int) -> bool:
         """Whether the pod stays until its replacement is Ready."""
@@ -80,7 +78,7 @@ class OldCopies:
     def _uneven(self, pod: int, old: int, placement: Placement) -> BoolArray:
         """Domains that would hold too many once both copies count."""
         refused = np.zeros(self._columns.node_count, dtype=np.bool_)
-        for domains in self._spreads_of(pod):
+        for domains in self._relations.spreads(pod):
             rule = domains.rule
             counts = domains.counts(placement, without=pod)
             if domains.counted[old] and pod in rule.pods:
@@ -90,13 +88,6 @@ class OldCopies:
             refused |= ~here
             refused[here] |= too_many[domains.codes[here]]
         return refused
-
-    def _spreads_of(self, pod: int) -> tuple[SpreadDomains, ...]:
-        key = int(self._columns.shape_of[pod]), int(self._columns.label_set_of[pod])
-        found = self._spreads.get(key)
-        if found is None:
-            found = self._spreads[key] = spread_domains(self._columns, self._relations.spread_rules(pod))
-        return found
 
 
 class BesideOldCopies:

@@ -41,6 +41,7 @@ class PodRelations:
         self._conflicts: dict[tuple[int, int], tuple[Conflict, ...]] = {}
         self._watched: dict[tuple[int, int], IntArray] = {}
         self._is_entangled: dict[tuple[int, int], bool] = {}
+        self._spreads: dict[tuple[int, int], tuple[SpreadDomains, ...]] = {}
 
     def is_entangled(self, pod: int) -> bool:
         """Whether places of other pods, room apart, bear on where this pod may arrive."""
@@ -87,6 +88,14 @@ class PodRelations:
     def spread_rules(self, pod: int) -> tuple[SpreadRule, ...]:
         """The pod's binding spread constraints."""
         return self._columns.facts(SpreadRules).own(pod, DO_NOT_SCHEDULE)
+
+    def spreads(self, pod: int) -> tuple[SpreadDomains, ...]:
+        """The same rules over the domains in which they count; pods alike have one answer."""
+        key = self._key(pod)
+        found = self._spreads.get(key)
+        if found is None:
+            found = self._spreads[key] = spread_domains(self._columns, self.spread_rules(pod))
+        return found
 
     def watched(self, pod: int) -> IntArray:
         """Pods (ascending indices, perhaps the pod itself) whose place can change where this pod may arrive."""
@@ -138,7 +147,6 @@ class Meetings:
         self._columns = columns
         self._entanglement = entanglement
         self._old_copies = old_copies
-        self._spreads: dict[tuple[int, int], tuple[SpreadDomains, ...]] = {}
 
     def knows(self, pod: int) -> bool:
         """Whether the verdict can be given here: not for pods with volumes, or that others must attract."""
@@ -150,7 +158,7 @@ class Meetings:
         if refused is not None and refused[node]:
             return False
         return self._keeps_apart(pod, node, placement) and all(
-            self._is_even(spread, pod, node, placement) for spread in self._spreads_of(pod)
+            self._is_even(spread, pod, node, placement) for spread in self._entanglement.spreads(pod)
         )
 
     def _keeps_apart(self, pod: int, node: int, placement: Placement) -> bool:
@@ -171,10 +179,3 @@ class Meetings:
             return False
         counts = domains.counts(placement, without=pod)
         return bool(counts[domain] + rule.own_weight - domains.least(counts) <= rule.max_skew)
-
-    def _spreads_of(self, pod: int) -> tuple[SpreadDomains, ...]:
-        key = int(self._columns.shape_of[pod]), int(self._columns.label_set_of[pod])
-        found = self._spreads.get(key)
-        if found is None:
-            found = self._spreads[key] = spread_domains(self._columns, self._entanglement.spread_rules(pod))
-        return found

@@ -293,6 +293,10 @@ class Policy(PolicyModel):
     prices: PricesPolicy = PricesPolicy()
     """What nodes cost; docs/prices.md."""
 
+    def has_objective(self, name: str) -> bool:
+        """Whether it is planned for an objective of this name."""
+        return any(objective.name == name for objective in self.objectives)
+
     @model_validator(mode="after")
     def _may_write_what_it_asks_for(self) -> Policy:
         if self.guidance is Guidance.PREDICT:

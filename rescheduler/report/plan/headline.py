@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from rescheduler.model.plan.plan import ObjectiveResult, OutcomeKind, Plan, PlanResult, Status, Upstream
+from rescheduler.model.plan.plan import ObjectiveResult, Plan, PlanResult, Status, Upstream
 from rescheduler.report.cells import number, percent, plural
 
 # What each objective has reached, in words.
@@ -93,8 +93,6 @@ _REPEATED_PROOF = re.compile(
 
 # Whether a plan that was carried out ended well.
 
-_HARMLESS = (OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE)
-
 
 def is_as_planned(result: PlanResult) -> bool:
     """True if every move and every placement ended as planned, or elsewhere without harm.
@@ -105,7 +103,7 @@ def is_as_planned(result: PlanResult) -> bool:
     empty = _to_be_empty(result)
     ends = [(move.outcome, move.landed_on) for move in result.moves]
     ends += [(place.outcome, place.landed_on) for place in result.placements]
-    return all(outcome in _HARMLESS and landed_on not in empty for outcome, landed_on in ends)
+    return all(outcome.has_landed and landed_on not in empty for outcome, landed_on in ends)
 
 
 def _to_be_empty(result: PlanResult) -> set[str]:

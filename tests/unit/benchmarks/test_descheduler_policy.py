@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.descheduler_policy.drawing import PLUGINS, draw
 from benchmarks.descheduler_policy.improvement import improvement_table
 from benchmarks.descheduler_policy.judging import LIKE, ORDER, OTHER, SAME, judge
+from benchmarks.descheduler_policy.measuring import SOURCE, DrawnUse, measured_case
 from benchmarks.descheduler_policy.recording import RecordedCase, keep, recorded
 from benchmarks.descheduler_policy.table import agreement_table, told_differences
 from rescheduler.descheduler.policy_file import read_descheduler_policy
@@ -80,3 +81,31 @@ def test_recordings_are_kept_and_found_again(tmp_path: Path) -> None:
     keep(tmp_path, case(["web-0"]))
     assert recorded(tmp_path, 1) == case(["web-0"])
     assert recorded(tmp_path, 2) is None
+
+
+def test_measured_use_is_drawn_served_and_judged_alike() -> None:
+    """What the stand-in answers is what a recording holds, and by it the plugin chooses."""
+    drawn, use = measured_case(3)
+    assert (drawn, use) == measured_case(3)
+    assert drawn.policy["metricsProviders"] == [{"source": "KubernetesMetrics"}]
+    assert set(use.nodes) == {node["metadata"]["name"] for node in drawn.nodes}
+    path = "/apis/metrics.k8s.io/v1beta1"
+    assert use.document(path) is not None
+    node = use.document(f"{path}/nodes/n0")
+    assert node is not None
+    assert node["usage"]["cpu"] == f"{use.nodes['n0'][0]}m"
+    (space, name), _ = next(iter(use.pods.items()))
+    assert use.document(f"{path}/namespaces/{space}/pods/{name}-1") == use.of_pod(space, f"{name}-1")
+    assert use.document(f"{path}/namespaces/{space}/pods/none-1") is None
+    args = {"thresholds": {"cpu": 30}, "targetThresholds": {"cpu": 50}, "metricsUtilization": {"source": SOURCE}}
+    profile = {
+        "name": "p",
+        "pluginConfig": [{"name": "LowNodeUtilization", "args": args}],
+        "plugins": {"balance": {"enabled": ["LowNodeUtilization"]}},
+    }
+    found = case(["web-0"])
+    provided = {"metricsProviders": [{"source": SOURCE}], "profiles": [profile], "maxNoOfPodsToEvictTotal": 1}
+    samples = [DrawnUse({"a": (3500, 1), "b": (10, 1), "c": (10, 1)}).of_node(item) for item in "abc"]
+    samples.append(DrawnUse(pods={("default", "web"): (900, 1)}).of_pod("default", "web-0"))
+    cluster = {"kind": "List", "items": [*found.cluster["items"], *samples]}
+    assert judge(found._replace(policy={**found.policy, **provided}, cluster=cluster)).kind == SAME

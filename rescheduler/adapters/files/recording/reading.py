@@ -150,6 +150,7 @@ class _Recording:
             cluster,
             config_maps=self._config_maps,
             absent_kinds=absent,
+            is_recording=True,
             measured=measured,
             network_policies=policies,
         )

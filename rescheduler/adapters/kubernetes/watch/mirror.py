@@ -53,6 +53,7 @@ class Mirror(ClusterReader):
         self._stirred = stirred
         self._changed = Condition()
         self._generation = 0
+        self._never_there: set[str] = set()
         self._server_clock = ServerClock(clock)
         shared = SharedMetadata()
         self.stores = {
@@ -167,12 +168,15 @@ class Mirror(ClusterReader):
         )
 
     def _lacking(self) -> dict[str, str]:
-        """What has never been read, or not since it was taken away from us, with the reason."""
-        found = {
-            kind: _why(reflector.problem)
-            for kind, reflector in self.reflectors.items()
-            if not reflector.has_synced and not _is_dispensed(kind, reflector.problem)
-        }
+        """What has never been read, or not since it was taken away from us, with the reason.
+
+        A kind that few servers have, and this one had not, is not missed while the server cannot be reached.
+        """
+        missing = {kind: found.problem for kind, found in self.reflectors.items() if not found.has_synced}
+        dispensed = {kind for kind, problem in missing.items() if _is_dispensed(kind, problem)}
+        self._never_there |= dispensed & SELDOM_SERVED
+        dispensed |= self._never_there
+        found = {kind: _why(problem) for kind, problem in missing.items() if kind not in dispensed}
         if not self.polling.has_read:
             found[_POLLED] = _why(self.polling.problem)
         return found

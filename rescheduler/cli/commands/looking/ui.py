@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -56,6 +54,7 @@ def ui(
 
     Prints an address that is good for one tab. The token stays here: it lasts ten minutes, and is renewed by kubectl.
     """
+    from rescheduler.cli.commands.looking.watcher import until_signalled
     from rescheduler.daemon.page.local_proxy import LocalProxy
     from rescheduler.daemon.serving.listening import ApplicationServer, Door
 
@@ -69,7 +68,7 @@ def ui(
         stack.callback(listener.stop)
         proxy.serve_as(urlsplit(listener.url).port or 0)
         listener.start()
-        with _until_terminated() as stop:
+        with until_signalled(signal.SIGTERM, signal.SIGINT) as stop:
             say(f"open this in one tab; {_told(names)}; Ctrl-C ends it")
             write(f"{listener.url}/#{proxy.secret}\n")
             stop.wait()
@@ -126,17 +125,3 @@ def _address(server: str) -> str:
     if place.scheme == "http" and not is_loopback(host):
         raise UsageError("--server: a token would travel in clear text; wanted https://, or an address of this machine")
     return server
-
-
-@contextmanager
-def _until_terminated() -> Iterator[threading.Event]:
-    """An event that SIGTERM and Ctrl-C set."""
-    stop = threading.Event()
-    before: dict[int, Callable[..., Any] | int | None] = {
-        number: signal.signal(number, lambda _number, _frame: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)
-    }
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,7 +47,7 @@ def watcher(
     found, files = load_policy(policy or []), policy or []
     _refuse_impossible(address)
     where = cluster_options_from(options)
-    with named(files), _listening(found, where, address) as (watch, listener), _until_terminated() as stop:
+    with named(files), _listening(found, where, address) as (watch, listener), until_signalled(signal.SIGTERM) as stop:
         say(f"listening on {listener.url}; {_plan(found)}")
         while not stop.wait(_LOOK_SECONDS):
             if not (listener.is_running and watch.is_running):
@@ -99,14 +99,15 @@ def _listening(policy: Policy, where: Any, address: str | None) -> Iterator[tupl
 
 
 @contextmanager
-def _until_terminated() -> Iterator[threading.Event]:
-    """An event that SIGTERM sets, as a cluster stops what runs in it; Ctrl-C interrupts as everywhere."""
+def until_signalled(*numbers: signal.Signals) -> Iterator[threading.Event]:
+    """An event that these signals set; all others do as ever."""
     stop = threading.Event()
-    before: Callable[..., Any] | int | None = signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
+    before = {number: signal.signal(number, lambda _number, _frame: stop.set()) for number in numbers}
     try:
         yield stop
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _plan(policy: Policy) -> str:

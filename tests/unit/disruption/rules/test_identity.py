@@ -152,6 +152,7 @@ def test_an_owner_that_is_not_there_replaces_nothing(kind: str) -> None:
     assert found.rule == "OwnerUnknown"
     assert f"names {kind} train as its owner, which is not there" in found.message
     assert rule_against(subject, pods=others, absent_kinds=frozenset({"Deployment"})) == "OwnerUnknown"
+    assert rule_against(subject, pods=others, absent_kinds=frozenset(), is_recording=True) is None
 
 
 def test_a_replica_set_whose_deployment_is_not_there_replaces_nothing() -> None:

@@ -87,7 +87,7 @@ def test_each_rule_is_told_in_a_sentence() -> None:
     """By its number, whom it is about, and what happens otherwise."""
     assert sentences("[]") == []
     selector = "{matchLabels: {tier: web}}"
-    surge, migrate = sentences(
+    surge, migrate, undone = sentences(
         f"[{{namespaces: [shop], labelSelector: {selector}, method: Surge}}, {{method: Migrate}}]"
     )
     assert surge == (
@@ -95,6 +95,8 @@ def test_each_rule_is_told_in_a_sentence() -> None:
         "which may take 5m; where that is not possible, it is left alone"
     )
     assert migrate == "rule 2 of moveBy: all pods that their owner moves himself are moved by him, which may take 10m"
+    assert undone == "moves by surge and migration are planned, and not carried out yet: apply and run refuse them"
+    assert len(sentences("[{method: Evict}]")) == 1
 
 
 def test_a_rule_that_is_never_asked_is_told() -> None:

@@ -134,7 +134,7 @@ def recorded(
 def fields(cluster: Cluster) -> dict[str, Any]:
     """All of a cluster but where it is from."""
     found = {field.name: getattr(cluster, field.name) for field in dataclasses.fields(cluster)}
-    del found["source"]
+    del found["source"], found["is_recording"]
     return found
 
 

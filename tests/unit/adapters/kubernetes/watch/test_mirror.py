@@ -96,6 +96,22 @@ def test_kinds_that_may_be_missing_are() -> None:
     assert scene.mirror.age_seconds() == 0.0
 
 
+def test_a_kind_that_few_servers_have_is_not_missed_while_the_server_is_away() -> None:
+    """NodePools that were not served are none; where nobody has answered yet they are waited for like any kind."""
+    scene = Scene()
+    scene.refuse("NodePool", NotServedError("no such thing"))
+    scene.turn()
+    assert scene.mirror.snapshot().node_pools == ()
+    scene.refuse("NodePool", ClusterError("down"))
+    scene.turn()
+    assert scene.mirror.snapshot().node_pools == ()
+    fresh = Scene()
+    fresh.refuse("NodePool", ClusterError("down"))
+    fresh.turn()
+    with pytest.raises(ClusterError, match="NodePool: down"):
+        fresh.mirror.snapshot()
+
+
 @pytest.mark.parametrize(
     ("kind", "error"),
     [("Pod", NotServedError("where are we?")), ("Pod", ForbiddenError("no")), ("Service", ForbiddenError("no"))],
