@@ -96,13 +96,6 @@ class Settler:
         for item in departures.all:
             self.tell(item)
 
-    def wait_below(self, number: int) -> None:
-        """Wait until fewer than so many moves of the wave are under way. Raises PlanStoppedError."""
-        for _ in self._waiter.polls():
-            if sum(not item.is_ready for item in self._departures.all) < number:
-                return
-            self._look()
-
     def wait_ready(self, departures: Departures) -> None:
         """Wait until all new pods are ready; the next wave counts on them. Raises PlanStoppedError."""
         unready = [item for item in departures.all if not item.is_ready]

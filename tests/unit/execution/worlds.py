@@ -140,7 +140,6 @@ def executor(
     timeout: float = 600.0,
     in_flight: int = 10,
     deadline: float = 60.0,
-    in_flight: int = 10,
 ) -> Executor:
     """An executor on a simulated cluster."""
     return Executor(
@@ -152,7 +151,6 @@ def executor(
         timeout_seconds=timeout,
         in_flight=in_flight,
         proof=proof,
-        in_flight=in_flight,
     )
 
 
