@@ -28,7 +28,7 @@ def test_a_pending_pod_gets_its_room(cluster: Cluster, tool: Tool) -> None:
         fragmented(cluster)
         ended = process.wait_for("round ended", outcome="done")
         assert ended["triggers"] == ["PendingPods"]
-        assert (ended["planned"], ended["outcomes"]) == (2, {"Landed": 2})
+        assert (ended["planned"], ended["outcomes"]) == (2, {"Landed": 2}), process.told()
         assert len(process.events("eviction announced")) == len(process.events("eviction sent")) == 2
         cluster.wait_pods_running(13)
         assert process.stop() == 0
