@@ -86,8 +86,12 @@ def decide_eligibility(
     left: Mapping[str, str] = NOTHING_LEFT,
     granted: frozenset[str] | None = None,
     own_run: str = "",
+    only: frozenset[str] | None = None,
 ) -> Eligibility:
     """Ask every rule of every pod; O(pods), rules about templates and nodes once for each distinct one.
+
+    ``only``: these pods alone, by key, are asked about; what is said of them is what would be said among all, and
+    groups name nobody else. None: all.
 
     ``schedulers``: names of those that can be predicted. ``remembered_replicas``: desired replicas by uid of owners
     that are known by their pods alone, as counted before the first eviction. ``ledger``: earlier evictions, which
@@ -98,15 +102,17 @@ def decide_eligibility(
     replicas = replicas_with_debts(remembered_replicas, ledger)
     more = (is_daemon, stop, wanted, sent, left, granted, own_run)
     context = EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more)
-    movable, refusals = _divide(context, MOVING, [i for i, pod in enumerate(cluster.pods) if not _waits(pod)])
-    helpable, not_helpable = _divide(context, HELPING, [i for i, pod in enumerate(cluster.pods) if _waits(pod)])
+    pods, is_few = cluster.pods, only is not None
+    asked = range(len(pods)) if only is None else sorted(cluster.indices_of(only).values())
+    movable, refusals = _divide(context, MOVING, [i for i in asked if not _waits(pods[i])], is_few=is_few)
+    helpable, not_helpable = _divide(context, HELPING, [i for i in asked if _waits(pods[i])], is_few=is_few)
     methods = context.methods.among(movable)
     return Eligibility(
         movable=tuple(movable),
         refusals=refusals,
         helpable=tuple(helpable),
         not_helpable=not_helpable,
-        groups=tuple(_groups(context, movable, methods)),
+        groups=tuple(_groups(context, movable, methods, is_few=is_few)),
         limits=_move_limits(policy.limits),
         may_evict_first=policy.guidance is Guidance.GUIDE,
         owing=_owing(context, movable),
@@ -145,14 +151,17 @@ def _waits(pod: Pod) -> bool:
 
 
 def _divide(
-    context: EligibilityContext, stages: Sequence[Stage], candidates: Sequence[int]
+    context: EligibilityContext, stages: Sequence[Stage], candidates: Sequence[int], *, is_few: bool
 ) -> tuple[list[int], dict[int, Refusal]]:
-    """Indices without any objection, and the first objection to each of the others."""
+    """Indices without any objection, and the first objection to each of the others.
+
+    ``is_few``: finding out which pods are alike would take longer than to ask about each.
+    """
     accepted: list[int] = []
     refused: dict[int, Refusal] = {}
     pods = context.cluster.pods
     asked = [stage for stage in stages if stage.per != "debt" or context.debt_of]
-    answered = [(stage.rules, _alike(stage, context), _Answers()) for stage in asked]
+    answered = [(stage.rules, None if is_few else _alike(stage, context), _Answers()) for stage in asked]
     for index in candidates:
         pod = pods[index]
         for rules, alike, answers in answered:
@@ -193,19 +202,21 @@ def _first_objection(rules: Sequence[Rule], pod: Pod, context: EligibilityContex
 
 
 def _groups(
-    context: EligibilityContext, movable: Sequence[int], methods: Mapping[int, MoveMethod]
+    context: EligibilityContext, movable: Sequence[int], methods: Mapping[int, MoveMethod], *, is_few: bool
 ) -> Iterator[DisruptionGroup]:
-    yield from _kubernetes_groups(context, [index for index in movable if index not in methods])
+    kind_of = range(len(context.cluster.pods)) if is_few else context.kinds.kind_of
+    yield from _kubernetes_groups(context, [index for index in movable if index not in methods], kind_of)
     yield from method_groups(context, methods)
     yield from context.policy_budgets.groups(movable)
     yield from careful_groups(context, movable)
 
 
-def _kubernetes_groups(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+def _kubernetes_groups(
+    context: EligibilityContext, movable: Sequence[int], kind_of: Sequence[int]
+) -> Iterator[DisruptionGroup]:
     """One group a budget and one a workload, of the movable pods that are ready now."""
     members: dict[tuple[str, str, int], list[int]] = {}
     of_kind: dict[int, list[list[int]]] = {}
-    kind_of = context.kinds.kind_of
     for index in movable:
         kind = kind_of[index]
         if kind not in of_kind:

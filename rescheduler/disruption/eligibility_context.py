@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -69,34 +69,30 @@ REVISION_LABEL: Final = "controller-revision-hash"
 class Revisions:
     """Looked up by uid of the workload at the top of a pod's owners."""
 
-    def __init__(self, cluster: Cluster, kinds: PodKinds) -> None:
-        """Count the pods of every workload once, kind by kind."""
-        self._alive: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
-        self._troubles: defaultdict[tuple[str, tuple[str, str]], list[Pod]] = defaultdict(list)
-        self._leaving: Counter[str] = Counter()
-        for pod, number in zip(kinds.examples, kinds.sizes, strict=True):
-            workload = cluster.workload_of(pod)
-            if workload is None or pod.is_finished:
-                continue
-            if pod.is_terminating:
-                self._leaving[workload.uid] += number
-                continue
-            self._alive[workload.uid].add(revision_of(pod))
-            if pod.trouble:
-                self._troubles[workload.uid, revision_of(pod)].append(pod)
+    def __init__(self, cluster: Cluster) -> None:
+        """The pods of each workload that is asked for are looked at once."""
+        self._cluster = cluster
+        self._pods: dict[str, list[Pod]] = {}
 
     def alive(self, workload: str) -> int:
         """Revisions that have pods which are not on their way out."""
-        return len(self._alive[workload])
+        return len({revision_of(pod) for pod in self._of(workload) if not pod.is_terminating})
 
     def leaving(self, workload: str) -> int:
         """Pods on their way out."""
-        return self._leaving[workload]
+        return sum(pod.is_terminating for pod in self._of(workload))
 
     def troubled(self, workload: str, pod: Pod) -> Pod | None:
         """A pod of the same revision that cannot run, if there is one."""
-        found = self._troubles.get((workload, revision_of(pod)), ())
-        return min(found, key=lambda other: other.name) if found else None
+        revision = revision_of(pod)
+        found = [other for other in self._of(workload) if other.trouble and not other.is_terminating]
+        return min((o for o in found if revision_of(o) == revision), key=lambda other: other.name, default=None)
+
+    def _of(self, workload: str) -> list[Pod]:
+        found = self._pods.get(workload)
+        if found is None:
+            found = self._pods[workload] = list(self._cluster.pods_of(workload))
+        return found
 
 
 def revision_of(pod: Pod) -> tuple[str, str]:
@@ -148,20 +144,21 @@ class EligibilityContext:
     @cached_property
     def budgets(self) -> PodDisruptionBudgets:
         """PodDisruptionBudgets by pod."""
-        return PodDisruptionBudgets(self.cluster, self.kinds)
+        return PodDisruptionBudgets(self.cluster)
 
     @cached_property
     def workloads(self) -> WorkloadBudgets:
         """Workloads by pod."""
         limit = self.policy.disruption.workloads.max_unavailable
-        return WorkloadBudgets(self.cluster, self.kinds, limit, self.remembered_replicas)
+        return WorkloadBudgets(self.cluster, limit, self.remembered_replicas)
 
     @cached_property
     def policy_budgets(self) -> PolicyBudgets:
         """The policy's budgets, and the rates that bind, with every earlier eviction."""
         budgets = budgets_in_force(self.policy, is_daemon=self.is_daemon)
         is_missed = self.methods.is_evicted if self.methods.has_rules else None
-        return PolicyBudgets(self.cluster, self.kinds, budgets, self.workloads, self.ledger, is_missed)
+        kinds = self.kinds if budgets else PodKinds(())
+        return PolicyBudgets(self.cluster, kinds, budgets, self.workloads, self.ledger, is_missed)
 
     @cached_property
     def methods(self) -> MoveMethods:
@@ -181,7 +178,7 @@ class EligibilityContext:
     @cached_property
     def revisions(self) -> Revisions:
         """How far each workload is between two revisions, and what troubles its pods."""
-        return Revisions(self.cluster, self.kinds)
+        return Revisions(self.cluster)
 
     @cached_property
     def quotas(self) -> Quotas:

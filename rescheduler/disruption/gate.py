@@ -68,7 +68,7 @@ class Spent:
     ) -> None:
         self.permits = 0
         self.origins = dict(sent)
-        self.index_of = _indices(moves, cluster)
+        self.index_of = cluster.indices_of([move.pod.key for move in moves])
         self.movable = frozenset(self.index_of.values()).intersection(eligibility.movable)
         self._namespaces = Counter(sent_namespaces)
         self._limits = eligibility.limits
@@ -120,13 +120,6 @@ def _allowed(group: DisruptionGroup) -> int:
     """In one wave, and of what a window leaves: evictions that were sent are in the window already."""
     in_plan = group.allowed_in_plan
     return group.allowed_per_wave if in_plan is None else min(group.allowed_per_wave, in_plan)
-
-
-def _indices(moves: Sequence[Move], cluster: Cluster) -> dict[str, int]:
-    """Index of each pod that is to move and is there, by key."""
-    names = {move.pod.name for move in moves}
-    wanted = {move.pod.key for move in moves}
-    return {pod.key: index for index, pod in enumerate(cluster.pods) if pod.name in names and pod.key in wanted}
 
 
 class Caution(NamedTuple):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
 import msgspec
 
 from rescheduler.model.daemon.ledger import Ledger
-from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.cluster import Cluster, names_as_controller
 
 
 def with_debts(cluster: Cluster, sent: frozenset[str]) -> Cluster:
@@ -45,12 +44,9 @@ def replicas_with_debts(remembered: Mapping[str, int], ledger: Ledger) -> Mappin
 
 def most_replicas(before: Mapping[str, int], cluster: Cluster) -> dict[str, int]:
     """The larger of what is remembered and what is there, of every owner that the snapshot does not hold."""
-    known = {workload.uid for workload in cluster.workloads}
-    now = Counter(
-        owner.uid
-        for pod in cluster.pods
-        if not pod.is_finished and not pod.is_terminating
-        for owner in pod.owners
-        if owner.is_controller and owner.uid not in known
-    )
-    return {uid: max(before.get(uid, 0), now[uid]) for uid in {*before, *now}}
+    now = {
+        uid: sum(not pod.is_terminating and names_as_controller(pod, uid) for pod in pods)
+        for uid, pods in cluster.pods_by_owner_uid.items()
+        if not cluster.is_known(uid)
+    }
+    return {uid: max(before.get(uid, 0), now.get(uid, 0)) for uid in {*before, *now}}

@@ -119,7 +119,7 @@ class PolicyGate(Gate):
             moves,
             GateContext(
                 cluster=cluster,
-                eligibility=self._eligibility(with_debts(cluster, gone), sent, ledger, is_lenient=is_lenient),
+                eligibility=self._eligibility(moves, with_debts(cluster, gone), sent, ledger, is_lenient=is_lenient),
                 may_execute=self._may_execute,
                 sent={reference.uid: self._origins.get(reference.uid, "") for reference in sent},
                 sent_namespaces=Counter(reference.namespace for reference in sent),
@@ -172,7 +172,13 @@ class PolicyGate(Gate):
                 self._workload_of[move.pod.uid] = workload.uid
 
     def _eligibility(
-        self, cluster: Cluster, sent: Sequence[PodReference], ledger: Ledger, *, is_lenient: bool
+        self,
+        moves: Sequence[Move],
+        cluster: Cluster,
+        sent: Sequence[PodReference],
+        ledger: Ledger,
+        *,
+        is_lenient: bool,
     ) -> Eligibility:
         return decide_eligibility(
             cluster,
@@ -186,6 +192,7 @@ class PolicyGate(Gate):
             sent=Counter(self._workload_of.get(reference.uid, "") for reference in sent),
             granted=self._granted,
             own_run=self._surges_of or "",
+            only=frozenset(move.pod.key for move in moves),
         )
 
     def _caution(self, cluster: Cluster, moves: Sequence[Move], ledger: Ledger) -> Caution:

@@ -57,8 +57,8 @@ def test_a_refusal_is_told_as_forbidden(thief: Api, loot: Loot) -> None:
 
 def test_without_the_guards_the_same_would_be_let_through(cluster: Cluster, thief: Api, loot: Loot) -> None:
     """So it is the guards that refuse, and each attempt is one that would have worked."""
-    for name in ("pod-guard", "job-guard", "room-guard", "record-guard", "node-guard", "eviction-guard"):
-        cluster.api.delete("validatingadmissionpolicybindings", f"rescheduler-{name}")
+    for name in ("pod", "job", "room", "record", "node", "eviction", "surge"):
+        cluster.api.delete("validatingadmissionpolicybindings", f"rescheduler-{name}-guard")
     guarded = [(name, attempt) for name, attempt in attempts(loot) if attempt.refused_by == GUARD]
 
     def held() -> dict[str, str]:

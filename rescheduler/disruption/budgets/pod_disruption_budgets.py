@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rescheduler.disruption.pod_kinds import PodKinds, counts_as_ready
+from rescheduler.disruption.pod_kinds import counts_as_ready
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -42,25 +42,35 @@ class PodBudgetStatus(NamedTuple):
 
 
 class PodDisruptionBudgets:
-    """The budgets that cover a pod, matched once for each kind of pod."""
+    """The budgets that cover a pod; those of a namespace are recounted when one of its pods is asked about."""
 
-    def __init__(self, cluster: Cluster, kinds: PodKinds) -> None:
-        """Match and recount."""
-        self._indices = {
-            namespace: _SelectorIndex(budgets) for namespace, budgets in cluster.budgets_by_namespace.items()
-        }
+    def __init__(self, cluster: Cluster) -> None:
+        """Nothing is counted yet."""
+        self._cluster = cluster
+        self._indices: dict[str, _SelectorIndex] = {}
+        self._statuses: dict[str, PodBudgetStatus] = {}
+
+    def _recount(self, namespace: str) -> _SelectorIndex:
+        """Match and recount the budgets of one namespace."""
+        cluster = self._cluster
+        budgets = cluster.budgets_by_namespace.get(namespace, ())
+        index = self._indices[namespace] = _SelectorIndex(budgets)
         ready: Counter[str] = Counter()
-        for pod, number in zip(kinds.examples, kinds.sizes, strict=True):
-            for budget in self._covering(pod) if counts_as_ready(pod) else ():
-                ready[budget.key] += number
-        for budget in cluster.budgets:
+        if budgets:
+            counted = [pod.labels for pod in cluster.pods_by_namespace.get(namespace, ()) if counts_as_ready(pod)]
+            labels_of = {id(labels): labels for labels in counted}  # which replicas share
+            for alike, number in Counter(map(id, counted)).items():
+                for budget in index.matching(labels_of[alike]):
+                    ready[budget.key] += number
+        for budget in budgets:
             for name in budget.disrupted_pods:  # granted, and the pod still looks as if nothing had happened
-                pod_granted = cluster.pod_by_key.get(f"{budget.namespace}/{name}")
-                if pod_granted is not None and counts_as_ready(pod_granted) and budget in self._covering(pod_granted):
+                granted = cluster.pod_by_key.get(f"{namespace}/{name}")
+                if granted is not None and counts_as_ready(granted) and budget in index.matching(granted.labels):
                     ready[budget.key] -= 1
-        self._statuses = {
-            budget.key: PodBudgetStatus(budget, ready[budget.key], _problem(budget)) for budget in cluster.budgets
+        self._statuses |= {
+            budget.key: PodBudgetStatus(budget, ready[budget.key], _problem(budget)) for budget in budgets
         }
+        return index
 
     def of(self, pod: Pod) -> tuple[PodBudgetStatus, ...]:
         """How the budgets that cover the pod stand."""
@@ -68,7 +78,7 @@ class PodDisruptionBudgets:
 
     def _covering(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
         index = self._indices.get(pod.namespace)
-        return () if index is None else index.matching(pod.labels)
+        return (self._recount(pod.namespace) if index is None else index).matching(pod.labels)
 
 
 class _SelectorIndex:

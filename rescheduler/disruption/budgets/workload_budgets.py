@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from rescheduler.disruption.pod_kinds import PodKinds, counts_as_ready
+from rescheduler.disruption.pod_kinds import counts_as_ready
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
@@ -45,10 +44,8 @@ def workload_limit(max_unavailable: int | str, desired: int) -> int:
 class WorkloadBudgets:
     """How each workload of a cluster stands, asked for by pod."""
 
-    def __init__(
-        self, cluster: Cluster, kinds: PodKinds, max_unavailable: int | str, remembered: Mapping[str, int]
-    ) -> None:
-        """Count the pods of every workload once.
+    def __init__(self, cluster: Cluster, max_unavailable: int | str, remembered: Mapping[str, int]) -> None:
+        """The pods of each workload that is asked for are counted once.
 
         ``remembered``: desired replicas by uid of owners that are known by their pods alone, as counted earlier: while
         such a pod is being replaced, the number of pods says nothing.
@@ -56,14 +53,7 @@ class WorkloadBudgets:
         self._cluster = cluster
         self._max_unavailable = max_unavailable
         self._remembered = remembered
-        self._members: Counter[str] = Counter()
-        self._ready: Counter[str] = Counter()
         self._statuses: dict[str, WorkloadAvailability] = {}
-        for pod, number in zip(kinds.examples, kinds.sizes, strict=True):
-            workload = cluster.workload_of(pod)
-            if workload is not None and not pod.is_finished:
-                self._members[workload.uid] += number
-                self._ready[workload.uid] += number if counts_as_ready(pod) else 0
 
     def of(self, pod: Pod) -> WorkloadAvailability | None:
         """How the pod's workload stands; None without one."""
@@ -76,14 +66,15 @@ class WorkloadBudgets:
         return status
 
     def _status(self, workload: Workload) -> WorkloadAvailability:
-        desired = self._members[workload.uid] if workload.desired_replicas is None else workload.desired_replicas
+        is_ready = [counts_as_ready(pod) for pod in self._cluster.pods_of(workload.uid)]
+        desired = len(is_ready) if workload.desired_replicas is None else workload.desired_replicas
         if workload.is_inferred:
             desired = self._remembered.get(workload.uid, desired)
         limit = workload_limit(self._max_unavailable, desired)
-        return WorkloadAvailability(workload, desired, self._ready[workload.uid], limit)
+        return WorkloadAvailability(workload, desired, sum(is_ready), limit)
 
 
 def bereft_workloads(cluster: Cluster) -> frozenset[str]:
     """Uids of workloads that want replicas and have not one that is ready."""
-    ready = {workload.uid for pod in cluster.pods if counts_as_ready(pod) and (workload := cluster.workload_of(pod))}
-    return frozenset(found.uid for found in cluster.workloads if found.desired_replicas and found.uid not in ready)
+    wanted = (found.uid for found in cluster.workloads if found.desired_replicas)
+    return frozenset(uid for uid in wanted if not any(map(counts_as_ready, cluster.pods_of(uid))))

@@ -94,7 +94,8 @@ def is_placeholder(pod: Pod) -> bool:
 
 def without_placeholders(cluster: Cluster) -> Cluster:
     """The cluster as a plan sees it: the room that placeholders keep is the plan's own."""
-    return replace(cluster, pods=tuple(pod for pod in cluster.pods if not is_placeholder(pod)))
+    pods = tuple(pod for pod in cluster.pods if not pod.scheduling_gates or not is_placeholder(pod))
+    return cluster if len(pods) == len(cluster.pods) else replace(cluster, pods=pods)
 
 
 def needed_holds(plan: Plan, cluster: Cluster, maker: HoldMaker, destinations: Sequence[Move]) -> list[HeldRoom]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -92,6 +92,12 @@ class Cluster:
         """Pods by ``NAMESPACE/NAME``."""
         return {pod.key: pod for pod in self.pods}
 
+    def indices_of(self, keys: Collection[str]) -> dict[str, int]:
+        """Places in ``pods`` of those of these pods that are there, by ``NAMESPACE/NAME``."""
+        names = {key.partition("/")[2] for key in keys}
+        wanted = frozenset(keys)
+        return {pod.key: at for at, pod in enumerate(self.pods) if pod.name in names and pod.key in wanted}
+
     @cached_property
     def pods_by_node(self) -> Mapping[str, tuple[Pod, ...]]:
         """Pods that hold room on a node (finished ones left out), by node name."""
@@ -156,14 +162,67 @@ class Cluster:
         return {workload.uid: workload for workload in self.workloads}
 
     @cached_property
-    def _pods_by_owner_uid(self) -> Mapping[str, Counter[str]]:
-        """How many pods of each namespace name an owner."""
-        found: dict[str, Counter[str]] = defaultdict(Counter)
+    def pods_by_namespace(self) -> Mapping[str, tuple[Pod, ...]]:
+        """All pods by namespace."""
+        found: dict[str, list[Pod]] = defaultdict(list)
         for pod in self.pods:
-            for owner in () if pod.is_finished else pod.owners:
-                if owner.is_controller:
-                    found[owner.uid][pod.namespace] += 1
+            found[pod.namespace].append(pod)
+        return {name: tuple(pods) for name, pods in found.items()}
+
+    @cached_property
+    def pods_by_owner_uid(self) -> Mapping[str, list[Pod]]:
+        """Pods that name an owner as their controller, whether it is or not; finished ones left out.
+
+        A pod that moves by surge is among those of the ReplicaSet that it was taken out of.
+        """
+        found: dict[str, list[Pod]] = {}
+        for pod in self.pods:
+            if pod.is_finished:
+                continue
+            named = [owner.uid for owner in pod.owners if owner.is_controller]
+            taken = None if named or not pod.annotations else pod.controller
+            for uid in named if taken is None else (taken.uid,):
+                found.setdefault(uid, []).append(pod)
         return found
+
+    @cached_property
+    def _namespaces_of(self) -> dict[str, Counter[str]]:
+        """How many pods of each namespace name an owner, by its uid, of those that were asked about."""
+        return {}
+
+    def _namespaces(self, owner: str) -> Counter[str]:
+        found = self._namespaces_of.get(owner)
+        if found is None:
+            named = (pod for pod in self.pods_by_owner_uid.get(owner, ()) if names_as_controller(pod, owner))
+            found = self._namespaces_of[owner] = Counter(pod.namespace for pod in named)
+        return found
+
+    @cached_property
+    def _owned_by(self) -> Mapping[str, list[str]]:
+        """Uids of workloads by the uid of the workload that they name as their owner."""
+        found: dict[str, list[str]] = {}
+        for workload in self.workloads:
+            if workload.owner is not None:
+                found.setdefault(workload.owner.uid, []).append(workload.uid)
+        return found
+
+    def pods_of(self, workload: str) -> Iterator[Pod]:
+        """Pods of a workload at the top of their chain of owners (by its uid), finished ones left out."""
+        family = {workload: None}
+        queue = [workload]
+        while queue:
+            below = [uid for uid in self._owned_by.get(queue.pop(), ()) if uid not in family]
+            family.update(dict.fromkeys(below))
+            queue += below
+        for owner in family:
+            for pod in self.pods_by_owner_uid.get(owner, ()):
+                top = self.workload_of(pod)
+                if top is not None and top.uid == workload:
+                    yield pod
+
+    def is_known(self, owner: str) -> bool:
+        """Whether the snapshot holds the object with this uid as an owner of pods."""
+        return owner in self._workload_by_uid
 
     @cached_property
     def _pod_uids(self) -> frozenset[str]:
@@ -193,7 +252,7 @@ class Cluster:
                 namespace=pod.namespace,
                 name=reference.name,
                 uid=reference.uid,
-                desired_replicas=self._pods_by_owner_uid[reference.uid][pod.namespace],
+                desired_replicas=self._namespaces(reference.uid)[pod.namespace],
                 is_inferred=True,
                 group=reference.group,
             )
@@ -231,7 +290,7 @@ class Cluster:
         if reference is not None and reference.uid not in self._workload_by_uid:
             if reference.uid in self._pod_uids and reference.kind != "Pod":
                 return f"names {reference.written} as its owner, with the uid of a pod"
-            if any(name != pod.namespace for name in self._pods_by_owner_uid.get(reference.uid, ())):
+            if any(name != pod.namespace for name in self._namespaces(reference.uid)):
                 return f"names {reference.written} as its owner, as pods of other namespaces do"
             if self.would_hold(reference.kind, reference.group):
                 return f"names {reference.written} as its owner, which is not there"
@@ -248,6 +307,11 @@ class Cluster:
                 return reason
             reference = known.owner
         return None
+
+
+def names_as_controller(pod: Pod, owner: str) -> bool:
+    """Whether a pod says itself that the object with this uid controls it."""
+    return any(reference.uid == owner and reference.is_controller for reference in pod.owners)
 
 
 def _contradiction(pod: Pod, reference: OwnerReference, known: Workload) -> str | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from dataclasses import replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from rescheduler.model.columns.selectors import selects
@@ -51,8 +53,7 @@ def patched(cluster: Cluster, move: Move, vicinity: Vicinity, taken_at: float) -
     before = cluster.pod_by_key.get(move.pod.key)
     pod = next((found for found in vicinity.pods if found.key == move.pod.key), before)
     selectors = () if pod is None else counted_with(cluster, pod, vicinity.budgets)
-    new = {found.key: found for found in vicinity.pods}
-    kept = (other for other in cluster.pods if other.key not in new and not _was_asked_for(other, move, selectors))
+    pods = _patched_pods(cluster, vicinity.pods, move, selectors)
     asked = () if before is None else owners_of(cluster, before)
     workloads = {workload.key: workload for workload in asked}
     found_workloads = {workload.key: workload for workload in vicinity.workloads}
@@ -61,7 +62,7 @@ def patched(cluster: Cluster, move: Move, vicinity: Vicinity, taken_at: float) -
     others = (budget for budget in cluster.budgets if budget.namespace != move.pod.namespace)
     return replace(
         cluster,
-        pods=tuple(sorted((*kept, *new.values()), key=lambda item: (item.namespace, item.name))),
+        pods=tuple(pods),
         budgets=tuple(sorted((*others, *vicinity.budgets), key=lambda item: (item.namespace, item.name))),
         nodes=tuple(nodes[name] for name in sorted(nodes)),
         workloads=tuple(
@@ -73,10 +74,28 @@ def patched(cluster: Cluster, move: Move, vicinity: Vicinity, taken_at: float) -
     )
 
 
-def _was_asked_for(pod: Pod, move: Move, selectors: tuple[LabelSelector | None, ...]) -> bool:
-    """Whether a pod would be among those that were read, if it still stood as the snapshot has it."""
-    if pod.key == move.pod.key or pod.node_name in (move.from_node, move.to_node):
+def _patched_pods(
+    cluster: Cluster, new: tuple[Pod, ...], move: Move, selectors: tuple[LabelSelector | None, ...]
+) -> list[Pod]:
+    """All pods in order. Of a large cluster nearly all are as before: what is done for each of them is little."""
+    place = attrgetter("namespace", "name")
+    ends, own = (move.from_node, move.to_node), move.pod.namespace
+    names = {pod.name for pod in new}
+    keys = {place(pod) for pod in new}
+    pods = [
+        pod
+        for pod in cluster.pods
+        if pod.node_name not in ends
+        and not (pod.namespace == own and _is_counted(pod, move, selectors))
+        and not (pod.name in names and place(pod) in keys)
+    ]
+    for pod in {place(pod): pod for pod in new}.values():
+        insort(pods, pod, key=place)
+    return pods
+
+
+def _is_counted(pod: Pod, move: Move, selectors: tuple[LabelSelector | None, ...]) -> bool:
+    """Whether a pod of the same namespace would be among those that were read, if it still stood as it was."""
+    if pod.name == move.pod.name:
         return True
-    return pod.namespace == move.pod.namespace and any(
-        selector is None or selects(selector, pod.labels) for selector in selectors
-    )
+    return any(selector is None or selects(selector, pod.labels) for selector in selectors)

@@ -81,7 +81,7 @@ def test_a_label_that_somebody_else_has_changed_is_his() -> None:
     [
         (pod("db-0", node="n", kind="StatefulSet"), RULES, "StatefulSet"),
         (pod("one", node="n", owner=None), RULES, "nobody"),
-        (taken_out(WEB, OUT), RULES, "nobody"),
+        (taken_out(WEB, OUT), RULES, SURGE),
         (structs.replace(WEB, annotations={SURGE: "{}"}), RULES, SURGE),
         (WEB, selector(app="web"), '"label"'),
         (WEB, None, '"label"'),
