@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from rich.console import RenderableType
 from rich.table import Table
+
+_LARGE: Final = 1000
 
 
 def comparison(document: dict[str, Any]) -> Iterator[RenderableType]:
@@ -19,7 +21,7 @@ def comparison(document: dict[str, Any]) -> Iterator[RenderableType]:
         ("POLICY", called), ("EVICTIONS", lambda one: str(one["evictions"]["total"])),
         ("A PLAN", lambda one: told(one["evictions"])), ("NODES EMPTIED", lambda one: told(one["nodesEmptied"])),
         *([("SAVED A MONTH", saved)] if is_priced(document) else []),
-        ("PENDING MIN", lambda one: _number(one["pendingMinutes"])), ("MOVED AGAIN", lambda one: _number(one["churn"])),
+        ("PENDING MIN", lambda one: number(one["pendingMinutes"])), ("MOVED AGAIN", lambda one: number(one["churn"])),
         ("AGAINST THE FIRST", lambda one: against_first(one["difference"])),
     ]  # fmt: skip
     for name, _ in columns:
@@ -54,7 +56,7 @@ def saved(one: dict[str, Any]) -> str:
     cost = one["cost"]
     if cost is None or cost["saving"]["mean"] is None:
         return "-"
-    return f"{told(cost['saving'])} {cost['currency']}, {cost['savingPerHour']:.4g} an hour"
+    return f"{told(cost['saving'])} {cost['currency']}, {number(cost['savingPerHour'])} an hour"
 
 
 def unpriced(document: dict[str, Any]) -> Iterator[str]:
@@ -68,7 +70,7 @@ def told(interval: dict[str, Any]) -> str:
     """A mean and its interval."""
     if interval["mean"] is None:
         return "-"
-    return f"{interval['mean']:.4g} [{interval['low']:.4g}, {interval['high']:.4g}]"
+    return f"{number(interval['mean'])} [{number(interval['low'])}, {number(interval['high'])}]"
 
 
 def against_first(difference: dict[str, Any] | None) -> str:
@@ -80,5 +82,8 @@ def against_first(difference: dict[str, Any] | None) -> str:
     return ", ".join(f"{words} {told(difference[name])}" for name, words in parts if difference[name]["mean"])
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.4g}"
+def number(value: float | None) -> str:
+    """Four digits where there are less before the point, else all of those."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= _LARGE else f"{value:.4g}"

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from rescheduler.model.times import read_time
-from rescheduler.report.backtest.comparison import against_first, called, is_priced, saved, told, unpriced
+from rescheduler.report.backtest.comparison import against_first, called, is_priced, number, saved, told, unpriced
 from rescheduler.report.html.rendering import page
 
 WIDTH: Final = 720.0
@@ -67,7 +67,9 @@ class Axis(NamedTuple):
     def ticks(self) -> list[Tick]:
         """Marks at equal distances."""
         step = (self.high - self.low) / _TICKS
-        return [Tick(self.at(self.low + n * step), f"{self.low + n * step:.3g}") for n in range(_TICKS + 1)]
+        return [
+            Tick(self.at(self.low + n * step), number(self.low + n * step)) for n in range(_TICKS + 1)
+        ]
 
 
 def axis(values: Sequence[float], start: float, end: float) -> Axis:
@@ -106,7 +108,7 @@ def _row(one: dict[str, Any], at: int) -> dict[str, Any]:
         "plan": told(one["evictions"]),
         "emptied": told(one["nodesEmptied"]),
         "saved": saved(one),
-        "pending": "-" if one["pendingMinutes"] is None else f"{one['pendingMinutes']:,.4g}",
+        "pending": number(one["pendingMinutes"]),
         "churn": "-" if one["churn"] is None else one["churn"],
         "difference": against_first(one["difference"]) or "-",
         "workloads": ", ".join(f"{item['workload']} {item['evictions']}" for item in one["workloads"]) or "-",

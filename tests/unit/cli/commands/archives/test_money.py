@@ -144,7 +144,7 @@ def test_table_and_page_show_money(kept: str, tmp_path: Path, shell: Shell, monk
         "limits.maxEvictions=0,9",
     )
     prices = ("--prices", str(tmp_path / "prices.csv"))
-    assert "3650 [3650, 3650] USD, 5 an hour" in shell(*given, *prices).out
+    assert "3,650 [3,650, 3,650] USD, 5 an hour" in shell(*given, *prices).out
     page = shell(*given, *prices, "-o", "html").out
     plain = shell(*given, "-o", "html").out
     assert "Evictions against USD saved a month" in page
