@@ -48,7 +48,6 @@ class ArchiveKeeper:
         self._begun_at: float | None = None
         self._said: set[str] = set()
         self._said_before: set[str] = set()
-        self._failed = False
         self._is_over = Event()
         self._thread = Thread(target=self._run, name="archive", daemon=True)
 
@@ -71,14 +70,10 @@ class ArchiveKeeper:
             return
         self._begun_at = now
         self._said_before, self._said = self._said, set()
-        had_failed, self._failed = self._failed, False
         try:
             self._record(settings_of(archive), policy)
         except (ReschedulerError, PolicyError, OSError, ValueError, MemoryError) as error:
-            self._failed = True
             self._say(f"archive: no snapshot was kept: {error}")
-        if had_failed and not self._failed:
-            self._tell("archive: snapshots are kept again")
 
     def _say(self, text: str) -> None:
         """Tell it unless it was told the last time too."""
