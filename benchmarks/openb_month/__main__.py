@@ -30,7 +30,7 @@ POLICIES: Final = Path(__file__).parent / "policies"
 NAMES: Final = ("make-room", "empty-gently", "empty", "whole-gpus")
 SHARE_ASKED: Final = 0.7
 HOUR: Final = 3600
-WIDTH, HEIGHT = 1000, 1520  # what policies cost and gain, without the lines over time below it
+WIDTH, HEIGHT = 1000, 1600  # what policies cost and gain, without the lines over time below it
 _SHOWN: Final = (
     "policy", "plans", "evictions", "nodesEmptied", "objectives", "pendingMinutes", "cost", "churn", "difference",
 )  # fmt: skip

@@ -67,9 +67,7 @@ class Axis(NamedTuple):
     def ticks(self) -> list[Tick]:
         """Marks at equal distances."""
         step = (self.high - self.low) / _TICKS
-        return [
-            Tick(self.at(self.low + n * step), number(self.low + n * step)) for n in range(_TICKS + 1)
-        ]
+        return [Tick(self.at(self.low + n * step), number(self.low + n * step)) for n in range(_TICKS + 1)]
 
 
 def axis(values: Sequence[float], start: float, end: float) -> Axis:
