@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files release lock clean
+.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-swaps bench-latency bench-sync bench-backtest cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -117,6 +117,10 @@ bench-descheduler-policy: $(STAMP) control-plane ## victims foretold beside thos
 
 bench-latency: $(STAMP) control-plane ## from a pending pod to a running one at 100 nodes, 50 times
 	$(BIN)/python -m benchmarks.latency
+
+# DATA: the folder of Alibaba's cluster-trace-gpu-v2023, its CSV files as xz.
+bench-backtest: $(STAMP) ## four policies over a month of openb's arrivals, as plans and in a replay; needs DATA=FOLDER
+	$(BIN)/python -m benchmarks.openb_month --data $(DATA) --every 4h -o build/openb-month
 
 bench-sync: $(STAMP) control-plane ## first sync of the daemon's watches: 5,000 nodes, 150,000 pods
 	$(BIN)/python -m benchmarks.first_sync

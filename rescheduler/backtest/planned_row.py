@@ -14,6 +14,7 @@ from rescheduler.adapters.files.load_recording import load_report
 from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.adapters.files.recording.sources import name_of
 from rescheduler.backtest.counted_clock import CountedClock
+from rescheduler.backtest.row_cost import cost_row, standing_cost
 from rescheduler.backtest.task import BacktestRow, Planned, Task
 from rescheduler.checker.recounts.overload import overload_left
 from rescheduler.composition.load.recorded_load import PolicyLoad, RecordedLoad
@@ -76,9 +77,12 @@ def planned_of(
         refusals=dict(sorted(Counter(refusal.rule for refusal in plan.refusals).items())),
         churn=None,
         overload=overload(cluster, plan, policy, schedulers) if has_load else None,
-        cost=None,
+        cost=cost_row(plan.cost, plan.cost),
     )
-    return Planned(time, row, payers(cluster, plan))
+    unmoved = standing_cost(cluster, policy)
+    if unmoved is None:
+        return Planned(time, row, payers(cluster, plan))
+    return Planned(time, row, payers(cluster, plan), unmoved.after, len(unmoved.unpriced))
 
 
 def read_snapshot(archive: str, time: int) -> tuple[Cluster, LoadReport | None]:

@@ -7,8 +7,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from msgspec import structs
+
+from rescheduler.backtest.carried_prices import packed_prices
 from rescheduler.backtest.task import Task
 from rescheduler.daemon.plugins import PLUGINS, parse_policy
 from rescheduler.model.printable import in_one_line, printable
@@ -16,6 +20,7 @@ from rescheduler.policy.fields.policy import API_VERSION, KIND
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.loader import loaded_with_places
 from rescheduler.policy.reading.policy_text import read_document
+from rescheduler.policy.reading.price_file import with_price_file
 
 NONE: Final = "none"
 """The history in which nothing is moved."""
@@ -24,11 +29,15 @@ _DEFAULT: Final = "default"
 
 
 class PolicyVariant(NamedTuple):
-    """One policy with one setting. ``policy``: as given; ``text``: all of it in one, "" where nothing is moved."""
+    """One policy with one setting.
+
+    ``policy``: as given; ``text``: all of it in one, "" where nothing is moved; ``prices``: as its tasks carry them.
+    """
 
     policy: str
     setting: dict[str, Any]
     text: str
+    prices: bytes = b""
 
 
 class SetField(NamedTuple):
@@ -45,46 +54,57 @@ class PolicyVariants(NamedTuple):
     failed: tuple[tuple[str, str], ...]
 
 
-def read_variants(policies: Sequence[str], fields: Sequence[SetField]) -> PolicyVariants:
+def read_variants(policies: Sequence[str], fields: Sequence[SetField], prices: str | None = None) -> PolicyVariants:
     """Read and check everything before anything is planned. Raises PolicyError.
 
-    A policy of another version is left out with the reason, as long as another is left.
+    ``prices``: a file in place of the policies' ``prices.file``. A policy of another version is left out with the
+    reason, as long as another is left.
     """
     found: list[PolicyVariant] = []
     failed: list[tuple[str, str]] = []
     errors: list[PolicyError] = []
     for given in policies or [""]:
         try:
-            data = _data(given)
+            data = _data(given, prices)
         except PolicyError as error:
             if not all(problem.path == "apiVersion" and "missing" not in problem.text for problem in error.problems):
                 raise
             failed.append((given, in_one_line(error)))
             errors.append(error)
             continue
-        found += _settings(given or _DEFAULT, data, fields)
+        found += _settings(given or _DEFAULT, data, fields, prices)
     if not found:
         raise errors[0]
     return PolicyVariants(tuple(found), tuple(failed))
 
 
-def _data(given: str) -> dict[str, Any]:
+def _data(given: str, prices: str | None) -> dict[str, Any]:
     """The fields that a policy, or several laid over each other, say. Raises PolicyError."""
     files = given.split(",") if given else []
-    _, document = loaded_with_places(files, PLUGINS)
+    _, document = loaded_with_places(files, PLUGINS, prices)
     return {"apiVersion": API_VERSION, "kind": KIND} if document is None else dict(document.data)
 
 
-def _settings(name: str, data: dict[str, Any], fields: Sequence[SetField]) -> Iterator[PolicyVariant]:
+def _settings(
+    name: str, data: dict[str, Any], fields: Sequence[SetField], prices: str | None
+) -> Iterator[PolicyVariant]:
     for values in product(*(field.values for field in fields)):
         setting = {field.path: value for field, value in zip(fields, values, strict=True)}
         changed = copy.deepcopy(data)
         for path, value in setting.items():
             _set(changed, path, value)
+        _anchor_prices(changed)
         text = json.dumps(changed)
         told = " ".join(f"--set {path}={json.dumps(value)}" for path, value in setting.items())
-        parse_policy(text, f"{name} {told}".strip())
-        yield PolicyVariant(name, setting, text)
+        policy = with_price_file(parse_policy(text, f"{name} {told}".strip()), prices)
+        yield PolicyVariant(name, setting, text, packed_prices(policy))
+
+
+def _anchor_prices(data: dict[str, Any]) -> None:
+    """Make the file of prices absolute: by now it is relative to the working directory, whoever has named it."""
+    prices = data.get("prices")
+    if isinstance(prices, dict) and isinstance(prices.get("file"), str):
+        prices["file"] = str(Path(prices["file"]).absolute())
 
 
 def parse_set(text: str) -> SetField:
@@ -154,8 +174,7 @@ def tasks_of(cases: Sequence[PolicyVariant], times: Sequence[int], like: Task) -
     """The tasks of each case by its number; in a replay one for its whole history."""
     spans = [tuple(times)] if like.replay else [(time,) for time in times]
     return [
-        (number, Task(like.archive, span, case.text, case.policy, like.objectives, like.deadline_seconds, like.seed,
-                      like.namespaces, like.selector, like.replay))
+        (number, structs.replace(like, times=span, policy=case.text, name=case.policy, prices=case.prices))
         for number, case in enumerate(cases)
         for span in spans
-    ]  # fmt: skip
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -42,6 +42,9 @@ class ResultsFile:
 
         try:
             self.known = self._begun(asked)
+        except OSError as error:
+            self.close()
+            raise self._unwritten(error) from error
         except BaseException:
             self.close()
             raise
@@ -53,11 +56,15 @@ class ResultsFile:
             self._stream.write(msgspec.json.encode(_Line(done.key, result, done.failure)) + b"\n")
             self._stream.flush()
         except OSError as error:
-            raise ReschedulerError(f"{self._told}: cannot be written: {error.strerror or error}") from error
+            raise self._unwritten(error) from error
 
     def close(self) -> None:
-        """Let others go on with it."""
-        self._stream.close()
+        """Let others go on with it; a line that the disk has no room for was told of before."""
+        with suppress(OSError):
+            self._stream.close()
+
+    def _unwritten(self, error: OSError) -> ReschedulerError:
+        return ReschedulerError(f"{self._told}: cannot be written: {error.strerror or error}")
 
     def _begun(self, asked: bytes) -> dict[str, Done]:
         try:

@@ -13,6 +13,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.archive.archive_reading import ArchiveListing, list_archive
 from rescheduler.adapters.files.archive.archive_source import archive_source
 from rescheduler.adapters.files.archive.snapshot_names import written_time
+from rescheduler.backtest.carried_prices import unpacked_prices
 from rescheduler.backtest.policy_variants import NONE, PolicyVariant, PolicyVariants, tasks_of
 from rescheduler.backtest.results_file import results_file, task_key
 from rescheduler.backtest.summary import summary_of
@@ -79,7 +80,7 @@ def run_backtest(
         raise SnapshotError(_nothing(request, listing))
     like = msgspec.structs.replace(request.like, archive=source.location)
     if like.replay:
-        cases = cases._replace(cases=(*cases.cases, PolicyVariant(NONE, {}, "")))
+        cases = cases._replace(cases=(*cases.cases, PolicyVariant(NONE, {}, "", cases.cases[0].prices)))
     tasks = [(number, task, msgspec.json.encode(task)) for number, task in tasks_of(cases.cases, times, like)]
     done = _all_done(request, like, cases, [text for _, _, text in tasks], engine, progress)
     failed = [*_unusable(listing, request.span), *_left_out(cases)]
@@ -92,6 +93,9 @@ def run_backtest(
             else:
                 row = msgspec.structs.replace(one.row, policy=case.policy, setting=case.setting)
                 planned[number].append(msgspec.structs.replace(one, row=row))
+    if like.replay:
+        planned = [_beside(one, planned[-1]) if cases.cases[-1].prices == case.prices else one
+                   for case, one in zip(cases.cases, planned, strict=True)]  # fmt: skip
     return Backtest(_document(request, cases.cases, times, planned, failed), tuple(map(_told, failed)))
 
 
@@ -109,7 +113,7 @@ def _all_done(
         "version": __version__,
         "like": msgspec.to_builtins(like),
         "span": [span.first, span.last, span.every],
-        "cases": [[case.policy, case.setting, case.text] for case in cases.cases],
+        "cases": [[case.policy, case.setting, case.text, task_key(case.prices)] for case in cases.cases],
     }
     wanted = {task_key(text): text for text in texts}
     with results_file(request.resume, question) as file:
@@ -145,6 +149,12 @@ def _answers(done: Done, task: Task) -> Sequence[Planned]:
     return [msgspec.json.decode(done.result, type=Planned)]
 
 
+def _beside(planned: Sequence[Planned], none: Sequence[Planned]) -> list[Planned]:
+    """A history beside the one in which nothing is moved: what the nodes cost there, at the same time."""
+    costs = {one.time: one.row.cost["after"] for one in none if one.row is not None and one.row.cost is not None}
+    return [msgspec.structs.replace(one, unmoved=costs.get(one.time)) for one in planned]
+
+
 def _document(
     request: BacktestRequest,
     cases: Sequence[PolicyVariant],
@@ -155,7 +165,8 @@ def _document(
     seed = request.like.seed
     summary = [
         {"policy": case.policy, "setting": case.setting,
-         **summary_of(planned[number], planned[0] if number else None, seed)}
+         **summary_of(planned[number], planned[0] if number else None, seed,
+                      unpacked_prices(case.prices).hours_per_month)}
         for number, case in enumerate(cases)
     ]  # fmt: skip
     return {

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from rescheduler.backtest.cost_summary import cost_differences, cost_summary
 from rescheduler.backtest.resampling import DIGITS, interval
 from rescheduler.backtest.task import BacktestRow, Planned
 
 MOST_WORKLOADS: Final = 10
 
 
-def summary_of(planned: Sequence[Planned], first: Sequence[Planned] | None, seed: int) -> dict[str, Any]:
+def summary_of(
+    planned: Sequence[Planned], first: Sequence[Planned] | None, seed: int, hours_per_month: float
+) -> dict[str, Any]:
     """One policy and setting, by time; ``first``: what it is compared with, None for itself."""
     rows = [one.row for one in planned if one.row is not None]
     workloads: Counter[str] = Counter()
@@ -27,6 +30,7 @@ def summary_of(planned: Sequence[Planned], first: Sequence[Planned] | None, seed
         "evictions": {"total": sum(evictions), **interval(evictions, seed)._asdict()},
         "nodesEmptied": interval([row.nodes_emptied for row in rows], seed)._asdict(),
         "objectives": _objectives(rows, seed),
+        "cost": cost_summary(planned, seed, hours_per_month),
         "pendingMinutes": _total([row.pending_minutes for row in rows]),
         "churn": _total([row.churn for row in rows]),
         "refusals": dict(sorted(refusals.items())),
@@ -72,6 +76,7 @@ def _difference(rows: Sequence[BacktestRow], first: Sequence[BacktestRow], seed:
     for name, value in _COMPARED.items():
         both = [(value(one), value(other)) for one, other in pairs]
         found[name] = interval([a - b for a, b in both if a is not None and b is not None], seed)._asdict()
+    found["cost"] = interval(cost_differences(pairs), seed)._asdict()
     ours, others = ({row.time: _by_name(row) for row in side} for side in (rows, first))
     names = [name for name in _values(rows) if name in _values(first)]
     found["objectives"] = [

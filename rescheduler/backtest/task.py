@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from rescheduler.backtest.carried_prices import unpacked_prices
 from rescheduler.daemon.plugins import PLUGINS, parse_policy
 from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.plan.disruption import Selection
@@ -14,7 +15,10 @@ from rescheduler.policy.reading.overrides import overridden
 
 
 class Task(msgspec.Struct, frozen=True, rename="camel"):
-    """``times``: one of them, or all that a history is carried on over; ``policy``: "" where nothing is moved."""
+    """``times``: one of them, or all that a history is carried on over; ``policy``: "" where nothing is moved.
+
+    ``prices``: as ``packed_prices`` has them; the policy's own are not looked at.
+    """
 
     archive: str
     times: tuple[int, ...]
@@ -26,10 +30,14 @@ class Task(msgspec.Struct, frozen=True, rename="camel"):
     namespaces: tuple[str, ...] = ()
     selector: str | None = None
     replay: bool = False
+    prices: bytes = b""
 
     def policy_in_force(self) -> Policy:
-        """The policy with what the command line sets instead. Raises PolicyError, ValueError."""
-        policy = parse_policy(self.policy, self.name or "policy") if self.policy else Policy()
+        """The policy with its prices, and what the command line sets instead. Raises PolicyError, ValueError."""
+        prices = {"prices": unpacked_prices(self.prices)}
+        if not self.policy:
+            return Policy().model_copy(update=prices)
+        policy = parse_policy(self.policy, self.name or "policy").model_copy(update=prices)
         return overridden(
             policy, PLUGINS.objectives, objectives=self.objectives, deadline_seconds=self.deadline_seconds
         )
@@ -61,9 +69,14 @@ class BacktestRow(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """What a task answers for one time: its row, and how many pods of which workload were moved; or why neither."""
+    """What a task answers for one time: its row, and how many pods of which workload were moved; or why neither.
+
+    ``unmoved``: what the nodes cost a month where nothing is moved; ``unpriced``: nodes without a price.
+    """
 
     time: int
     row: BacktestRow | None = None
     workloads: dict[str, int] = {}
+    unmoved: float | None = None
+    unpriced: int = 0
     failure: str = ""

@@ -38,6 +38,14 @@ Kubeconfig = Annotated[
         show_default=False, rich_help_panel="Cluster",
     ),
 ]  # fmt: skip
+PricesFile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="What nodes cost, as JSON, YAML or CSV, in place of prices.file [default: what the "
+        "policy's prices say]",
+        show_default=False, rich_help_panel="Policy",
+    ),
+]  # fmt: skip
 Yes = Annotated[
     bool,
     typer.Option("--yes", "-y", help="Do not ask; off a terminal nothing is done without it", rich_help_panel="Limits"),
@@ -130,14 +138,7 @@ class PlanningFlags(SelectionFlags):
             help="Seed of every random choice: the same input and seed give the same answer",
         ),
     ] = 0  # fmt: skip
-    prices: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="What nodes cost, as JSON, YAML or CSV, in place of prices.file [default: what the "
-            "policy's prices say]",
-            show_default=False, rich_help_panel="Policy",
-        ),
-    ] = None  # fmt: skip
+    prices: PricesFile = None
     output: Annotated[
         OutputFormat,
         form("table, wide, json, yaml or html"),

@@ -146,7 +146,7 @@ class Daemon:
         """Record from now on, where the policy in force says so."""
         if not self.options.is_once:
             archive = ArchiveKeeper(
-                self.options.where, lambda: self.policy, lambda: self.leading.is_leader, self.clock, self._tell
+                self.options.where, lambda: self.policy, lambda: self.leading.is_leader, self.clock, self._tell_again
             )
             archive.start()
             stack.callback(archive.stop)
@@ -282,4 +282,7 @@ class Daemon:
         """What goes wrong beside rounds; the same words once."""
         if text not in self._tells:
             self._tells.add(text)
-            self.hear(Fault(self.clock.now(), "surroundings", text))
+            self._tell_again(text)
+
+    def _tell_again(self, text: str) -> None:
+        self.hear(Fault(self.clock.now(), "surroundings", text))

@@ -18,6 +18,7 @@ from rescheduler.adapters.files.archive.snapshot_names import snapshot_file, wri
 from rescheduler.adapters.kubernetes.cluster_identity import context_names
 from rescheduler.backtest.counted_clock import CountedClock
 from rescheduler.backtest.planned_row import plan_task, planned_of
+from rescheduler.backtest.policy_variants import PolicyVariant
 from rescheduler.backtest.task import Planned, Task
 from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.scheduler_sources import predictions
@@ -39,6 +40,7 @@ class LiveTask(msgspec.Struct, frozen=True):
     kubeconfig: str | None
     policy: str
     name: str
+    prices: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,13 @@ class FleetMember:
     error: str = ""
 
 
-def members_of_archives(pattern: str, policy: str, name: str, clock: Clock | None = None) -> list[FleetMember]:
+def members_of_archives(pattern: str, policy: PolicyVariant, clock: Clock | None = None) -> list[FleetMember]:
     """The newest snapshot of each archive that a pattern names. Raises SnapshotError where there is none."""
     now = (clock or SystemClock()).now()
     found = _urls(pattern) if "://" in pattern else sorted(path for path in glob(pattern) if Path(path).is_dir())  # noqa: PTH207
     if not found:
         raise SnapshotError(f"--archives {pattern}: names no folder")
-    return [_member(location, policy, name, now) for location in found]
+    return [_member(location, policy, now) for location in found]
 
 
 def _urls(pattern: str) -> list[str]:
@@ -66,7 +68,7 @@ def _urls(pattern: str) -> list[str]:
     return sorted(files.unstrip_protocol(one) for one in files.glob(path))
 
 
-def _member(location: str, policy: str, policy_name: str, now: float) -> FleetMember:
+def _member(location: str, policy: PolicyVariant, now: float) -> FleetMember:
     name = location.rstrip("/").rpartition("/")[2]
     try:
         source = archive_source(location)
@@ -79,16 +81,18 @@ def _member(location: str, policy: str, policy_name: str, now: float) -> FleetMe
     if newest > now + FUTURE_SECONDS:
         text = f"{location}: its newest snapshot is of a time to come, {written_time(newest)}"
         return FleetMember(name, None, text)
-    return FleetMember(name, msgspec.json.encode(Task(source.location, (newest,), policy, policy_name)))
+    task = Task(source.location, (newest,), policy.text, policy.policy, prices=policy.prices)
+    return FleetMember(name, msgspec.json.encode(task))
 
 
-def members_of_contexts(pattern: str, kubeconfig: str | None, policy: str, name: str) -> list[FleetMember]:
+def members_of_contexts(pattern: str, kubeconfig: str | None, policy: PolicyVariant) -> list[FleetMember]:
     """Each context of the kubeconfig that a pattern names. Raises ClusterError where there is none."""
     known = context_names(kubeconfig)
     found = [context for context in known if fnmatchcase(context, pattern)]
     if not found:
         raise ClusterError(f"--contexts {pattern}: names no context; there are {', '.join(known) or 'none'}")
-    return [FleetMember(one, msgspec.json.encode(LiveTask(one, kubeconfig, policy, name))) for one in found]
+    tasks = (LiveTask(one, kubeconfig, policy.text, policy.policy, policy.prices) for one in found)
+    return [FleetMember(task.context, msgspec.json.encode(task)) for task in tasks]
 
 
 def live_task(text: bytes) -> bytes:
@@ -102,7 +106,7 @@ def live_task(text: bytes) -> bytes:
 
 
 def _planned_live(task: LiveTask) -> Planned:
-    policy = Task("", (), task.policy, task.name).policy_in_force()
+    policy = Task("", (), task.policy, task.name, prices=task.prices).policy_in_force()
     where = ClusterOptions(kubeconfig=task.kubeconfig, context=task.context)
     found = predictions(policy, (task.name,), None, no_progress, where)
     cluster = read_cluster(

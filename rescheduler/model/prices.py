@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from rescheduler.model.objects.resources import Resources
@@ -64,6 +64,11 @@ class PriceTable:
             if found is not None:
                 return found
         return None
+
+    def rows(self) -> Iterator[PriceRow]:
+        """All of them, by how much they say of a node."""
+        for said in self._closest_first:
+            yield from self._rows[said].values()
 
     def knows(self, key: str, value: str) -> bool:
         """Whether some row names this value."""

@@ -24,19 +24,18 @@ from rescheduler.backtest.planned_row import (
 from rescheduler.backtest.replay.carried_load import carried
 from rescheduler.backtest.replay.history import History, Stay, owners_recounted, placed, standing, waiting
 from rescheduler.backtest.replay.round import Outcome, Rounds
+from rescheduler.backtest.row_cost import NO_PLAN, cost_row, standing_cost
 from rescheduler.backtest.task import BacktestRow, Planned, Task
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import Plan, PodReference, SnapshotSummary
+from rescheduler.model.plan.plan import PodReference
 from rescheduler.model.printable import in_one_line
 from rescheduler.model.usage.load_report import LoadReport
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.queue import schedule_pending
 from rescheduler.scheduling.schedulers import Schedulers
-
-_NO_PLAN = Plan(snapshot=SnapshotSummary(taken_at=None, nodes=0, pods=0, pending_pods=0, source=""))
 
 
 def replay_task(text: bytes) -> bytes:
@@ -52,8 +51,8 @@ def replay_task(text: bytes) -> bytes:
 class _Replay:
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._policy = task.policy_in_force() if task.policy else None
-        self._rounds = Rounds(self._policy, task.selection(), task.seed)
+        self._policy = task.policy_in_force()
+        self._rounds = Rounds(self._policy if task.policy else None, task.selection(), task.seed)
         self._history = History()
 
     def rows(self) -> Sequence[Planned]:
@@ -68,7 +67,7 @@ class _Replay:
 
     def _step(self, time: int) -> Planned:
         recorded, report = read_snapshot(self._task.archive, time)
-        policy = self._policy or Policy()
+        policy = self._policy
         is_first = not self._history.is_begun
         cluster = self._history.at(recorded)
         schedulers = _schedulers(policy, recorded, cluster, report)
@@ -80,14 +79,16 @@ class _Replay:
         again = self._history.settle(recorded, _kept(cluster, outcome, self._history), outcome.evicted)
         row = self._row(time, cluster, after, outcome, again)
         if report is not None:
-            over = overload(after, _NO_PLAN, policy, _schedulers(policy, recorded, after, report))
+            over = overload(after, NO_PLAN, policy, _schedulers(policy, recorded, after, report))
             row = msgspec.structs.replace(row, overload=over)
         by_uid = {pod.uid: pod for pod in cluster.pods}
         payers = Counter(workload_key(cluster, by_uid[uid].key) for uid in outcome.evicted if uid in by_uid)
-        return Planned(time, row, dict(payers))
+        cost = standing_cost(cluster, policy)
+        row = msgspec.structs.replace(row, cost=cost_row(cost, standing_cost(after, policy)))
+        return Planned(time, row, dict(payers), unpriced=0 if cost is None else len(cost.unpriced))
 
     def _row(self, time: int, before: Cluster, after: Cluster, outcome: Outcome, again: int) -> BacktestRow:
-        plan = outcome.plan or _NO_PLAN
+        plan = outcome.plan or NO_PLAN
         by_uid = {pod.uid: pod for pod in before.pods}
         order = {move.pod.uid: number for number, move in enumerate(plan.moves)}
         gone = sorted((uid for uid in outcome.evicted if uid in by_uid), key=lambda uid: order.get(uid, len(order)))

@@ -74,10 +74,13 @@ class Recorder:
         """A live cluster as it stands, with load; its time. Raises ClusterError, SnapshotError."""
         from rescheduler.adapters.files.recording.writing import record
 
-        with tempfile.TemporaryDirectory(prefix="rescheduler-") as folder:
-            path = str(Path(folder) / "cluster.json")
-            record(connected(where, read_only=True), path, progress=self._progress)
-            read = read_objects(path)
+        try:
+            with tempfile.TemporaryDirectory(prefix="rescheduler-") as folder:
+                path = str(Path(folder) / "cluster.json")
+                record(connected(where, read_only=True), path, progress=self._progress)
+                read = read_objects(path)
+        except OSError as error:
+            raise SnapshotError(f"{tempfile.gettempdir()}: cannot be written: {error.strerror or error}") from error
         content = content_to_keep(read, measured_now(read.cluster, policy, where, tell), self._anonymizer)
         self._writer.add(content, self._clock.now())
         return written_time(content.taken_at)
@@ -96,14 +99,25 @@ def salt_of(file: str, archive: str) -> bytes:
         raise ValueError(f"{file}: lies in the archive; whoever is given that could try names out: keep it elsewhere")
     try:
         if not path.exists():
-            with open(path, "xb", opener=_private) as stream:
-                stream.write(secrets.token_hex(_SALT_BYTES).encode() + b"\n")
+            _make_salt(path)
         salt = path.read_bytes().strip()
     except OSError as error:
         raise SnapshotError(f"--salt {file}: {error.strerror or error}") from error
     if len(salt) < _SHORTEST_SALT:
         raise ValueError(f"{file}: holds {len(salt)} bytes; wanted {_SHORTEST_SALT} random ones or more")
     return salt
+
+
+def _make_salt(path: Path) -> None:
+    """A whole one or none. Raises OSError."""
+    try:
+        with open(path, "xb", opener=_private) as stream:
+            stream.write(secrets.token_hex(_SALT_BYTES).encode() + b"\n")
+    except FileExistsError:
+        raise  # somebody else has just made it, and it is theirs
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _private(path: str, flags: int) -> int:

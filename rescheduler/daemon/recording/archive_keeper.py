@@ -24,7 +24,10 @@ Record = Callable[[ArchiveSettings, Policy], None]
 
 
 class ArchiveKeeper:
-    """Records under the policy in force, while ``leads``. What goes wrong is told, and tried again the next time."""
+    """Records under the policy in force, while ``leads``.
+
+    What goes wrong is told once for as long as it lasts, a disk may be full for days, and tried again the next time.
+    """
 
     def __init__(
         self,
@@ -43,6 +46,8 @@ class ArchiveKeeper:
         self._tell = tell
         self._record = record or self._recorded
         self._begun_at: float | None = None
+        self._said: set[str] = set()
+        self._said_before: set[str] = set()
         self._is_over = Event()
         self._thread = Thread(target=self._run, name="archive", daemon=True)
 
@@ -64,10 +69,17 @@ class ArchiveKeeper:
         if archive is None or not is_due or not self._leads():
             return
         self._begun_at = now
+        self._said_before, self._said = self._said, set()
         try:
             self._record(settings_of(archive), policy)
         except (ReschedulerError, PolicyError, OSError, ValueError, MemoryError) as error:
-            self._tell(f"archive: no snapshot was kept: {error}")
+            self._say(f"archive: no snapshot was kept: {error}")
+
+    def _say(self, text: str) -> None:
+        """Tell it unless it was told the last time too."""
+        self._said.add(text)
+        if text not in self._said_before:
+            self._tell(text)
 
     def _run(self) -> None:
         while not self._is_over.wait(LOOK_SECONDS):
@@ -75,7 +87,7 @@ class ArchiveKeeper:
 
     def _recorded(self, settings: ArchiveSettings, policy: Policy) -> None:
         recorder = Recorder(settings, self._clock)
-        recorder.add_live(self._where, policy, lambda text: self._tell(f"archive: {text}"))
+        recorder.add_live(self._where, policy, lambda text: self._say(f"archive: {text}"))
         recorder.prune()
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from rescheduler.model.times import read_time
-from rescheduler.report.backtest.comparison import against_first, called, told
+from rescheduler.report.backtest.comparison import against_first, called, is_priced, number, saved, told, unpriced
 from rescheduler.report.html.rendering import page
 
 WIDTH: Final = 720.0
@@ -15,10 +15,13 @@ HEIGHT: Final = 260.0
 _LEFT, _BOTTOM, _TOP, _RIGHT = 60.0, 34.0, 12.0, 16.0
 _MOST_LINES: Final = 12
 _TICKS: Final = 4
-_OVER_TIME: Final = (
-    ("evictions", "Evictions"), ("nodesInUse", "Nodes in use"), ("pendingAfter", "Pending pods"),
-    ("overload", "Load above target"),
-)  # fmt: skip
+_OVER_TIME: Final[tuple[tuple[str, Callable[[dict[str, Any]], float | None]], ...]] = (
+    ("Evictions", lambda row: row["evictions"]),
+    ("Nodes in use", lambda row: row["nodesInUse"]),
+    ("Cost of the nodes a month", lambda row: None if row["cost"] is None else row["cost"]["after"]),
+    ("Pending pods", lambda row: row["pendingAfter"]),
+    ("Load above target", lambda row: row["overload"]),
+)
 
 
 class Tick(NamedTuple):
@@ -64,7 +67,7 @@ class Axis(NamedTuple):
     def ticks(self) -> list[Tick]:
         """Marks at equal distances."""
         step = (self.high - self.low) / _TICKS
-        return [Tick(self.at(self.low + n * step), f"{self.low + n * step:.3g}") for n in range(_TICKS + 1)]
+        return [Tick(self.at(self.low + n * step), number(self.low + n * step)) for n in range(_TICKS + 1)]
 
 
 def axis(values: Sequence[float], start: float, end: float) -> Axis:
@@ -77,7 +80,7 @@ def backtest_page(document: dict[str, Any]) -> str:
     """The page as HTML."""
     summary = document["summary"]
     shown = summary[:_MOST_LINES]
-    charts = [chart for name, title in _OVER_TIME if (chart := _over_time(document, shown, name, title)) is not None]
+    charts = [chart for title, value in _OVER_TIME if (chart := _over_time(document, shown, title, value)) is not None]
     return page(
         "backtest.html",
         "Back-test",
@@ -85,7 +88,9 @@ def backtest_page(document: dict[str, Any]) -> str:
         kind="one history carried on for each policy" if document["replay"] else "each snapshot planned for by itself",
         rows=[_row(one, at) for at, one in enumerate(summary)],
         charts=charts,
-        front=_front(shown),
+        fronts=[front for front in (_front(shown, "nodes emptied", _nodes), _money_front(shown)) if front is not None],
+        is_priced=is_priced(document),
+        unpriced=list(unpriced(document)),
         left_out=len(summary) - len(shown),
         failed=document["failed"],
         width=WIDTH,
@@ -100,7 +105,8 @@ def _row(one: dict[str, Any], at: int) -> dict[str, Any]:
         "evictions": one["evictions"]["total"],
         "plan": told(one["evictions"]),
         "emptied": told(one["nodesEmptied"]),
-        "pending": "-" if one["pendingMinutes"] is None else f"{one['pendingMinutes']:,.4g}",
+        "saved": saved(one),
+        "pending": number(one["pendingMinutes"]),
         "churn": "-" if one["churn"] is None else one["churn"],
         "difference": against_first(one["difference"]) or "-",
         "workloads": ", ".join(f"{item['workload']} {item['evictions']}" for item in one["workloads"]) or "-",
@@ -109,12 +115,16 @@ def _row(one: dict[str, Any], at: int) -> dict[str, Any]:
 
 
 def _over_time(
-    document: dict[str, Any], shown: Sequence[dict[str, Any]], name: str, title: str
+    document: dict[str, Any],
+    shown: Sequence[dict[str, Any]],
+    title: str,
+    value_of: Callable[[dict[str, Any]], float | None],
 ) -> dict[str, Any] | None:
     series = []
     for at, one in enumerate(shown):
         rows = [row for row in document["rows"] if (row["policy"], row["setting"]) == (one["policy"], one["setting"])]
-        points = [(read_time(row["time"]) or 0.0, float(row[name])) for row in rows if row[name] is not None]
+        found = [(read_time(row["time"]) or 0.0, value_of(row)) for row in rows]
+        points = [(time, float(value)) for time, value in found if value is not None]
         if points:
             series.append((at, points))
     if not series:
@@ -129,23 +139,48 @@ def _over_time(
     return {"title": title, "lines": lines, "ticks": up.ticks(), "ends": ends}
 
 
-def _front(shown: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Evictions against emptied nodes; those that no other beats in both are joined."""
-    found = [(at, one) for at, one in enumerate(shown) if one["evictions"]["mean"] is not None]
+def _nodes(one: dict[str, Any]) -> Any:
+    return one["nodesEmptied"]
+
+
+def _money(one: dict[str, Any]) -> Any:
+    return one["cost"]["saving"]
+
+
+def _money_front(shown: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Evictions against money, of those for which it is known in the currency of the first; None: of none."""
+    known = [one for one in shown if one["cost"] is not None and one["cost"]["saving"]["mean"] is not None]
+    currency = known[0]["cost"]["currency"] if known else ""
+    is_alike = [one in known and one["cost"]["currency"] == currency for one in shown]
+    return _front(shown, f"{currency} saved a month", _money, is_alike)
+
+
+def _front(
+    shown: Sequence[dict[str, Any]],
+    gained: str,
+    gain_of: Callable[[dict[str, Any]], Any],
+    is_known: Sequence[bool] | None = None,
+) -> dict[str, Any] | None:
+    """Evictions against what is gained by them; those that no other beats in both are joined."""
+    found = [
+        (at, one)
+        for at, one in enumerate(shown)
+        if one["evictions"]["mean"] is not None and (is_known is None or is_known[at])
+    ]
     if not found:
         return None
     ends = ("low", "high", "mean")
     across = axis([one["evictions"][end] for _, one in found for end in ends], _LEFT, WIDTH - _RIGHT)
-    up = axis([one["nodesEmptied"][end] for _, one in found for end in ends], HEIGHT - _BOTTOM, _TOP)
-    best = pareto([(one["evictions"]["mean"], one["nodesEmptied"]["mean"]) for _, one in found])
-    spots = [_spot(one, at, across, up, is_best=number in best) for number, (at, one) in enumerate(found)]
+    up = axis([gain_of(one)[end] for _, one in found for end in ends], HEIGHT - _BOTTOM, _TOP)
+    best = pareto([(one["evictions"]["mean"], gain_of(one)["mean"]) for _, one in found])
+    spots = [_spot(one, gain_of(one), at, across, up, number in best) for number, (at, one) in enumerate(found)]
     joined = sorted((spot for spot in spots if spot.is_best), key=lambda spot: spot.x)
     steps = list(pairwise(joined))
-    return {"spots": spots, "steps": steps, "across": across.ticks(), "up": up.ticks()}
+    return {"gained": gained, "spots": spots, "steps": steps, "across": across.ticks(), "up": up.ticks()}
 
 
-def _spot(one: dict[str, Any], at: int, across: Axis, up: Axis, *, is_best: bool) -> Spot:
-    price, gain = one["evictions"], one["nodesEmptied"]
+def _spot(one: dict[str, Any], gain: dict[str, Any], at: int, across: Axis, up: Axis, is_best: bool) -> Spot:
+    price = one["evictions"]
     return Spot(
         across.at(price["mean"]), up.at(gain["mean"]), across.at(price["low"]), across.at(price["high"]),
         up.at(gain["high"]), up.at(gain["low"]), called(one), at % _MOST_LINES, is_best,

@@ -81,7 +81,11 @@ class ArchiveWriter:
                 if head is not None:
                     raise SnapshotError(f"the archive holds another snapshot of {written_time(time)} already")
                 damaged += [file] if file.time == time else []
-            self._write(content, time, digest)
+            try:
+                self._write(content, time, digest)
+            except SnapshotError:
+                self._tidy()  # on a full disk a pool that nothing refers to gives its room back
+                raise
             for file in damaged:
                 if not snapshot_head(self._source, file):
                     (self._path / file.name).unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import typer
 
 from rescheduler.cli.choices import objective_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
-from rescheduler.cli.options import LARGEST_SEED, form, policies, with_options
+from rescheduler.cli.options import LARGEST_SEED, PricesFile, form, policies, with_options
 from rescheduler.cli.parameters import parsed, point_in_time, positive_duration, size_in_bytes, whole_number
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import is_terminal, say, show, write
@@ -126,6 +126,7 @@ class BacktestFlags(EngineFlags):
             help="Only pods with these labels may be moved or helped",
         ),
     ] = None  # fmt: skip
+    prices: PricesFile = None
     seed: Annotated[
         int, typer.Option(parser=parsed(whole_number(0, LARGEST_SEED)), metavar="N", help="Seed of every random choice")
     ] = 0
@@ -183,7 +184,7 @@ def backtest(options: BacktestFlags) -> int:
     if options.output is BacktestOutput.PARQUET and is_terminal(sys.stdout):
         raise UsageError("-o parquet: binary; send it to a file or a pipe")
     request = BacktestRequest(_like(options), BacktestSpan(options.from_, options.to, options.every), options.resume)
-    cases = read_variants(options.policy or [], options.set_ or [])
+    cases = read_variants(options.policy or [], options.set_ or [], options.prices)
     _check_objectives(options, cases.cases[0].text)
     with shown_progress() as progress:
         try:

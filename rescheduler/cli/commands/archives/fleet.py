@@ -10,7 +10,7 @@ import typer
 from rescheduler.cli.commands.archives.backtest import EngineFlags, EngineName, engine_of
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
-from rescheduler.cli.options import Kubeconfig, form, policies, with_options
+from rescheduler.cli.options import Kubeconfig, PricesFile, form, policies, with_options
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.plan_output import print_document
 from rescheduler.cli.preparation import refuse_formats
@@ -48,6 +48,7 @@ class FleetFlags(EngineFlags):
         list[str] | None,
         policies("A ReschedulerPolicy, or the name of a shipped one; repeatable, a later one wins field by field"),
     ] = None
+    prices: PricesFile = None
     output: Annotated[
         OutputFormat,
         form("table, json or yaml"),
@@ -88,7 +89,7 @@ def _members(options: FleetFlags) -> tuple[list[FleetMember], bool]:
         raise UsageError("give --contexts GLOB for live clusters, or --archives GLOB for recorded ones")
     if options.contexts is not None and options.engine is not EngineName.LOCAL:
         raise UsageError("--contexts: Dask's workers have no kubeconfig of yours; leave --engine dask out")
-    (case,) = read_variants([",".join(options.policy or [])], []).cases
+    (case,) = read_variants([",".join(options.policy or [])], [], options.prices).cases
     if options.contexts is not None:
-        return members_of_contexts(options.contexts, options.kubeconfig, case.text, case.policy), True
-    return members_of_archives(options.archives or "", case.text, case.policy), False
+        return members_of_contexts(options.contexts, options.kubeconfig, case), True
+    return members_of_archives(options.archives or "", case), False

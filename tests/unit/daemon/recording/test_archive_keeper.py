@@ -59,16 +59,27 @@ def test_nothing_is_kept_unasked_or_by_who_does_not_lead(body: str, leads: bool)
 
 
 @pytest.mark.parametrize("error", [SnapshotError("No space left on device"), OSError(28, "No space left on device")])
-def test_a_full_disk_is_told_and_the_next_time_is_tried_again(error: Exception) -> None:
+def test_a_full_disk_is_told_once_and_the_next_time_is_tried_again(error: Exception) -> None:
     """It stops recording, never the daemon."""
     clock, records, told = SimulatedClock(), Records(), list[str]()
     records.error = error
     found = keeper(parse_policy(HEAD + "archive: {path: /somewhere}\n"), records, clock, told)
-    found.look()
-    assert "No space left on device" in told[0]
-    clock.sleep(300.0)
-    found.look()
-    assert len(records.asked) == 2
+    for _ in range(3):
+        found.look()
+        clock.sleep(300.0)
+    assert len(records.asked) == 3
+    assert told == ["archive: no snapshot was kept: " + str(error)]
+
+
+def test_a_disk_that_is_full_again_is_told_again() -> None:
+    """Whoever reads the log sees when something began to be missing."""
+    clock, records, told = SimulatedClock(), Records(), list[str]()
+    found = keeper(parse_policy(HEAD + "archive: {path: /somewhere}\n"), records, clock, told)
+    for error in (None, SnapshotError("full"), SnapshotError("full"), None, None, SnapshotError("full")):
+        records.error = error
+        found.look()
+        clock.sleep(300.0)
+    assert told == ["archive: no snapshot was kept: full"] * 2
 
 
 def test_a_whole_path_is_taken_as_it_is() -> None:

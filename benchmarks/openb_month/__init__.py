@@ -1,0 +1,1 @@
+"""A month of openb's arrivals as an archive, and four policies asked about it."""
