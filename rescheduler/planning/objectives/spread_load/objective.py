@@ -57,7 +57,7 @@ class SpreadLoad(PlanningObjective):
         before = Before(state)
         simple = improve_simply(request, problem, state, deadline.part(SIMPLE_SHARE))
         limits = remaining_limits(request.eligibility.limits, request.placement)
-        bound = least_overload(problem, state, limits)
+        bound = 0.0 if deadline.is_over() else least_overload(problem, state, limits)
         whole = _whole(request, problem, state, deadline.part(WHOLE_SHARE)) if state.cost > bound else None
         bound = bound if whole is None else max(bound, whole.bound)
         plan = improve(
