@@ -15,13 +15,17 @@ import numpy as np
 from benchmarks.command_line import answer, parser_for
 from benchmarks.fragments.bounds import most_gain, most_gain_of_anything
 from benchmarks.fragments.fragmented import blocks_of
+from benchmarks.fragments.greedy_moves import greedy_moves
+from benchmarks.fragments.host_changes import Prices
 from benchmarks.fragments.item_moves import ItemMove, item_moves
-from benchmarks.fragments.most_worth import ChosenChanges, most_worth
+from benchmarks.fragments.most_worth import most_worth
 from benchmarks.machine import MonotonicClock, peak_megabytes
 from benchmarks.vm_mapping import CORES, VmMapping, read_mapping
 from rescheduler.planning.problem.deadline import Deadline
 
 BLOCK = 16
+_SHARE_OF_GREEDY = 0.5
+"""At most, for an answer to fall back on."""
 _SHARE_OF_DEADLINE = 0.75
 """The rest is for ordering moves, for the bound, and for the overshoot of the solver."""
 
@@ -38,10 +42,14 @@ def run(mapping: VmMapping, most_moves: int, deadline_seconds: float) -> dict[st
     """Plan once; value and bound are fragment rates after the moves."""
     started = time.perf_counter()
     deadline = Deadline(MonotonicClock(), deadline_seconds)
-    shape = np.array([BLOCK, 0])
-    chosen, columns = most_worth(mapping.problem, blocks_of(shape), most_moves, deadline.part(_SHARE_OF_DEADLINE))
-    moves = item_moves(mapping.problem, columns, chosen.changes, mapping.items)
-    bound = _largest_gain(mapping, chosen, most_moves, deadline)
+    worth = blocks_of(np.array([BLOCK, 0]))
+    first = greedy_moves(mapping.problem, worth, most_moves, mapping.items, deadline.part(_SHARE_OF_GREEDY))
+    prices, moves = None, first
+    if not deadline.is_over():
+        chosen, columns = most_worth(mapping.problem, worth, most_moves, deadline.part(_SHARE_OF_DEADLINE))
+        prices, best = chosen.prices, item_moves(mapping.problem, columns, chosen.changes, mapping.items)
+        moves = min(best, first, key=lambda found: (rate_after(mapping, found), len(found)))
+    bound = _largest_gain(mapping, prices, most_moves, deadline)
     seconds = time.perf_counter() - started
     return {
         "instance": mapping.name,
@@ -76,11 +84,11 @@ def _rate(cores: np.ndarray, more_blocks: int) -> float:
     return 0.0 if total == 0 else (total - BLOCK * (int((cores // BLOCK).sum()) + more_blocks)) / total
 
 
-def _largest_gain(mapping: VmMapping, chosen: ChosenChanges, most_moves: int, deadline: Deadline) -> int:
+def _largest_gain(mapping: VmMapping, prices: Prices | None, most_moves: int, deadline: Deadline) -> int:
     simple = most_gain_of_anything(mapping.problem, CORES, BLOCK, most_moves)
-    if chosen.prices is None:
+    if prices is None:
         return simple
-    priced = most_gain(mapping.problem, CORES, BLOCK, most_moves, chosen.prices, deadline)
+    priced = most_gain(mapping.problem, CORES, BLOCK, most_moves, prices, deadline)
     return simple if priced is None else min(simple, priced)
 
 

@@ -195,17 +195,16 @@ def _compared(run: Run, cluster: Cluster, plan: Plan, clock: Clock, seconds: flo
         helped = 0 if result.helped is UNSET else result.helped
         return float(helped if run.objective == "MakeRoom" else result.value or 0), rule
     index = {pod.key: number for number, pod in enumerate(cluster.pods)}
+    deadline = Deadline(clock, seconds)
     problem = problem_of(request)
     state = _state(objective, problem)
     start = float(state.cost)
+    rule = start
+    if run.objective != "SchedulerScore":
+        rule = cost_of_first_gains(_state(objective, problem), problem, request, deadline)
     for move in plan.moves:
         state.move(problem.row_of_movable[index[move.pod.key]], prediction.columns.node_index[move.to_node])
-    if run.objective == "SchedulerScore":
-        return start - float(state.cost), 0.0
-    rule_state = _state(objective, problem)
-    return start - float(state.cost), start - cost_of_first_gains(
-        rule_state, problem, request, Deadline(clock, seconds)
-    )
+    return start - float(state.cost), start - rule
 
 
 def _state(objective: PlanningObjective, problem: Problem) -> ObjectiveState:

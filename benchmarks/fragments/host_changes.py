@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -77,21 +78,19 @@ class HostChanges:
         total = total + self.wide.net @ prices.kind - prices.move * self.wide.moves - self.base[:, None]
         return total, chosen
 
-    def singles(self) -> list[HostChange]:
+    def singles(self) -> Iterator[HostChange]:
         """Columns in which one item leaves or comes: with them the master can begin."""
         nothing = (0,) * self.problem.free.shape[1]
-        found = []
         one = np.flatnonzero(self.narrow.departures.sum(axis=1) + self.narrow.arrivals.sum(axis=1) == 1)
         for host in range(len(self.problem.free)):
             for compartment, look in enumerate(self.look_of[host, 0].tolist()):
                 for change in one[self._possible[look, one]].tolist():
                     narrow = (*nothing[:compartment], change, *nothing[compartment + 1 :])
-                    found.append(HostChange(host, 0, narrow))
+                    yield HostChange(host, 0, narrow)
             for wide in range(1, len(self.wide.moves)):
                 looks = self.look_of[host, wide]
                 if looks[0] >= 0 and self._possible[looks, 0].all():
-                    found.append(HostChange(host, wide, nothing))
-        return found
+                    yield HostChange(host, wide, nothing)
 
     def worth_of(self, column: HostChange) -> int:
         """What the host's room is worth more after the change."""

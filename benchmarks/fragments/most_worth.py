@@ -33,12 +33,16 @@ def most_worth(
     master = ColumnMaster(len(problem.free), len(problem.request), most_moves)
     kept: dict[HostChange, None] = {}
     for column in columns.singles():
+        if deadline.is_over():
+            return ChosenChanges((), 0, None), columns
         _add(master, columns, kept, column)
     if not kept or most_moves <= 0:
         return ChosenChanges((), 0, None), columns
     prices = None
     pricing = deadline.part(_SHARE_OF_PRICING)
     for _ in range(_MOST_ROUNDS):
+        if pricing.is_over():
+            break
         duals = master.prices()
         prices = Prices(duals.move, duals.kind)
         total, chosen = columns.best(prices)
@@ -49,10 +53,10 @@ def most_worth(
                 if excess[host, wide] > _LEAST_GAIN:
                     narrow = tuple(chosen[columns.look_of[host, wide]].tolist())
                     new += _add(master, columns, kept, HostChange(host, wide, narrow))
-        if not new or pricing.is_over():
+        if not new:
             break
     names = list(kept)
-    taken = tuple(names[number] for number in master.choose(deadline.remaining()))
+    taken = () if deadline.is_over() else tuple(names[number] for number in master.choose(deadline.remaining()))
     return ChosenChanges(taken, sum(map(columns.worth_of, taken)), prices), columns
 
 

@@ -52,8 +52,18 @@ def _traits(pod: Pod, args: SeparateAntagonistsArgs, now: float, *, has_ended: b
 
 def _pairs(counts: Counter[_Traits], lonely: set[int]) -> int:
     """Pairs among the pods of one node; ``lonely``: sets of one selector, whose pods keep apart from each other."""
-    total = sum(number * (number - 1) // 2 for traits, number in counts.items() if _are_foes(traits, traits, lonely))
-    for (one, first), (other, second) in combinations(counts.items(), 2):
+    marked: Counter[str] = Counter()
+    picked: list[tuple[_Traits, int]] = []
+    total = 0
+    for traits, number in counts.items():  # most pods are in no set: only a mark like their own matters to them
+        if traits.picked_by:
+            picked.append((traits, number))
+            total += number * (number - 1) // 2 if _are_foes(traits, traits, lonely) else 0
+        elif traits.mark is not None:
+            marked[traits.mark] += number
+    total += sum(number * (number - 1) // 2 for number in marked.values())
+    total += sum(number * marked[traits.mark] for traits, number in picked if traits.mark is not None)
+    for (one, first), (other, second) in combinations(picked, 2):
         if _are_foes(one, other, lonely):
             total += first * second
     return total

@@ -49,11 +49,12 @@ class FinalPopulation:
         self.kinds: list[FinalKind] = []
         self._number_of: dict[tuple[str, frozenset[tuple[str, str]], tuple[PodAffinityTerm, ...]], int] = {}
         self._by_label: dict[tuple[str, str], list[FinalKind]] = defaultdict(list)
-        for pod in pods:
-            self._enrol(pod)
+        enrolled = [(pod, self._enrol(pod)) for pod in pods]  # which keeps the pods, and so their ids their own
+        number_of = {id(pod): number for pod, number in enrolled}
         self.on_nodes: list[Counter[str]] = [Counter() for _ in self.kinds]
         for pod, node in standing:
-            self.on_nodes[self._enrol(pod)][node.name] += 1
+            number = number_of.get(id(pod))
+            self.on_nodes[self._enrol(pod) if number is None else number][node.name] += 1
 
     def picked(self, selector: LabelSelector | None, looks_into: Callable[[str], bool]) -> list[FinalKind]:
         """Kinds that a selector picks in the namespaces that it looks into."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
 
 from rescheduler.checker.predicates.node import hostile_taint, matches_node
 from rescheduler.checker.recounts.final_positions import FinalPopulation, Standing
@@ -29,13 +29,13 @@ def excess(cluster: Cluster, standing: Standing, population: FinalPopulation) ->
     for pod in holders.values():
         hard = [item for item in pod.spec.topology_spread if item.when_unsatisfiable == "DoNotSchedule"]
         for constraint in hard:
-            domain_of = domains.of(pod.spec, constraint, tuple(item.topology_key for item in hard))
+            nodes = domains.of(pod.spec, constraint, tuple(item.topology_key for item in hard))
             counted = population.picked(_selector(constraint, pod), pod.namespace.__eq__)
             limits = (constraint.topology_key, constraint.max_skew, constraint.min_domains)
-            identity = (limits, frozenset(kind.number for kind in counted), frozenset(domain_of))
+            identity = (limits, frozenset(kind.number for kind in counted), nodes.names)
             if identity not in seen:
                 seen.add(identity)
-                total += _excess_of(constraint, population.standing(counted), domain_of)
+                total += _excess_of(constraint, population.standing(counted), nodes)
     return total
 
 
@@ -52,34 +52,43 @@ def _selector(constraint: TopologySpreadConstraint, pod: Pod) -> LabelSelector |
     return LabelSelector(rules) if rules else None
 
 
+class _Counted(NamedTuple):
+    """The nodes that a constraint counts: ``names``, the domain of each, and ``nobody``, no pod in each domain."""
+
+    names: frozenset[str]
+    domain_of: Mapping[str, str]
+    nobody: Mapping[str, int]
+
+
 class _Domains:
     """The nodes that constraints count, by domain; each question is answered once."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
-        self._known: dict[Hashable, Mapping[str, str]] = {}
+        self._known: dict[Hashable, _Counted] = {}
 
-    def of(self, spec: PodSpec, constraint: TopologySpreadConstraint, keys: tuple[str, ...]) -> Mapping[str, str]:
+    def of(self, spec: PodSpec, constraint: TopologySpreadConstraint, keys: tuple[str, ...]) -> _Counted:
         """Domain of each node that a constraint counts: it carries all keys and passes the two policies."""
         labels_matter = (spec.node_selector, spec.node_affinity) if constraint.honors_node_affinity else None
         taints_matter = spec.tolerations if constraint.honors_node_taints else None
         key = (constraint.topology_key, keys, labels_matter, taints_matter)
         if key not in self._known:
-            self._known[key] = {
+            domain_of = {
                 node.name: node.labels[constraint.topology_key]
                 for node in self._nodes
                 if all(name in node.labels for name in keys)
                 and (labels_matter is None or matches_node(spec, node))
                 and (taints_matter is None or hostile_taint(node, spec) is None)
             }
+            self._known[key] = _Counted(frozenset(domain_of), domain_of, dict.fromkeys(domain_of.values(), 0))
         return self._known[key]
 
 
-def _excess_of(constraint: TopologySpreadConstraint, on_nodes: Mapping[str, int], domain_of: Mapping[str, str]) -> int:
-    counts = Counter(dict.fromkeys(domain_of.values(), 0))
+def _excess_of(constraint: TopologySpreadConstraint, on_nodes: Mapping[str, int], counted: _Counted) -> int:
+    counts = dict(counted.nobody)
     for name, number in on_nodes.items():
-        if name in domain_of:
-            counts[domain_of[name]] += number
+        if name in counted.domain_of:
+            counts[counted.domain_of[name]] += number
     if not counts:
         return 0
     least = min(counts.values()) if len(counts) >= constraint.min_domains else 0

@@ -22,21 +22,21 @@ from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.scheduler_choice import SchedulerChoice
 from rescheduler.planning.waves.sequencing import waves_in_order
 
-SIMPLE_SHARE = 0.8  # of the time at most, for what no plan may fall behind
+SIMPLE_SHARE = 0.95  # of the time at most, for what no plan may fall behind
 EXACT_SHARE = 0.5  # of the time; what is left is for the improvement and for the order of its moves
 _SAME = 1e-9
 
 
 @dataclass(frozen=True)
 class Reassignment:
-    """Moves in waves, and the cost after them; ``bound``: no plan costs less (None: the problem proves nothing).
+    """Moves in waves, and the cost after them; ``bound``: no plan costs less.
 
     ``taken_back``: moves that would have helped, but found no order, or without holds would not come about.
     """
 
     schedule: WaveSchedule
     cost: float
-    bound: int | None = None
+    bound: int = 0
     taken_back: int = 0
 
     def notes(self, request: PlanRequest) -> list[str]:
@@ -64,17 +64,18 @@ def reassign(
     assignment_of: Callable[[], AssignmentProblem | None],
     state_of: Callable[[], ObjectiveState],
     deadline: Deadline,
-    floor: float = 0.0,
+    least: Callable[[], int],
 ) -> Reassignment:
     """The best plan found; never worse than doing nothing.
 
     ``assignment_of`` makes the question as one model (None: it is too large), ``state_of`` the objective's state at the
-    start.
-    ``floor``: a cost that no plan can be below.
+    start. ``least``: counts a cost that no plan can be below; it is asked for once the simple rule has been tried.
     """
     best = Reassignment(WaveSchedule(), state_of().cost)
-    schedule, cost = improve_simply(request, problem, state_of(), deadline.part(SIMPLE_SHARE))
-    simple = Reassignment(schedule, cost)
+    state = state_of()
+    first = improve_simply(request, problem, state, deadline.part(SIMPLE_SHARE))
+    simple = Reassignment(first.schedule, cost_after(problem, first.schedule, state), taken_back=first.taken_back)
+    floor = 0 if deadline.is_over() else least()
     exact = ExactAssignment(None)
     assignment = None if deadline.is_over() else assignment_of()
     if assignment is not None:
@@ -87,12 +88,12 @@ def reassign(
         best = _better(problem, request, best, found)
     if not exact.is_best and not deadline.is_over():
         request.progress("improving move by move")
-        improved = improve(request, problem, state_of(), deadline, floor=max(floor, exact.bound or 0.0))
+        improved = improve(request, problem, state_of(), deadline, first, floor=max(floor, exact.bound or 0))
         found = Reassignment(improved.schedule, improved.cost_after, taken_back=improved.taken_back)
         best = _better(problem, request, best, found)
     if round(simple.cost, 6) < round(best.cost, 6):
         best = _better(problem, request, best, simple)
-    return replace(best, bound=exact.bound)
+    return replace(best, bound=max(floor, exact.bound or 0))
 
 
 def cost_after(problem: Problem, schedule: WaveSchedule, state: ObjectiveState) -> float:

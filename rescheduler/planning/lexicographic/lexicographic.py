@@ -13,7 +13,7 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import PodReference, Status
 from rescheduler.planning.lexicographic.budgeted import plan_within_budgets
 from rescheduler.planning.lexicographic.guarding import nobody_moves
 from rescheduler.planning.lexicographic.weighing import as_told, orders_of, weighed
@@ -43,6 +43,15 @@ def budgets_that_bar(eligibility: Eligibility) -> list[str]:
 
 
 MAKE_ROOM = "MakeRoom"
+OUT_OF_TIME = "not planned for: the deadline was over before its turn came (policy: limits.deadline)"
+
+
+def out_of_time(objective: PlanningObjective, request: PlanRequest) -> ObjectivePlan:
+    """The answer where no time is left even to look at what there is: nothing moves, and nothing is known."""
+    if objective.name != MAKE_ROOM:
+        return ObjectivePlan(Status.UNKNOWN, 0.0, None, "", OUT_OF_TIME, is_judged=False)
+    wanted = len(request.eligibility.helpable)
+    return ObjectivePlan(Status.UNKNOWN, 0.0, None, "evictions", OUT_OF_TIME, helped=0, wanted=wanted)
 
 
 @dataclass
@@ -122,6 +131,10 @@ def plan_in_order(objectives: Sequence[PlanningObjective], request: PlanRequest)
         left -= len(group)
         if group[0].name != MAKE_ROOM:  # which sees to them by itself
             so_far.seated.update(seat_nominated(request.prediction, so_far.start))
+        if seconds <= 0.0:
+            for objective in group:
+                _take(so_far, objective, out_of_time(objective, _asked(so_far, request, 0.0, objective)), 0.0)
+            continue
         if len(group) > 1:
             _plan_weighted(so_far, group, request, seconds)
             continue

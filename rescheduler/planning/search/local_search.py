@@ -110,7 +110,7 @@ ITERATIONS = 300
 """Rounds of the neighbourhood search; a search that ends by them, not by its deadline, is repeatable."""
 SEARCH_SHARE = 0.6  # the rest of the time is for the order of the moves and their destinations
 FOLLOWING_SHARE = 0.7
-FIRST_GAINS_SHARE = 0.9  # of the search: what the simple rule reaches in that time, every plan does
+FIRST_GAINS_SHARE = 0.85  # of what the simple rule has with the order of its moves
 
 
 @dataclass(frozen=True)
@@ -138,26 +138,39 @@ def problem_of(request: PlanRequest) -> Problem:
     return Problem(request.prediction, request.placement, request.eligibility)
 
 
-def improve_simply(
-    request: PlanRequest, problem: Problem, state: ObjectiveState, deadline: Deadline
-) -> tuple[WaveSchedule, float]:
-    """What the simple rule reaches, in waves, and its cost: for those who have other things to try before a search."""
-    limits = remaining_limits(request.eligibility.limits, request.placement)
-    current = SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost)
-    choice = Tightest() if request.is_guided_by_holds else OnlyPredicted()
-    schedule, _ = simply_arranged(current, choice, GroupsOfPods(problem), deadline)
-    cost = state.cost
-    current.reset([])  # guards are as they were
-    return schedule, cost
+@dataclass(frozen=True)
+class SimpleMoves:
+    """What the simple rule reaches: moves (row, node) in waves, what they cost, and how many found no order."""
+
+    moves: tuple[tuple[int, int], ...]
+    schedule: WaveSchedule
+    cost: float
+    taken_back: int
+
+    def is_better_than(self, current: SearchState) -> bool:
+        """Whether what stands on a state costs more."""
+        return self.cost < current.cost - SAME * max(1.0, abs(current.cost))
+
+
+def improve_simply(request: PlanRequest, problem: Problem, state: ObjectiveState, deadline: Deadline) -> SimpleMoves:
+    """What the simple rule reaches within most of the time; state and guards are left as they were.
+
+    It comes before anything else is tried or proven, so that no plan falls behind it, however slow the machine is.
+    """
+    current = _at_home(request, problem, state)
+    found = simply_arranged(current, _choice_of(request), GroupsOfPods(problem), deadline)
+    current.reset([])
+    return found
 
 
 def simply_arranged(
     current: SearchState, choice: DestinationChoice, groups: GroupsOfPods, deadline: Deadline
-) -> tuple[WaveSchedule, int]:
-    """The moves of the simple rule in waves, and how many were taken back; the state keeps what is in the waves."""
-    first_gains(current, choice, deadline.part(SEARCH_SHARE))
+) -> SimpleMoves:
+    """The moves of the simple rule in waves; the state keeps what is in the waves."""
+    first_gains(current, choice, deadline.part(FIRST_GAINS_SHARE))
     take_back_what_does_not_pay(current)
-    return arrange(current, groups, deadline, only_predicted=choice.is_bound_to_prediction)
+    schedule, taken_back = arrange(current, groups, deadline, only_predicted=choice.is_bound_to_prediction)
+    return SimpleMoves(tuple(current.moved.items()), schedule, current.cost, taken_back)
 
 
 def improve(
@@ -165,61 +178,69 @@ def improve(
     problem: Problem,
     state: ObjectiveState,
     deadline: Deadline,
+    simple: SimpleMoves | None = None,
     *,
     iterations: int = ITERATIONS,
     floor: float = -inf,
     is_cheap: BoolArray | None = None,
     hint: Sequence[tuple[int, int]] = (),
 ) -> LocalSearchResult:
-    """Lower the cost of ``state`` within the limits; never worse than doing nothing.
+    """Lower the cost of ``state`` within the limits; never worse than the simple rule, or than doing nothing.
 
     ``problem``: of ``problem_of(question)``. ``state`` and the question's guards begin at the start of the problem and
-    end where the plan ends. ``floor``: a cost that no plan can be below, where one is known. ``is_cheap``: bool[M],
-    pods to move before others of (nearly) equal gain. ``hint``: moves (row, node) of an exact model, in any order, to
-    be taken where they turn out better.
+    end where the plan ends. ``simple``: of ``improve_simply`` (None: it is asked here). ``floor``: a cost that no plan
+    can be below, where one is known. ``is_cheap``: bool[M], pods to move before others of (nearly) equal gain.
+    ``hint``: moves (row, node) of an exact model, in any order, to be taken where they turn out better.
     """
+    simple = simple or improve_simply(request, problem, state, deadline)
     before = state.cost
-    limits = remaining_limits(request.eligibility.limits, request.placement)
-    current = SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost, is_cheap=is_cheap)
-    search = deadline.part(SEARCH_SHARE)
-    choice = Tightest() if request.is_guided_by_holds else OnlyPredicted()
+    current = _at_home(request, problem, state, is_cheap)
     groups = GroupsOfPods(problem)
-    rule = _first_gains(current, choice, search.part(FIRST_GAINS_SHARE))
-    move_one_by_one(current, choice, search)
-    while not choice.is_bound_to_prediction and move_in_pairs(current, search):
-        move_one_by_one(current, choice, search)
-    take_back_what_does_not_pay(current)
-    Neighbourhoods(current, choice, groups, request.seed, floor).search(search, iterations)
-    if rule.is_better_than(current):
-        current.reset(rule.moves)
-        take_back_what_does_not_pay(current)
-        Neighbourhoods(current, choice, groups, request.seed, floor).search(search, iterations)
-    if hint and not choice.is_bound_to_prediction:
-        try_other(current, groups, hint, deadline)
-    schedule, taken_back = arrange(current, groups, deadline, only_predicted=not request.is_guided_by_holds)
-    if request.is_guided_by_holds:
+    schedule, taken_back = WaveSchedule(), 0
+    if not deadline.is_over():
+        search = deadline.part(SEARCH_SHARE)
+        _search(current, _choice_of(request), groups, search, simple, request.seed, iterations, floor)
+        if hint and request.is_guided_by_holds:
+            try_other(current, groups, hint, deadline)
+        schedule, taken_back = arrange(current, groups, deadline, only_predicted=not request.is_guided_by_holds)
+    if simple.is_better_than(current):
+        current.reset(simple.moves)
+        schedule, taken_back = simple.schedule, simple.taken_back
+    if request.is_guided_by_holds and not deadline.is_over():
         schedule = _with_destinations(current, groups, schedule, deadline.part(FOLLOWING_SHARE))
     return LocalSearchResult(current, schedule, before, state.cost, taken_back)
 
 
-@dataclass(frozen=True)
-class _Standing:
-    """Moves (row, node) that stood on a search state, and what they cost."""
-
-    moves: tuple[tuple[int, int], ...]
-    cost: float
-
-    def is_better_than(self, current: SearchState) -> bool:
-        """Whether what stands on the state now costs more."""
-        return self.cost < current.cost - SAME * max(1.0, abs(current.cost))
+def _at_home(
+    request: PlanRequest, problem: Problem, state: ObjectiveState, is_cheap: BoolArray | None = None
+) -> SearchState:
+    limits = remaining_limits(request.eligibility.limits, request.placement)
+    return SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost, is_cheap=is_cheap)
 
 
-def _first_gains(current: SearchState, choice: DestinationChoice, deadline: Deadline) -> _Standing:
-    """What the simple rule reaches, first of all; the state is left as it was."""
-    first_gains(current, choice, deadline)
-    found = _Standing(tuple(current.moved.items()), current.cost)
-    current.reset([])
-    return found
+def _choice_of(request: PlanRequest) -> DestinationChoice:
+    return Tightest() if request.is_guided_by_holds else OnlyPredicted()
+
+
+def _search(
+    current: SearchState,
+    choice: DestinationChoice,
+    groups: GroupsOfPods,
+    deadline: Deadline,
+    simple: SimpleMoves,
+    seed: int,
+    iterations: int,
+    floor: float,
+) -> None:
+    """Leave the best moves that are found on the state, whatever their order."""
+    move_one_by_one(current, choice, deadline)
+    while not choice.is_bound_to_prediction and move_in_pairs(current, deadline):
+        move_one_by_one(current, choice, deadline)
+    take_back_what_does_not_pay(current)
+    Neighbourhoods(current, choice, groups, seed, floor).search(deadline, iterations)
+    if simple.is_better_than(current):
+        current.reset(simple.moves)
+        Neighbourhoods(current, choice, groups, seed, floor).search(deadline, iterations)
 
 
 def _with_destinations(

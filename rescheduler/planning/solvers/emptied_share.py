@@ -12,6 +12,7 @@ from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.empty_nodes.relaxation import Relaxation
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.loading import may_use_programmes
 
 # Mixed-integer program: the fewest pods on so many emptied nodes that the others could have room for, summed up.
 
@@ -97,7 +98,7 @@ class EmptiedShareProgram:
         the bound bounds nothing then.
         """
         relaxation = self._relaxation
-        if deadline.is_over():
+        if not may_use_programmes(deadline):
             return None
         cost = np.zeros(self._width)
         cost[: self._nodes] = fee * relaxation.pods_on - relaxation.price

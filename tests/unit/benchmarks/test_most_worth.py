@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.fragments.bounds import most_gain, most_gain_of_anything
 from benchmarks.fragments.fragmented import Fragmented, blocks_of
+from benchmarks.fragments.greedy_moves import greedy_moves
 from benchmarks.fragments.item_moves import WIDE, Item, ItemMove, item_moves
 from benchmarks.fragments.most_worth import most_worth
 from rescheduler.planning.problem.deadline import Deadline
@@ -117,3 +118,29 @@ def test_wide_items_free_both_compartments():
     chosen, columns = most_worth(problem, WORTH, 1, Deadline(FakeClock(), 5.0))
     moves = item_moves(problem, columns, chosen.changes, [Item(0, 0, 0, WIDE)])
     assert replay(problem, [Item(0, 0, 0, WIDE)], moves) == 2
+
+
+@settings(max_examples=60)
+@given(mappings(), st.integers(0, 3))
+def test_greedy_moves_find_room_gain_something_and_move_nobody_twice(mapping, most_moves):
+    """The answer that is there first keeps the limit, each of its moves finds room, and it is never a loss."""
+    problem, items = mapping
+    moves = greedy_moves(problem, WORTH, most_moves, items, Deadline(FakeClock(), 5.0))
+    assert len(moves) <= most_moves
+    assert len({move.item for move in moves}) == len(moves)
+    assert replay(problem, items, moves) >= min(1, len(moves))
+    assert replay(problem, items, moves) <= best_gain_by_trying(problem, items, most_moves)
+
+
+def test_greedy_takes_the_move_that_completes_a_block_where_columns_have_no_time():
+    """With no time for the program the greedy answer is still there; one that has none either moves nothing."""
+    problem = Fragmented(
+        free=np.array([[[3, 9]], [[1, 9]]]),
+        request=np.array([[1, 1]]),
+        is_wide=np.array([False]),
+        present=np.array([[[1]], [[0]]]),
+    )
+    items, over = [Item(0, 0, 0, 0)], Deadline(FakeClock(), 0.0)
+    assert greedy_moves(problem, WORTH, 1, items, Deadline(FakeClock(), 1.0)) == [ItemMove(0, 1, 0)]
+    assert most_worth(problem, WORTH, 1, over)[0].changes == ()
+    assert greedy_moves(problem, WORTH, 1, items, over) == []

@@ -145,8 +145,7 @@ def _searched(
     search = deadline.part(SEARCH_SHARE)
     if not request.is_guided_by_holds:
         return Unguided(situation, current).run(search), False
-    simple, _ = simply_arranged(current, Tightest(), GroupsOfPods(situation.problem), search.part(_SIMPLE_SHARE))
-    simple_moves, simple_cost = list(current.moved.items()), current.cost
+    simple = simply_arranged(current, Tightest(), GroupsOfPods(situation.problem), deadline.part(_SIMPLE_SHARE))
     current.reset([])
     exact = None if search.is_over() else best_plan(situation, request, current, search.part(_EXACT_SHARE))
     if exact is not None and exact.is_best:
@@ -156,9 +155,9 @@ def _searched(
     rounds = GreedyRounds(situation, current)
     if not search.is_over():
         rounds.run(search)
-    if simple_cost < min(cost, current.cost) - SAME:
-        current.reset(simple_moves)
-        return simple, False
+    if simple.cost < min(cost, current.cost) - SAME:
+        current.reset(simple.moves)
+        return simple.schedule, False
     if exact is None or current.cost < cost:
         return rounds.schedule, False
     current.reset(kept)

@@ -17,6 +17,7 @@ from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.problem import EVICTION_COST
 from rescheduler.planning.search.arranging import arrange
 from rescheduler.planning.search.search_state import SAME, SearchState
+from rescheduler.planning.solvers.loading import may_use_programmes
 from rescheduler.planning.waves.waves import GroupsOfPods
 
 _MOST_ROUNDS = 8
@@ -69,6 +70,8 @@ class GreedyRounds:
         greedy = Greedy(options, kinds)
         greedy.run((offered[number] for number in order if profit[number] > 0), deadline.part(_SEATS_SHARE))
         self._adopt(kept, greedy.seats, deadline)
+        if not may_use_programmes(deadline):
+            return
         best = order[: _MOST_OPTIONS_BESIDE + _OPTIONS_A_MOVE * options.most_moves]
         fewer = [offered[number] for number in best]
         seconds = _PROGRAM_SHARE * deadline.remaining()

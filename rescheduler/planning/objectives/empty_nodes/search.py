@@ -73,7 +73,7 @@ class EmptyingSearch:
         before = self.deadline.remaining()
         self._begin(movable)
         left = self.deadline.remaining()
-        if left < _TIMES_TO_PROVE * (before - left):  # too little even for the bound
+        if left <= _TIMES_TO_PROVE * (before - left):  # too little even for the bound
             self._construct(self.deadline)
             return
         self.prove()

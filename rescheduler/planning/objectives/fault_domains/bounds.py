@@ -12,6 +12,7 @@ from rescheduler.planning.objectives.fault_domains.part import ViolationCounter
 from rescheduler.planning.objectives.fault_domains.spread_violations import SpreadViolations
 from rescheduler.planning.objectives.fault_domains.state import ViolationsState
 from rescheduler.planning.objectives.separate_antagonists.bounds import least_pairs
+from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits
 
@@ -19,33 +20,37 @@ MOST_WORK = 2 * 10**7
 """Evictions times domains that are looked at for the eviction limit; above that it is left out of the bound."""
 
 
-def least_violations(problem: Problem, state: ViolationsState, limits: RemainingLimits) -> int:
+def least_violations(problem: Problem, state: ViolationsState, limits: RemainingLimits, deadline: Deadline) -> int:
     """A lower bound on what is left after any plan.
 
     What each part must keep whatever is moved; and, where evictions are limited, what the parts keep together if
-    evictions go where they repair most, each counted in as many parts as one pod can matter to.
+    evictions go where they repair most, each counted in as many parts as one pod can matter to. When time is over, the
+    parts that were looked at count.
     """
     violated = [part for part in state.parts if part.cost]
     if limits.in_all <= 0 or not len(problem.movable):
         return int(state.cost)
     is_movable = np.zeros(problem.columns.pod_count, dtype=np.bool_)
     is_movable[problem.movable] = True
-    floors = [_floor(problem, part, is_movable, limits) for part in violated]
+    floors = [0 if deadline.is_over() else _floor(problem, part, is_movable, limits, deadline) for part in violated]
     steps = limits.in_all * _most_parts_of_a_pod(problem, violated)
     domains = sum(len(part.counts) for part in violated if isinstance(part, SpreadViolations)) + len(violated)
-    if steps * domains > MOST_WORK:
+    if steps * domains > MOST_WORK or deadline.is_over():
         return sum(floors)
     gains = [_gains(part, floor, is_movable, steps) for part, floor in zip(violated, floors, strict=True)]
     repaired = np.sort(np.concatenate([np.zeros(1), *gains]))[::-1][:steps].sum()
     return max(sum(floors), int(np.ceil(state.cost - repaired - 1e-9)))
 
 
-def _floor(problem: Problem, part: ViolationCounter, is_movable: BoolArray, limits: RemainingLimits) -> int:
+def _floor(
+    problem: Problem, part: ViolationCounter, is_movable: BoolArray, limits: RemainingLimits, deadline: Deadline
+) -> int:
     """What one part keeps if all evictions are for it."""
     if isinstance(part, Misplaced):
         return _misplaced(problem, part, is_movable)
     if isinstance(part, AntiAffinityViolations):
-        return least_pairs(problem, part.conflicts.conflicts, part.conflicts.codes, limits, is_barred_by_foes=True)
+        conflicts = part.conflicts
+        return least_pairs(problem, conflicts.conflicts, conflicts.codes, limits, deadline, is_barred_by_foes=True)
     return _uneven(problem, part, is_movable) if isinstance(part, SpreadViolations) else 0
 
 

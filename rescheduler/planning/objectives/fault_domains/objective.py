@@ -192,6 +192,7 @@ def _part(problem: Problem, part: ViolationCounter) -> str:
 
 UNIT = "violations"
 SEARCH_SHARE = 0.9  # of the time; the rest is for the words
+BOUND_SHARE = 0.5  # at most, of what the simple rule leaves of the search
 
 
 class FaultDomains(PlanningObjective):
@@ -210,18 +211,18 @@ class FaultDomains(PlanningObjective):
         problem = problem_of(request)
         state = self.state(problem)
         if not state.cost:
-            return self._answer(request, problem, state, Reassignment(WaveSchedule(), 0.0), 0, deadline)
+            return self._answer(request, problem, state, Reassignment(WaveSchedule(), 0.0), deadline)
         limits = remaining_limits(request.eligibility.limits, request.placement)
-        bound = least_violations(problem, state, limits)
+        search = deadline.part(SEARCH_SHARE)
         found = reassign(
             request,
             problem,
             lambda: assignment_for(problem, state, limits),
             state.copy,
-            deadline.part(SEARCH_SHARE),
-            float(bound),
+            search,
+            lambda: least_violations(problem, state, limits, search.part(BOUND_SHARE)),
         )
-        return self._answer(request, problem, state, found, max(bound, found.bound or 0), deadline)
+        return self._answer(request, problem, state, found, deadline)
 
     def state(self, problem: Problem) -> ViolationsState:
         """Violations."""
@@ -233,7 +234,6 @@ class FaultDomains(PlanningObjective):
         problem: Problem,
         before: ViolationsState,
         found: Reassignment,
-        bound: int,
         deadline: Deadline,
     ) -> ObjectivePlan:
         after = before.copy()
@@ -241,9 +241,9 @@ class FaultDomains(PlanningObjective):
         staying = Staying(request, problem, found.schedule)
         message, refusals = outcome(problem, before, after, found.schedule.evictions, staying, self.rules)
         return ObjectivePlan(
-            status=Status.INFEASIBLE if bound else Status.OPTIMAL if found.cost <= bound else Status.FEASIBLE,
+            status=Status.INFEASIBLE if found.bound else Status.OPTIMAL if found.cost <= 0 else Status.FEASIBLE,
             value=found.cost,
-            bound=float(bound),
+            bound=float(found.bound),
             unit=UNIT,
             message="; ".join([message, *found.notes(request)]),
             moves=planned_moves(

@@ -11,6 +11,7 @@ from rescheduler.model.objects.resources import format_amount
 from rescheduler.planning.objectives.make_room.flow_programme import NOISE, FlowProgramme, requests_of
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.solvers.loading import may_use_programmes
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Certificate:
 
 def certify(problem: Problem, deadline: Deadline) -> Certificate | None:
     """Solve the programme; None if it could not be solved in time."""
+    if not may_use_programmes(deadline):
+        return None
     programme = FlowProgramme(problem)
     solution = programme.most_helped(deadline)
     if solution is None:

@@ -110,6 +110,9 @@ class RoomSearch:
         movable = len(self.problem.movable)
         if self.deadline.seconds < _LEAST_SECONDS + _SECONDS_PER_POD * movable:
             self._simply()
+            if self.deadline.is_over():
+                self._offer_simple()
+                return self.outcome
         self.progress("looking for plans without chains")
         self._without_chains(self._least_for(self.everybody))
         self._apply_certificate()
@@ -125,6 +128,10 @@ class RoomSearch:
         for largest_first in (False, True):
             part = self.deadline.part(_SHARE_OF_SIMPLE)
             self._simple.append(plan_one_by_one(problem, self.waiting, part, largest_first=largest_first))
+
+    def _offer_simple(self) -> None:
+        for schedule in self._simple:
+            self._offer(schedule)
 
     def _helped(self) -> HelpVector:
         return helped_by(self.problem, self.outcome.best)
@@ -160,8 +167,7 @@ class RoomSearch:
             search.begin_again(number)
             search.run(goal, self.deadline.part(0.3), most_helped=ceiling)
         self._offer(search.best)
-        for schedule in self._simple:
-            self._offer(schedule)
+        self._offer_simple()
         helped = self._helped()
         most = helped if helped == self.everybody and not has_prize else None
         least = floor if helped == self.everybody else self._least_for(helped)

@@ -7,6 +7,7 @@ import numpy as np
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.planning.objectives.separate_antagonists.conflicts import ConflictClasses, ConflictCounts
 from rescheduler.planning.problem.amounts import fits
+from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits
 
@@ -16,6 +17,7 @@ def least_pairs(
     conflicts: ConflictClasses,
     codes: IndexArray,
     limits: RemainingLimits,
+    deadline: Deadline,
     *,
     is_barred_by_foes: bool = False,
 ) -> int:
@@ -23,7 +25,8 @@ def least_pairs(
 
     The larger of two: what is left if the evictions that remain each part as many pairs as any pod has; and the pairs
     of pods that must stay, with those that pods must form which have fewer domains to go to than they are.
-    ``is_barred_by_foes``: the scheduler lets nobody into a domain in which a foe stands.
+    When time is over, the classes that were looked at count. ``is_barred_by_foes``: the scheduler lets nobody into a
+    domain in which a foe stands.
     """
     now = ConflictCounts(conflicts, problem.start.node_of, codes)
     here = now.here[problem.movable]
@@ -36,11 +39,16 @@ def least_pairs(
     node_of[problem.movable] = NOWHERE
     fixed = ConflictCounts(conflicts, node_of, codes)
     evictions = limits.in_all if is_barred_by_foes else None
-    return max(by_limit, fixed.pairs + _crowded(problem, conflicts, now, fixed, evictions))
+    return max(by_limit, fixed.pairs + _crowded(problem, conflicts, now, fixed, evictions, deadline))
 
 
 def _crowded(
-    problem: Problem, conflicts: ConflictClasses, now: ConflictCounts, fixed: ConflictCounts, evictions: int | None
+    problem: Problem,
+    conflicts: ConflictClasses,
+    now: ConflictCounts,
+    fixed: ConflictCounts,
+    evictions: int | None,
+    deadline: Deadline,
 ) -> int:
     """Pairs that pods of one class must form with each other, or with those of their class that must stay.
 
@@ -53,14 +61,18 @@ def _crowded(
     np.add.at(room.T, problem.origin, problem.held.T)
     total = 0
     for number in range(len(conflicts.rivals)):
+        if deadline.is_over():
+            break
         pods = conflicts.pods_of(number)
         moving = pods[is_movable[pods]]
         if len(pods) < 2 or not len(moving) or not conflicts.keeps_apart(number):
             continue
         nodes = _reachable(problem, moving, room)
-        domains = np.unique(codes[nodes & (codes != NOWHERE)])
-        if (codes[nodes] == NOWHERE).any():  # nobody meets anybody on a node without a domain
+        reached = np.zeros(now.domains + 1, dtype=np.bool_)
+        reached[codes[nodes]] = True
+        if reached[NOWHERE]:  # nobody meets anybody on a node without a domain
             continue
+        domains = np.flatnonzero(reached)
         least = fewest_pairs(fixed.standing(pods)[domains], len(moving))
         if evictions is not None:
             held = int(_pairs_within(fixed.standing(pods)).sum())

@@ -40,6 +40,12 @@ class ConflictClasses:
         return bool((self.rivals[number] == number).any())
 
     @cached_property
+    def is_apart_alone(self) -> BoolArray:
+        """Classes whose pods are in conflict with each other and with nobody else, bool[C]."""
+        own = ((len(rivals) == 1 and rivals[0] == number) for number, rivals in enumerate(self.rivals))
+        return np.fromiter(own, dtype=np.bool_, count=len(self.rivals))
+
+    @cached_property
     def _members(self) -> IntArray:
         return np.flatnonzero(self.class_of != NOWHERE)
 
@@ -54,7 +60,8 @@ class ConflictClasses:
 class ConflictCounts:
     """Pairs of pods in conflict within one domain, as pods move. A domain may be a node.
 
-    ``pairs``: their number; ``here``: int64[P], pods in conflict of each pod in its own domain.
+    ``pairs``: their number; ``domains``: that of the domains; ``here``: int64[P], pods in conflict of each pod in its
+    own domain.
     """
 
     def __init__(self, conflicts: ConflictClasses, node_of: IndexArray, codes: IndexArray) -> None:
@@ -62,7 +69,7 @@ class ConflictCounts:
         self.conflicts = conflicts
         self.codes = codes
         self._codes_or_nowhere = np.append(codes, NOWHERE)
-        self._domains = int(codes.max(initial=NOWHERE)) + 1
+        self.domains = int(codes.max(initial=NOWHERE)) + 1
         self._domain_of = self._codes_or_nowhere[node_of]
         self.here = self._count_here()
         self.pairs = int(self.here.sum()) // 2
@@ -106,23 +113,30 @@ class ConflictCounts:
     def standing(self, pods: IntArray) -> IntArray:
         """How many of these pods are in each domain, int64[D]."""
         domains = self._domain_of[pods]
-        return np.bincount(domains[domains != NOWHERE], minlength=self._domains)
+        return np.bincount(domains[domains != NOWHERE], minlength=self.domains)
 
     def _in(self, domain: int, is_rival: BoolArray) -> IntArray:
         pods = np.flatnonzero(self._domain_of == domain)
         return pods[is_rival[self.conflicts.class_of[pods]]]
 
     def _foes_by_domain(self, number: int) -> IntArray:
-        counts = np.zeros(self._domains, dtype=np.int64)
+        counts = np.zeros(self.domains, dtype=np.int64)
         for rival in self.conflicts.rivals[number].tolist():
             counts += self.standing(self.conflicts.pods_of(rival))
         return counts
 
     def _count_here(self) -> IntArray:
-        here = np.zeros(len(self.conflicts.class_of), dtype=np.int64)
-        for number in range(len(self.conflicts.rivals)):
-            pods = self.conflicts.pods_of(number)
+        """Classes that only keep apart among themselves are counted all at once: there may be very many of them."""
+        conflicts = self.conflicts
+        here = np.zeros(len(conflicts.class_of), dtype=np.int64)
+        alone = np.flatnonzero((conflicts.class_of != NOWHERE) & (self._domain_of != NOWHERE))
+        alone = alone[conflicts.is_apart_alone[conflicts.class_of[alone]]]
+        places = conflicts.class_of[alone] * self.domains + self._domain_of[alone]
+        _, place, number = np.unique(places, return_inverse=True, return_counts=True)
+        here[alone] = number[place.reshape(-1)] - 1
+        for mine in np.flatnonzero(~conflicts.is_apart_alone).tolist():
+            pods = conflicts.pods_of(mine)
             pods = pods[self._domain_of[pods] != NOWHERE]
-            if len(pods) and len(self.conflicts.rivals[number]):
-                here[pods] = self._foes_by_domain(number)[self._domain_of[pods]] - self.conflicts.keeps_apart(number)
+            if len(pods) and len(conflicts.rivals[mine]):
+                here[pods] = self._foes_by_domain(mine)[self._domain_of[pods]] - conflicts.keeps_apart(mine)
         return here

@@ -25,11 +25,12 @@ from rescheduler.planning.problem.prices import relative_price
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.answering import as_answer
-from rescheduler.planning.search.local_search import improve, problem_of
+from rescheduler.planning.search.local_search import improve, improve_simply, problem_of
 from rescheduler.policy.fields.objectives import SpreadLoadArgs
 
 NOTHING = 1e-5
 """Overload that does not count: far below a millicore on a usual node, and what solvers of programs leave open."""
+SIMPLE_SHARE = 0.9  # at most, for what no plan may fall behind
 WHOLE_SHARE = 0.3
 PLAN_SHARE = 0.8  # the rest of the time is for telling which moves need guidance
 
@@ -53,9 +54,10 @@ class SpreadLoad(PlanningObjective):
         if problem.columns.node_count and not (state.load.is_known.any() and state.load.resources):
             message = "; ".join([NOTHING_TO_JUDGE, *self.observed.notes])
             return ObjectivePlan(Status.UNKNOWN, 0.0, None, UNIT, message, is_judged=False)
-        limits = remaining_limits(request.eligibility.limits, request.placement)
-        bound = least_overload(problem, state, limits)
         before = Before(state)
+        simple = improve_simply(request, problem, state, deadline.part(SIMPLE_SHARE))
+        limits = remaining_limits(request.eligibility.limits, request.placement)
+        bound = 0.0 if deadline.is_over() else least_overload(problem, state, limits)
         whole = _whole(request, problem, state, deadline.part(WHOLE_SHARE)) if state.cost > bound else None
         bound = bound if whole is None else max(bound, whole.bound)
         plan = improve(
@@ -63,6 +65,7 @@ class SpreadLoad(PlanningObjective):
             problem,
             state,
             deadline.part(PLAN_SHARE),
+            simple,
             floor=bound,
             is_cheap=is_best_effort(problem),
             hint=() if whole is None else whole.moves,

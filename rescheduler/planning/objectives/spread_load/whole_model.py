@@ -17,6 +17,7 @@ from rescheduler.planning.problem.amounts import fits
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import UNLIMITED, RemainingLimits
+from rescheduler.planning.solvers.loading import may_use_programmes
 
 MOST_CHOICES = 3000
 MOST_BRANCHES = 2000
@@ -37,7 +38,7 @@ def solve_whole(
 
     The bound is of overload alone, and so 0 where moves cost anything.
     """
-    choices = None if deadline.is_over() else _choices(problem, state)
+    choices = _choices(problem, state) if may_use_programmes(deadline) else None
     if choices is None:
         return None
     rows, nodes = choices

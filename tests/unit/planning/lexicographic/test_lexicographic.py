@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.model.plan.plan import ObjectiveResult
+from rescheduler.model.plan.plan import ObjectiveResult, Status
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.clocks import FakeClock
 from tests.unit.disruption.cases import policy
@@ -60,3 +60,25 @@ def test_an_objective_without_pending_pods_names_the_budget_too() -> None:
 def test_an_objective_with_nothing_to_repair_hears_nothing_of_budgets() -> None:
     """No violation, no wish."""
     assert "budget" not in told("FaultDomains", NIGHT).message
+
+
+def test_where_deciding_takes_all_the_time_nothing_is_planned_and_nothing_claimed() -> None:
+    """UNKNOWN at once, without a value; the same cluster is planned for when there is time."""
+    world = cluster(
+        node("n0", cpu="4"), node("n1", cpu="4"), pod("a", node="n0"), pod("b", node="n1"), pod("c", cpu="9")
+    )
+    wanted = policy(
+        objectives=[{"name": "MakeRoom"}, {"name": "EmptyNodes"}, {"name": "FaultDomains"}], limits={"deadline": "3s"}
+    )
+    clock = FakeClock()
+
+    def decided_slowly(text: str) -> None:
+        clock.time += 5.0 if text == "deciding what may move" else 0.0
+
+    room, *others = make_plan(world, wanted, CycleOptions(clock, progress=decided_slowly)).objectives
+    assert (room.status, room.value, room.bound, room.helped, room.wanted) == (Status.UNKNOWN, 0, None, 0, 1)
+    assert [(found.status, found.value, found.bound, found.gap) for found in others] == 2 * [
+        (Status.UNKNOWN, None, None, None)
+    ]
+    assert all("the deadline was over" in found.message for found in (room, *others))
+    assert all(found.value is not None for found in make_plan(world, wanted, CycleOptions(FakeClock())).objectives)

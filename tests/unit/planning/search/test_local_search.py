@@ -11,9 +11,10 @@ from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.search.answering import as_answer
-from rescheduler.planning.search.local_search import LocalSearchResult, improve, problem_of
+from rescheduler.planning.search.local_search import LocalSearchResult, improve, improve_simply, problem_of
 from rescheduler.planning.waves.replay import replay
 from tests.builders import cluster, node, pod, selector
+from tests.clocks import LookedAtClock
 from tests.unit.planning.objectives.spread_load.questions import moved, question_of
 from tests.unit.planning.planning_requests import endless, index
 from tests.unit.planning.search.aversion import Aversion
@@ -266,3 +267,31 @@ def test_what_was_taken_back_is_told() -> None:
     assert "2 more moves would help, but found no order" in told
     alone = replace(question, is_guided_by_holds=False)
     assert "left out without guidance: 1 more move" in answered(alone, replace(plan, taken_back=1)).message
+
+
+@pytest.mark.parametrize("looks", [3, 5, 8, 13, 21, 34, 55, 89, 144, 233])
+@pytest.mark.parametrize("is_guided_by_holds", [True, False])
+def test_no_plan_falls_behind_the_simple_rule_in_the_same_time(looks: int, is_guided_by_holds: bool) -> None:
+    """Wherever time ends, counted in looks at the clock: what the rule had in waves by then is kept."""
+    names = cluster(*(node(f"n{n}") for n in range(6)), *(pod(f"w{n}", "1", node=f"n{n % 3}") for n in range(9)))
+    question = question_of(names, is_guided_by_holds=is_guided_by_holds)
+    costs = {"n0": 3.0, "n1": 2.0, "n2": 1.0}
+    simple_problem, problem = problem_of(question), problem_of(question)
+    state = Aversion(simple_problem, costs)
+    start = state.cost
+    simple = improve_simply(question, simple_problem, state, Deadline(LookedAtClock(), float(looks)))
+    plan = improve(question, problem, Aversion(problem, costs), Deadline(LookedAtClock(), float(looks)))
+    assert state.cost == start
+    assert plan.cost_after <= simple.cost
+    assert replay(problem_of(question), plan.schedule) == []
+
+
+def test_most_of_a_short_time_is_the_simple_rules() -> None:
+    """Of forty looks at the clock at least half see a move: there is no time for anything else before."""
+    wide = {"cpu": "100", "memory": "1000Gi"}
+    names = cluster(node("n0", **wide), node("n1", **wide), *(pod(f"w{n}", node="n0") for n in range(60)))
+    question = question_of(names)
+    problem = problem_of(question)
+    simple = improve_simply(question, problem, Aversion(problem, {"n0": 1.0}), Deadline(LookedAtClock(), 40.0))
+    assert len(simple.moves) >= 20
+    assert simple.schedule.evictions == len(simple.moves)

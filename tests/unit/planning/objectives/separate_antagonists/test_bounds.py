@@ -11,8 +11,12 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.separate_antagonists import objective as planner
 from rescheduler.planning.objectives.separate_antagonists.antagonists import find_antagonists
-from rescheduler.planning.objectives.separate_antagonists.bounds import fewest_pairs
+from rescheduler.planning.objectives.separate_antagonists.bounds import fewest_pairs, least_pairs
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.remaining_limits import remaining_limits
+from rescheduler.planning.search.local_search import problem_of
 from tests.builders import NOW
+from tests.clocks import LookedAtClock
 from tests.unit.planning.asked import plan_separate_antagonists
 from tests.unit.planning.objectives.separate_antagonists.brute_force import best_reachable
 from tests.unit.planning.objectives.separate_antagonists.questions import plan_of, question, violations
@@ -53,3 +57,19 @@ def test_without_the_exact_solver_bounds_hold_and_plans_are_allowed(
     assert answer.bound is not None
     assert answer.bound <= best <= answer.value
     assert violations(asked, plan_of(asked, answer, NAME)) == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(found=clusters(), looks=st.integers(0, 12))
+def test_a_bound_that_runs_out_of_time_proves_less_but_nothing_wrong(found: Cluster, looks: int) -> None:
+    """Whatever class time ends at, it is between what must stay anyway and the whole bound."""
+    asked = question(found)
+    problem = problem_of(asked)
+    conflicts = find_antagonists(asked.prediction.columns, SETS, NOW).conflicts
+    codes = np.arange(problem.node_count, dtype=np.int32)
+    limits = remaining_limits(asked.eligibility.limits, asked.placement)
+    least, short, whole = (
+        least_pairs(problem, conflicts, codes, limits, Deadline(LookedAtClock(), float(seconds)))
+        for seconds in (0, looks, 10**6)
+    )
+    assert least <= short <= whole
