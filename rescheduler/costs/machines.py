@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rescheduler.extension_points import ReschedulerError
@@ -10,11 +10,10 @@ from rescheduler.model.columns.selectors import holds
 from rescheduler.model.columns.spread import HOSTNAME
 from rescheduler.model.machine import Machine
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import Resources
 from rescheduler.model.plan.imagined import lasting_taints, with_pods
-from rescheduler.model.prices import LABELS_OF_KEYS, Place, PriceRow, place_of
+from rescheduler.model.prices import LABELS_OF_KEYS, Place, place_of
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import Policy
 
@@ -41,8 +40,8 @@ def machine_of(place: Place, cluster: Cluster, policy: Policy) -> Machine:
     if not row.resources:
         raise ReschedulerError(f"--add-node type:{name}: its row in the table of prices says no resources")
     sample = next((node for node in cluster.nodes if place_of(node.labels) == wanted), None)
-    alike = [sample] if sample else list(cluster.nodes)
-    return _machine(wanted, row, alike, sample, policy)
+    labels = _common_labels([sample] if sample else cluster.nodes)
+    return _machine(wanted, row.resources, _price(wanted, policy), labels, sample, policy.prices.label)
 
 
 def _with_unsaid(place: Place, cluster: Cluster) -> Place:
@@ -65,7 +64,8 @@ def machines_like(
     found: dict[Place, Machine] = {}
     templates = {place_of(node.labels)[1:]: node for node in reversed(nodes)}
     by_place = {place_of(node.labels): node for node in reversed(cluster.nodes)}
-    shared = {template: _alike(template, nodes) for template in templates}
+    capacity_types = {template[0] for template in templates}
+    of_pool = {template[2]: _common_labels(_of_pool(template[2], nodes)) for template in templates}
     for row in policy.prices.table.rows():
         if row.place[0] is None or not row.resources:
             continue
@@ -73,19 +73,30 @@ def machines_like(
             place = _filled(row.place, template)
             if place is None or place in found:
                 continue
+            price = _price(place, policy)
+            if price >= below:
+                continue
             sample = by_place.get(place)
-            closest = policy.prices.table.row_at(place) or row
-            size = closest if closest.resources else closest._replace(resources=row.resources)
-            machine = _machine(place, size, [sample] if sample else shared[template], sample or example, policy)
-            if machine.price < below and _may_be_bought(machine, cluster, nodes, by_place, offers.unjudged):
+            closest = policy.prices.table.row_at(place)
+            size = row.resources if closest is None or not closest.resources else closest.resources
+            labels = dict(sample.labels) if sample else of_pool[place[3]]
+            machine = _machine(place, size, price, labels, sample or example, policy.prices.label)
+            if _may_be_bought(machine, cluster, capacity_types, by_place, offers.unjudged):
                 found[place] = machine
     offers.machines = list(_worth_a_look(found.values(), keys))
     return offers
 
 
-def _alike(template: Place, nodes: Sequence[Node]) -> list[Node]:
-    """Nodes to take labels from: those of the same pool."""
-    return [node for node in nodes if place_of(node.labels)[3] == template[2]]
+def _of_pool(pool: str | None, nodes: Sequence[Node]) -> list[Node]:
+    return [node for node in nodes if place_of(node.labels)[3] == pool]
+
+
+def _common_labels(nodes: Sequence[Node]) -> dict[str, str]:
+    """Labels that all of them have, with the same value."""
+    labels = dict(nodes[0].labels) if nodes else {}
+    for node in nodes:
+        labels = {key: value for key, value in labels.items() if node.labels.get(key) == value}
+    return labels
 
 
 def _filled(row: Place, template: Place) -> Place | None:
@@ -95,39 +106,50 @@ def _filled(row: Place, template: Place) -> Place | None:
     return (row[0], *(said or usual for said, usual in zip(row[1:], template, strict=True)))
 
 
-def _machine(place: Place, row: PriceRow, alike: Sequence[Node], sample: Node | None, policy: Policy) -> Machine:
-    """``alike``: nodes whose common labels it has; ``sample``: whose taints, and pods that belong to it."""
-    labels = dict(alike[0].labels) if alike else {}
-    for node in alike:
-        labels = {key: value for key, value in labels.items() if node.labels.get(key) == value}
+def _price(place: Place, policy: Policy) -> float:
+    """A month, by the table of prices, which has a row for it."""
+    price = policy.prices.a_month(_labels_of(place, ()))
+    return 0.0 if price is None else price
+
+
+def _labels_of(place: Place, known: Collection[str]) -> dict[str, str]:
+    """What a node's labels say of its place, under those of their names that are ``known``."""
+    found: dict[str, str] = {}
     for value, names in zip(place, LABELS_OF_KEYS.values(), strict=True):
-        known = [name for name in names if name in labels] or list(names[:1])
-        for name in known:
-            labels.pop(name, None)
-            if value is not None:
-                labels[name] = value
-    labels.pop(HOSTNAME, None)
-    labels.pop(policy.prices.label or "", None)
-    price = policy.prices.a_month(labels)
+        if value is not None:
+            found |= {name: value for name in names if name in known} or {names[0]: value}
+    return found
+
+
+def _machine(
+    place: Place,
+    size: Resources,
+    price: float,
+    labels: Mapping[str, str],
+    sample: Node | None,
+    without: str | None = None,
+) -> Machine:
+    """``labels``: what its node is taken to have beside those of its place; ``sample``: whose taints, and pods that
+    belong to it. ``without``: the label of a node's own price.
+    """
+    other = {key: value for key, value in labels.items() if key not in (*TOLD_BY_PLACE, HOSTNAME, without)}
     taints = lasting_taints(sample) if sample is not None else ()
     name = sample.name if sample is not None else ""
-    return Machine(place, 0.0 if price is None else price, with_pods(row.resources), labels, taints, name)
+    return Machine(place, price, with_pods(size), {**other, **_labels_of(place, labels)}, taints, name)
 
 
 def _may_be_bought(
     machine: Machine,
     cluster: Cluster,
-    nodes: Sequence[Node],
+    capacity_types: Collection[str | None],
     by_place: Mapping[Place, Node],
     unjudged: dict[str, set[str]],
 ) -> bool:
     """Whether the pool's requirements let it; a capacity type of which they say nothing must be one of the nodes'."""
-    pool = next((pool for pool in cluster.node_pools if pool.name == machine.place[3]), None)
+    pool = cluster.pool_by_name.get(machine.place[3] or "")
     requirements = () if pool is None else pool.requirements
-    if all(one.key != CAPACITY_LABEL for one in requirements):
-        known = {place_of(node.labels)[1] for node in nodes}
-        if machine.place[1] not in known:
-            return False
+    if all(one.key != CAPACITY_LABEL for one in requirements) and machine.place[1] not in capacity_types:
+        return False
     is_known = machine.place in by_place
     for requirement in requirements:
         if is_known or requirement.key in TOLD_BY_PLACE:
@@ -140,29 +162,14 @@ def _may_be_bought(
 
 def _worth_a_look(machines: Iterable[Machine], keys: Collection[str]) -> Iterator[Machine]:
     """Machines that no cheaper one equals in size, among those that pods cannot tell apart."""
-    groups: dict[tuple[object, ...], list[Machine]] = {}
-    for machine in sorted(machines, key=lambda one: (one.price, str(one.place))):
-        told = _told_apart(keys)(machine)
-        rivals = groups.setdefault(told, [])
-        if not any(_is_as_large(rival.resources, machine.resources) for rival in rivals):
-            rivals.append(machine)
-            yield machine
-
-
-def _told_apart(keys: Collection[str]) -> Callable[[Machine], tuple[object, ...]]:
     names = sorted(keys)
-
-    def told(machine: Machine) -> tuple[object, ...]:
-        values = tuple(machine.labels.get(name) for name in names)
-        taints: tuple[Taint, ...] = machine.taints
-        return (machine.place[1:], values, taints)
-
-    return told
-
-
-def _is_as_large(one: Resources, other: Resources) -> bool:
-    offered = dict(one)
-    return all(offered.get(name, 0) >= amount for name, amount in other)
+    groups: dict[tuple[object, ...], list[dict[str, int]]] = {}
+    for machine in sorted(machines, key=lambda one: (one.price, str(one.place))):
+        told = (machine.place[1:], tuple(machine.labels.get(name) for name in names), machine.taints)
+        rivals = groups.setdefault(told, [])
+        if not any(all(rival.get(name, 0) >= amount for name, amount in machine.resources) for rival in rivals):
+            rivals.append(dict(machine.resources))
+            yield machine
 
 
 def unjudged_told(offers: Offers) -> Iterator[str]:
