@@ -15,6 +15,7 @@ from typing import Any
 import urllib3
 import yaml
 
+from rescheduler.model.objects.resources import offered_amount
 from tests.cluster.api import Api, ApiError, Manifest
 from tests.cluster.builds import build
 from tests.cluster.control_plane import ADMINISTRATORS, ControlPlane
@@ -198,8 +199,8 @@ def _serve_kinds(api: Api, sources: Path) -> list[str]:
 
 def _offered(size: dict[str, str]) -> dict[str, str]:
     """What the test cloud lets pods have of a machine: it keeps 100m and 10Mi for the kubelet."""
-    cpu, gibibytes = int(size["cpu"]), int(size["memory"].removesuffix("Gi"))
-    return {"cpu": f"{cpu * 1000 - 100}m", "memory": f"{gibibytes * 1024 - 10}Mi", "pods": size["pods"]}
+    millicores, memory_bytes = (offered_amount(name, size[name]) for name in ("cpu", "memory"))
+    return {"cpu": f"{millicores - 100}m", "memory": str(memory_bytes - 10 * 2**20), "pods": size["pods"]}
 
 
 def _rows(instance_type: dict[str, Any]) -> Iterator[dict[str, Any]]:
