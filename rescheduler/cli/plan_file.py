@@ -221,8 +221,9 @@ def _refuse_added_nodes(plan: Plan) -> None:
     """Raise for what nobody can carry out: a plan for nodes that do not exist."""
     if isinstance(plan.what_if, WhatIf) and plan.what_if.added_nodes:
         name = _shown(plan.what_if.added_nodes[0].name)
-        raise PlanFileError(f"whatIf.addedNodes: {name} does not exist, so this plan cannot be carried out; plan "
-                            "again without --add-node once there is such a node")  # fmt: skip
+        again = "with --remove-node" if plan.what_if.replacement is not UNSET else "without --add-node"
+        raise PlanFileError(f"whatIf.addedNodes: {name} does not exist, so this plan cannot be carried out, and no "
+                            f"command buys machines; plan again {again} once there is such a node")  # fmt: skip
 
 
 def _refuse_doubles(field: str, keys: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.planning import plan
+from rescheduler.costs.machines import machine_of
 from rescheduler.costs.node_prices import node_prices
 from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.disruption.eligibility import decide_eligibility
@@ -19,7 +20,7 @@ from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, Progres
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.disruption import Eligibility, Selection
 from rescheduler.model.plan.imagined import TO_GO, with_nodes, with_nodes_to_go
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
 from rescheduler.model.plan.plan import ObjectiveResult, Plan, Refusal, Status, reference_to
@@ -27,6 +28,7 @@ from rescheduler.model.plan.what_if import AddedNode, NodeShape, Reached, WhatIf
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.report.plan.flows import emptied_nodes
 from rescheduler.report.what_if import help_told, removal_told
+from rescheduler.scheduling.scheduler_model import SchedulerModel
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.scheduling.verdict import reason_counts
 
@@ -56,16 +58,17 @@ def plan_what_if(
     earlier: LedgerReading = NOTHING_EARLIER,
     progress: Progress = no_progress,
 ) -> tuple[Plan, Cluster]:
-    """The answer, and the cluster that it is about. Raises NotInClusterError for a node that there is not.
+    """The answer, and the cluster that it is about. Raises NotInClusterError for a node that there is not, and
+    ReschedulerError for a type of which the table of prices does not say enough.
 
     Removed nodes are to be emptied and receive nothing; without any, pending pods are to be helped, unless the
     policy's objectives are asked for. Nothing is written.
     """
-    asking = _Asking(policy, change, selection, schedulers, seed, earlier, progress)
+    asking = Asking(policy, change, selection, schedulers, seed, earlier, progress)
     names = (*change.removed, *(shape.like for shape in change.added if shape.like))
     for name in names:
         find_node(cluster, name)
-    imagined = with_nodes(cluster, change.added)
+    imagined = with_nodes(cluster, [_with_machine(shape, cluster, policy) for shape in change.added])
     imagined = imagined._replace(cluster=with_nodes_to_go(imagined.cluster, change.removed))
     is_compared = bool(change.added) and not change.keeps_objectives
     answer = asking.plan(imagined.cluster, OWN_SHARE if is_compared else 1.0)
@@ -76,7 +79,7 @@ def plan_what_if(
         if not change.removed:
             alone = asking.plan(imagined.cluster, WITHOUT_MOVES_SHARE, max_evictions=0)
             question = with_changes(question, without_moves=asking.reached(alone, imagined.cluster))
-    answer = with_changes(answer, what_if=question, warnings=(*answer.warnings, *_said(imagined.added)))
+    answer = with_changes(answer, what_if=question, warnings=(*answer.warnings, *said_of(imagined.added)))
     prices = node_prices(policy, imagined.cluster)
     if prices is not None and imagined.added:
         bought = [node.name for node in imagined.added]
@@ -86,8 +89,13 @@ def plan_what_if(
     return (_told_of_help(answer) if is_compared else answer), imagined.cluster
 
 
+def _with_machine(shape: NodeShape, cluster: Cluster, policy: Policy) -> NodeShape:
+    """The shape with what the table of prices says of its type, where it names one. Raises ReschedulerError."""
+    return with_changes(shape, machine=machine_of(shape.place, cluster, policy)) if shape.place else shape
+
+
 @dataclass(frozen=True)
-class _Asking:
+class Asking:
     """One question, asked of several clusters."""
 
     policy: Policy
@@ -134,7 +142,7 @@ class _Asking:
     def told_of_removal(self, answer: Plan, cluster: Cluster) -> Plan:
         """Say of each node whether it could go, and of its pods why they cannot leave it."""
         emptied = set(emptied_nodes(answer, cluster))
-        busy = [name for name in self.change.removed if name not in emptied and _pods_to_move(cluster, name)]
+        busy = [name for name in self.change.removed if name not in emptied and pods_to_move(cluster, name)]
         refusals = self._why_they_stay(cluster, busy) if busy else ()
         objective = answer.objectives[0]
         status = Status.INFEASIBLE if busy and objective.status is Status.OPTIMAL else objective.status
@@ -143,8 +151,8 @@ class _Asking:
         known = tuple(item for item in answer.refusals if item.pod is UNSET)
         return with_changes(answer, objectives=(changed,), refusals=(*known, *refusals))
 
-    def _why_they_stay(self, cluster: Cluster, nodes: Sequence[str]) -> tuple[Refusal, ...]:
-        """For each pod of these nodes that may not be moved, or fits on no other node by itself, the reason."""
+    def prediction(self, cluster: Cluster) -> tuple[Eligibility, SchedulerModel]:
+        """Who may move in a cluster, and where the scheduler lets pods be."""
         cluster = self.schedulers.configured(without_leaving_taints(cluster))
         eligibility = decide_eligibility(
             cluster,
@@ -154,12 +162,16 @@ class _Asking:
             ledger=self.earlier.ledger,
             stop=stop_file(self.policy.stop.file) or self.earlier.stop,
         )
-        model = self.schedulers.model(cluster, is_for_planning=True)
-        placement, columns = Placement(model.columns), model.columns
+        return eligibility, self.schedulers.model(cluster, is_for_planning=True)
+
+    def _why_they_stay(self, cluster: Cluster, nodes: Sequence[str]) -> tuple[Refusal, ...]:
+        """For each pod of these nodes that may not be moved, or fits on no other node by itself, the reason."""
+        eligibility, model = self.prediction(cluster)
+        placement, columns, cluster = Placement(model.columns), model.columns, model.columns.cluster
         stays = np.array([node.name not in self.change.removed for node in cluster.nodes], dtype=np.bool_)
         found: list[Refusal] = []
         for name in nodes:
-            for pod in _pods_to_move(cluster, name):
+            for pod in pods_to_move(cluster, name):
                 index = columns.pod_index[pod.key]
                 known = eligibility.refusals.get(index)
                 if known is not None:
@@ -171,12 +183,12 @@ class _Asking:
         return tuple(found)
 
 
-def _pods_to_move(cluster: Cluster, node: str) -> list[Pod]:
+def pods_to_move(cluster: Cluster, node: str) -> list[Pod]:
     """Pods that keep a node in use."""
     return [pod for pod in cluster.pods_by_node.get(node, ()) if not pod.belongs_to_its_node and not pod.is_terminating]
 
 
-def _said(added: Sequence[AddedNode]) -> tuple[str, ...]:
+def said_of(added: Sequence[AddedNode]) -> tuple[str, ...]:
     """That nobody takes a thought for a thing."""
     names = ", ".join(node.name for node in added[:MOST_NAMED])
     more = f" and {len(added) - MOST_NAMED} more" if len(added) > MOST_NAMED else ""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from msgspec import UNSET
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import node_mark
+from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Plan, Refusal
-from rescheduler.model.plan.what_if import Reached, WhatIf
+from rescheduler.model.plan.what_if import Reached, Replacement, WhatIf
 from rescheduler.report.cells import plural
 
 NO_ROOM = "NoRoom"
@@ -49,8 +51,7 @@ def _cannot_go(name: str, cluster: Cluster, refusals: Sequence[Refusal], *, is_p
     if mark is not None:
         told.append(f"it {mark}")
     if rules:
-        named = ", ".join(f"{count} by {rule}" for rule, count in rules.most_common(3))
-        told.append(f"{rules.total()} of {plural(len(on_it), 'pod')} must stay ({named})")
+        told.append(_must_stay(rules, len(on_it)))
     if homeless:
         fit = "fits" if homeless == 1 else "fit"
         told.append(f"{homeless} of {plural(len(on_it), 'pod')} {fit} on no other node")
@@ -58,6 +59,16 @@ def _cannot_go(name: str, cluster: Cluster, refusals: Sequence[Refusal], *, is_p
         told.append("its pods do not all leave within room and limits")
     verdict = "could not go" if is_proven else "was not shown to be able to go"
     return f"{name} {verdict}: {' and '.join(told)}"
+
+
+def must_stay_told(pods: Sequence[Pod], refusals: Sequence[Refusal]) -> str:
+    """How many of a node's pods may not be moved, and by which rules."""
+    return _must_stay(Counter(refusal.rule for refusal in refusals), len(pods))
+
+
+def _must_stay(rules: Counter[str], pods: int) -> str:
+    named = ", ".join(f"{count} by {rule}" for rule, count in rules.most_common(3))
+    return f"{rules.total()} of {plural(pods, 'pod')} must stay ({named})"
 
 
 def _without(question: WhatIf) -> Iterator[str]:
@@ -87,6 +98,45 @@ def help_told(plan: Plan) -> str:
         f"without {'it' if len(question.added_nodes) == 1 else 'them'} {before} by "
         f"{plural(without.evictions, 'eviction')}"
     )
+
+
+@dataclass(frozen=True)
+class ReplacementTold:
+    """What is said of nodes that machines were sought for. ``machines``: those that were found, by their names.
+
+    ``is_proven``: nothing is cheaper.
+    """
+
+    nodes: Sequence[str]
+    pods: int
+    machines: Sequence[str]
+    currency: str
+    figures: Replacement
+    is_proven: bool
+
+    def found(self) -> str:
+        """There is a set that is cheaper."""
+        count = Counter(self.machines)
+        bought = ", ".join(f"{number} {name}" for name, number in count.items()) or "the room that there is, alone"
+        new, least = self.figures.new_cost or 0.0, self.figures.least_cost
+        bound = "nothing cheaper takes" if self.is_proven else f"proven is that nothing below {least:.2f} takes"
+        return (
+            f"{self._nodes()} could be replaced by {bought}: {new:.2f} {self.currency} a month in place of "
+            f"{self.figures.old_cost:.2f}; {bound} {plural(self.pods, 'pod')} while those of other nodes stay"
+        )
+
+    def not_found(self, why: str) -> str:
+        """There is none, or none was found."""
+        is_told = "; " if why else ""
+        return (
+            f"no cheaper machines found for {self._nodes()}, {self.figures.old_cost:.2f} {self.currency} a month with "
+            f"{plural(self.pods, 'pod')}; proven is that nothing below {self.figures.least_cost:.2f} takes them while "
+            f"those of other nodes stay{is_told}{why}"
+        )
+
+    def _nodes(self) -> str:
+        more = f" and {len(self.nodes) - MOST_NAMED} more" if len(self.nodes) > MOST_NAMED else ""
+        return ", ".join(self.nodes[:MOST_NAMED]) + more
 
 
 def _names(question: WhatIf) -> str:

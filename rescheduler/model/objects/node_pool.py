@@ -6,6 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from rescheduler.model.objects.constraints import Requirement
+
 POOL_LABEL: Final = "karpenter.sh/nodepool"
 UNDERUTILIZED: Final = "Underutilized"
 EMPTY: Final = "Empty"
@@ -27,13 +29,17 @@ class PoolBudget(Struct, frozen=True, gc=False):
 
 
 class NodePool(Struct, frozen=True, gc=False):
-    """A NodePool. ``consolidate_after``: as written (``Never`` or a duration); ``replicas``: of a static pool."""
+    """A NodePool. ``consolidate_after``: as written (``Never`` or a duration); ``replicas``: of a static pool.
+
+    ``requirements``: what the labels of its nodes fulfil.
+    """
 
     name: str
     policy: str = WHEN_UNDERUTILIZED
     consolidate_after: str = "0s"
     budgets: tuple[PoolBudget, ...] = ()
     replicas: int | None = None
+    requirements: tuple[Requirement, ...] = ()
 
     @property
     def consolidates(self) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, structs
 
 from rescheduler.model.columns.spread import HOSTNAME
+from rescheduler.model.machine import Machine
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node import Node, is_a_passing_mark
@@ -34,23 +35,41 @@ class Imagined(NamedTuple):
 def with_nodes(cluster: Cluster, shapes: Sequence[NodeShape]) -> Imagined:
     """Add empty, ready nodes, named so that nobody takes them for real ones.
 
-    ``shapes``: each ``like`` names a node of the cluster. A node of a plain shape has the labels that all nodes share.
+    ``shapes``: each ``like`` names a node of the cluster. A node of a plain shape has the labels that all nodes share,
+    a machine its own.
     """
     names = (f"{PREFIX}{number}" for number in range(1, 10**9))
     free = (name for name in names if name not in cluster.node_by_name)
     nodes: list[Node] = []
     added: list[AddedNode] = []
     for shape in shapes:
-        model = cluster.node_by_name[shape.like] if shape.like else _plain(cluster, shape.resources)
-        own = _node_pods(cluster, shape.like)
+        model = _model(shape, cluster)
+        own = _node_pods(cluster, shape.like if shape.machine is None else shape.machine.sample)
         room = _less(model.allocatable, own)
         for _ in range(shape.count):
             name = next(free)
             nodes.append(_empty_copy(model, name, room))
             told = {key: format_amount(key, amount) for key, amount in room}
-            added.append(AddedNode(name, told, shape.like or UNSET, len(own)))
+            added.append(AddedNode(name, told, shape.like or UNSET, len(own), **_bought(shape.machine)))
     everything = sorted((*cluster.nodes, *nodes), key=lambda node: node.name)
     return Imagined(replace(cluster, nodes=tuple(everything)), tuple(added))
+
+
+def _model(shape: NodeShape, cluster: Cluster) -> Node:
+    """What a node of this shape is like."""
+    machine = shape.machine
+    if machine is not None:
+        offered = with_pods(machine.resources)
+        return Node("", allocatable=offered, capacity=offered, labels=machine.labels, taints=machine.taints)
+    return cluster.node_by_name[shape.like] if shape.like else _plain(cluster, shape.resources)
+
+
+def _bought(machine: Machine | None) -> dict[str, Any]:
+    if machine is None:
+        return {}
+    fields = ("instance_type", "capacity_type", "zone", "node_pool")
+    told = {field: value for field, value in zip(fields, machine.place, strict=True) if value is not None}
+    return {**told, "price": round(machine.price, 2)}
 
 
 def with_nodes_to_go(cluster: Cluster, names: Collection[str]) -> Cluster:
@@ -67,10 +86,13 @@ def _plain(cluster: Cluster, offers: Resources) -> Node:
     shared = dict(cluster.nodes[0].labels) if cluster.nodes else {}
     for node in cluster.nodes:
         shared = {key: value for key, value in shared.items() if node.labels.get(key) == value}
-    amounts = dict(offers)
-    amounts.setdefault(PODS, USUAL_PODS)
-    offered = resources(amounts.items())
+    offered = with_pods(offers)
     return Node("", allocatable=offered, capacity=offered, labels=shared)
+
+
+def with_pods(offers: Resources) -> Resources:
+    """What a node offers, with the usual number of pods where none is told."""
+    return resources({PODS: USUAL_PODS, **dict(offers)}.items())
 
 
 def _empty_copy(model: Node, name: str, room: Resources) -> Node:
@@ -81,8 +103,13 @@ def _empty_copy(model: Node, name: str, room: Resources) -> Node:
         allocatable=room,
         capacity=model.capacity,
         labels={**model.labels, HOSTNAME: name},
-        taints=tuple(taint for taint in model.taints if not _is_passing(taint)),
+        taints=lasting_taints(model),
     )
+
+
+def lasting_taints(node: Node) -> tuple[Taint, ...]:
+    """Taints that a node like this one has when it is new."""
+    return tuple(taint for taint in node.taints if not _is_passing(taint))
 
 
 def _is_passing(taint: Taint) -> bool:

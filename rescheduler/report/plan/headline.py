@@ -36,7 +36,7 @@ def _emptied(value: float, unit: str) -> str:
     if unit in ("node", "nodes", ""):
         return f"{plural(value, 'node')} emptied"
     if unit.endswith("/month"):
-        return f"emptied nodes worth {value:.2f} {unit.removesuffix('/month')} a month"
+        return f"{value:.2f} {unit.removesuffix('/month')} a month saved by emptying nodes"
     return f"emptied nodes worth {number(value)} ({unit})"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import urllib3
 import yaml
 
+from rescheduler.model.objects.resources import offered_amount
 from tests.cluster.api import Api, ApiError, Manifest
 from tests.cluster.builds import build
 from tests.cluster.control_plane import ADMINISTRATORS, ControlPlane
@@ -66,11 +67,12 @@ class Karpenter:
         """Machines by name."""
         return {item["metadata"]["name"]: item for item in self.api.list(NODE_CLAIMS)}
 
-    def price_file(self, folder: Path) -> Path:
-        """Its own price list as a table of prices."""
+    def price_file(self, folder: Path, *endings: str) -> Path:
+        """Its own price list as a table of prices; ``endings``: of the types that are listed (none: all)."""
         types: list[dict[str, Any]] = json.loads((self.sources / "kwok/cloudprovider/instance_types.json").read_text())
+        listed = [one for one in types if not endings or one["name"].endswith(endings)]
         path = folder / "prices.json"
-        path.write_text(json.dumps({"per": "hour", "prices": [row for one in types for row in _rows(one)]}))
+        path.write_text(json.dumps({"per": "hour", "prices": [row for one in listed for row in _rows(one)]}))
         return path
 
     def add_pool(self, *, policy: str = "WhenEmpty", after: str = "30m", **requirements: list[str]) -> None:
@@ -195,7 +197,14 @@ def _serve_kinds(api: Api, sources: Path) -> list[str]:
     return [manifest["metadata"]["name"] for manifest in manifests]
 
 
+def _offered(size: dict[str, str]) -> dict[str, str]:
+    """What the test cloud lets pods have of a machine: it keeps 100m and 10Mi for the kubelet."""
+    millicores, memory_bytes = (offered_amount(name, size[name]) for name in ("cpu", "memory"))
+    return {"cpu": f"{millicores - 100}m", "memory": str(memory_bytes - 10 * 2**20), "pods": size["pods"]}
+
+
 def _rows(instance_type: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    size = _offered(instance_type["resources"])
     for offering in instance_type["offerings"]:
         said = {one["key"]: one["values"][0] for one in offering["Requirements"]}
         yield {
@@ -203,4 +212,5 @@ def _rows(instance_type: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "capacityType": said["karpenter.sh/capacity-type"],
             "zone": said["topology.kubernetes.io/zone"],
             "price": offering["Price"],
+            "resources": size,
         }

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from rescheduler.model.objects.resources import offered_amount
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, NO_RATES, daemon
 from tests.cluster.karpenter.lab import USER, Karpenter, karpenter
-from tests.cluster.shapes import deployment
+from tests.cluster.shapes import deployment, pod
 from tests.cluster.tool import Tool
 from tests.cluster.waiting import wait_until
 
@@ -119,3 +120,71 @@ def test_a_pool_that_karpenter_consolidates_is_left_to_it(cluster: Cluster, lab:
 
     assert evictions_of_a_round(cluster, tool, EXECUTE) == 0
     assert evictions_of_a_round(cluster, tool, f"{EXECUTE}autoscaler: {{consolidation: Ours}}") > 0
+
+
+TYPES = ("-2x-amd64-linux", "-4x-amd64-linux")
+"""What the pool may buy, as names of types end."""
+KEYS = {
+    "instanceType": "node.kubernetes.io/instance-type",
+    "capacityType": "karpenter.sh/capacity-type",
+    "zone": "topology.kubernetes.io/zone",
+    "nodePool": "karpenter.sh/nodepool",
+}
+
+
+@pytest.mark.timeout(900, func_only=True)
+def test_cheaper_machines_are_real_and_replace_the_pool_for_the_money_that_was_said(
+    cluster: Cluster, lab: Karpenter, tool: Tool, tmp_path: Path
+) -> None:
+    """``--replace-pool`` buys nothing; bought by hand the machines have the size that was said, and take all pods.
+
+    Once Karpenter has sold what is then empty its metric says what the plan said, to a cent.
+    """
+    bought_and_scaled_down(cluster)
+    mark, old = cluster.control_plane.audit.mark(), set(lab.node_claims())
+    policy = tool.policy(POLICY)
+    asked = ("--policy", policy, "--prices", str(lab.price_file(tmp_path, *TYPES)), "-o", "json")
+    answer = tool.run("plan", "--replace-pool", "default", *asked)
+    plan = answer.document
+    figures, machines = plan["whatIf"]["replacement"], plan["whatIf"]["addedNodes"]
+    assert figures["leastCost"] <= figures["newCost"] < figures["oldCost"] == plan["cost"]["before"]
+    assert round(lab.price_an_hour() * HOURS, 2) == figures["oldCost"]
+
+    file = tmp_path / "plan.json"
+    file.write_text(answer.output)
+    refused = tool.run("apply", "--yes", "--plan", str(file), "--policy", policy, code=1)
+    assert "no command buys machines" in " ".join(refused.errors.split())
+    writes = cluster.control_plane.audit.writes_since(mark)
+    assert not [write for write in writes if write.subresource == "eviction"]
+    assert set(lab.node_claims()) == old
+
+    for number, machine in enumerate(machines):
+        selector = {label: machine[key] for key, label in KEYS.items()}
+        cluster.create(pod(f"buyer-{number}", cpu=machine["allocatable"]["cpu"], spec={"nodeSelector": selector}))
+    cluster.wait_pods_running(9 + len(machines), timeout_seconds=120)
+    for number, machine in enumerate(machines):
+        bought = cluster.api.get("nodes", cluster.api.get("pods", f"buyer-{number}", "default")["spec"]["nodeName"])
+        for resource in ("cpu", "memory", "pods"):
+            size, said = (
+                offered_amount(resource, one[resource])
+                for one in (bought["status"]["allocatable"], machine["allocatable"])
+            )
+            assert size == pytest.approx(said, rel=0.01), resource  # amounts of a plan are rounded for people
+        cluster.api.delete("pods", f"buyer-{number}", "default")
+    cluster.wait_pods_running(9)
+
+    removed = [part for name in plan["whatIf"]["removedNodes"] for part in ("--remove-node", name)]
+    file.write_text(tool.run("plan", *removed, *asked).output)
+    tool.run("apply", "--yes", "--plan", str(file), "--policy", policy, timeout=300)
+    lab.consolidate("5s")
+    wait_until(
+        lambda: not old & set(lab.node_claims()),
+        lambda: f"sold; left {old & set(lab.node_claims())}",
+        timeout_seconds=180,
+    )
+    wait_until(
+        lambda: round(lab.price_an_hour() * HOURS, 2) == figures["newCost"],
+        lambda: f"{figures['newCost']} a month; the metric says {lab.price_an_hour() * HOURS}",
+        timeout_seconds=60,
+    )
+    cluster.wait_pods_running(9)

@@ -87,6 +87,7 @@ def test_a_policy_beside_it_sets_our_own_rules_and_no_objectives(desk: Desk) -> 
     [
         (["plan", "--objective", "MakeRoom"], "--objective: a DeschedulerPolicy brings its own plugins"),
         (["plan", "--remove-node", "a"], "leave the DeschedulerPolicy out"),
+        (["plan", "--replace-node", "a"], "leave the DeschedulerPolicy out"),
         (["plan", "-o", "html"], "has no such form"),
         (["simulate"], "a DeschedulerPolicy, which plan, apply, run and check read"),
         (["explain", "pod", "default/web-0"], "a DeschedulerPolicy, which plan, apply, run and check read"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.adapters.api_objects import list_of, node_object, pod_object
+from tests.unit.adapters.api_objects import container, list_of, node_object, pod_object
 
 
 @pytest.fixture
@@ -39,6 +39,69 @@ def test_both_questions_are_answered_as_plans(shell: Any, recorded: str) -> None
     assert "added-1, added-2 exist in this plan only" in answer.err
 
 
+@pytest.fixture
+def priced(tmp_path: Path) -> tuple[str, str]:
+    """A node that is far too large for its pods, and a table of prices."""
+    file, prices = tmp_path / "large.json", tmp_path / "prices.json"
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}
+    labels = {"node.kubernetes.io/instance-type": "big", "karpenter.sh/nodepool": "web"}
+    node = node_object("n1")
+    node["metadata"]["labels"].update(labels)
+    pods = [pod_object(f"web-{number}", "n1", containers=[container(cpu="500m")]) for number in range(2)]
+    for pod in pods:
+        pod["metadata"]["ownerReferences"] = [owner]
+    file.write_text(json.dumps(list_of(node, *pods)))
+    size = {"cpu": "2", "memory": "4Gi", "pods": "20"}
+    rows = [
+        {"instanceType": "big", "price": 1.0},
+        {"instanceType": "small", "price": 0.1, "resources": size},
+        {"instanceType": "bare", "price": 0.05},
+    ]
+    prices.write_text(json.dumps({"prices": rows}))
+    return str(file), str(prices)
+
+
+@pytest.mark.parametrize("asked", [("--replace-node", "n1"), ("--replace-pool", "web")])
+def test_a_cheaper_machine_is_named_with_its_price(
+    shell: Any, priced: tuple[str, str], tmp_path: Path, asked: tuple[str, str]
+) -> None:
+    """In JSON and in the table; what nobody can carry out ``apply`` refuses, whoever asks."""
+    cluster, prices = priced
+    answer = shell("plan", "-f", cluster, "--prices", prices, *asked, "-o", "json")
+    assert answer.code == 0, answer.err
+    plan = json.loads(answer.out)
+    assert plan["whatIf"]["removedNodes"] == ["n1"]
+    [added] = plan["whatIf"]["addedNodes"]
+    assert (added["instanceType"], added["nodePool"], added["price"]) == ("small", "web", 73.0)
+    assert plan["whatIf"]["replacement"] == {"oldCost": 730.0, "newCost": 73.0, "leastCost": 73.0}
+    assert plan["cost"]["saving"] == 657.0
+    table = shell("plan", "-f", cluster, "--prices", prices, *asked)
+    assert "n1 could be replaced by 1 small (web): 73.00 USD a month in place of 730.00" in " ".join(table.out.split())
+
+    file = tmp_path / "plan.json"
+    file.write_text(answer.out)
+    refused = shell("apply", "--plan", str(file), "--yes", "--kubeconfig", str(tmp_path / "none"))
+    assert (refused.code, refused.out) == (1, "")
+    assert "added-1 does not exist, so this plan cannot be carried out" in " ".join(refused.err.split())
+    assert "no command buys machines" in " ".join(refused.err.split())
+
+
+def test_a_type_of_the_table_is_added_with_its_size_and_price(shell: Any, priced: tuple[str, str]) -> None:
+    """As one would ask for a machine by hand."""
+    cluster, prices = priced
+    answer = shell(
+        "plan", "-f", cluster, "--prices", prices, "--remove-node", "n1", "--add-node", "type:small", "-o", "json"
+    )
+    assert answer.code == 0, answer.err
+    plan = json.loads(answer.out)
+    assert (plan["cost"]["before"], plan["cost"]["after"]) == (730.0, 73.0)
+    assert "replacement" not in plan["whatIf"]
+    for shape, told in (("type:bare", "says no resources"), ("type:gone", "has no row for it")):
+        refused = shell("plan", "-f", cluster, "--prices", prices, "--add-node", shape)
+        assert (refused.code, refused.out) == (1, "")
+        assert told in " ".join(refused.err.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
@@ -51,6 +114,11 @@ def test_both_questions_are_answered_as_plans(shell: Any, recorded: str) -> None
         (["--add-node", "huge"], 2, "wanted a shape such as"),
         (["--add-node", "600xlike:n1", "--add-node", "600xlike:n2"], 2, "more than 1000 nodes in all"),
         (["--add-node", "like:n1", "--remove-node", "n1"], 2, "together change nothing"),
+        (["--add-node", "type:small"], 2, "wanted a table of prices"),
+        (["--replace-node", "n1"], 2, "wanted a table of prices that says instanceType and resources"),
+        (["--replace-pool", ""], 2, "an empty name; name a node or a NodePool"),
+        (["--replace-node", "n1", "--remove-node", "n2"], 2, "choose the nodes to add themselves"),
+        (["--replace-pool", "web", "--objective", "MakeRoom"], 2, "choose the nodes to add themselves"),
     ],
 )
 def test_what_cannot_be_asked_says_why(shell: Any, recorded: str, arguments: list[str], code: int, told: str) -> None:

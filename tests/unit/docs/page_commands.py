@@ -70,6 +70,7 @@ RULES: Final = (
     Rule("jq ", Way.NOT_HERE, "needs jq; what it leaves: tests/unit/deploy/test_chart_descheduler.py"),
     Rule("kubectl logs", Way.NOT_HERE, "needs a deployed pod: tests/cluster/test_descheduler_policy.py"),
     Rule("rescheduler costs", Way.NOT_HERE, "its price file stands further above: tests/unit/cli/test_prices.py"),
+    Rule("rescheduler plan --prices", Way.NOT_HERE, "its prices stand further above: tests/unit/cli/test_what_if.py"),
     Rule("rescheduler apply", Way.ON_A_CLUSTER),
     Rule("rescheduler run", Way.ON_A_CLUSTER),
     Rule("rescheduler doctor", Way.ON_A_CLUSTER),

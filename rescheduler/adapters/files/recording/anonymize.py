@@ -139,11 +139,22 @@ class Anonymizer:
             changed["values"] = [self.label_value(key, value) for value in changed["values"]]
         return changed
 
+    def _requirements(self, entries: Any) -> list[dict[str, Any]]:
+        """Rules of a kind that is read loosely: those that are none are left out."""
+        rules = entries if isinstance(entries, list) else []
+        return self._keyed([rule for rule in rules if isinstance(rule, dict) and _is_rule(rule)])
+
     def _fields(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**entry, "values": [self.word(value) for value in entry.get("values") or ()]} for entry in entries]
 
     def _annotations(self, annotations: dict[str, str]) -> dict[str, str]:
         return {key: self.word(value) if key in _NAMING_ANNOTATIONS else value for key, value in annotations.items()}
+
+
+def _is_rule(rule: dict[str, Any]) -> bool:
+    values = rule.get("values") or []
+    are_texts = isinstance(values, list) and all(isinstance(value, str) for value in values)
+    return isinstance(rule.get("key"), str) and are_texts and isinstance(rule.get("value", ""), str)
 
 
 _HEAD: Final = ("apiVersion", "kind", "metadata")
@@ -173,6 +184,7 @@ _RULES: Final[dict[str, Callable[[Anonymizer, Any], Any]]] = {
     "annotations": Anonymizer._annotations,
     "matchExpressions": Anonymizer._keyed,
     "matchLabelExpressions": Anonymizer._keyed,
+    "requirements": Anonymizer._requirements,
     "matchFields": Anonymizer._fields,
     "taints": Anonymizer._keyed,
     "tolerations": Anonymizer._keyed,

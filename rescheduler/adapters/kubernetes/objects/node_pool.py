@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, name_of
+from rescheduler.model.objects.constraints import Requirement
 from rescheduler.model.objects.node_pool import CONSOLIDATING, WHEN_EMPTY, NodePool, PoolBudget
+
+_REQUIREMENT: Final = ("key", "operator", "values")
 
 # Fields of a NodePool, loosely: another version of Karpenter may write others, and one that cannot be read leaves the
 # pool to Karpenter.
@@ -20,11 +23,24 @@ class DisruptionObject(ApiStruct):
     budgets: Any = None
 
 
+class NodeTemplateSpec(ApiStruct):
+    """What a node of the pool is like."""
+
+    requirements: Any = None
+
+
+class NodeTemplate(ApiStruct):
+    """A node of the pool before it is bought."""
+
+    spec: NodeTemplateSpec | None = None
+
+
 class NodePoolSpec(ApiStruct):
     """How nodes of the pool are kept."""
 
     disruption: DisruptionObject | None = None
     replicas: Any = None
+    template: NodeTemplate | None = None
 
 
 class NodePoolObject(ApiStruct):
@@ -54,9 +70,38 @@ def node_pool(found: NodePoolObject, warn: Callable[[str], None]) -> NodePool:
         problems.append("spec.replicas is not a number of nodes")
         replicas = None
     budgets = tuple(_budgets(disruption.budgets, problems))
+    template = (spec.template or NodeTemplate()).spec or NodeTemplateSpec()
+    requirements = tuple(_requirements(template.requirements, problems))
     for problem in problems:
         warn(f"NodePool {name}: {problem}; it counts as if it were not told")
-    return NodePool(name=name, policy=policy, consolidate_after=after, budgets=budgets, replicas=replicas)
+    return NodePool(
+        name=name,
+        policy=policy,
+        consolidate_after=after,
+        budgets=budgets,
+        replicas=replicas,
+        requirements=requirements,
+    )
+
+
+def _requirements(found: Any, problems: list[str]) -> Iterator[Requirement]:
+    """What the template asks of labels, as node affinity does."""
+    if found is None:
+        return
+    if not isinstance(found, list):
+        problems.append("spec.template.spec.requirements is not a list")
+        return
+    for item in found:
+        key, operator, values = (item.get(name) if isinstance(item, dict) else None for name in _REQUIREMENT)
+        listed = [] if values is None else values
+        if not isinstance(key, str) or not isinstance(operator, str) or not _are_texts(listed):
+            problems.append("spec.template.spec.requirements has an entry without key, operator and a list of values")
+            return
+        yield Requirement(key, operator, tuple(listed))
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _text(value: Any, field: str, default: str, problems: list[str]) -> str:

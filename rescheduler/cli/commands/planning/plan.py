@@ -25,19 +25,23 @@ from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import warn
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS, QuantityError, offered_amount, resources
 from rescheduler.model.plan.what_if import NodeShape
+from rescheduler.model.prices import KEYS, Place
 from rescheduler.model.printable import printable
 
 if TYPE_CHECKING:
     from rescheduler.composition.given_policies import GivenFiles
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.plan.plan import Plan
+    from rescheduler.policy.fields.policy import Policy
 
 
 # Shapes of nodes as people write them: ``cpu=16,memory=64Gi``, ``like:NODE``, ``3xlike:NODE``.
 
 MOST_ADDED: Final = 1000
 NATIVE: Final = (CPU, MEMORY, PODS, "ephemeral-storage")
-WANTED: Final = "wanted a shape such as cpu=16,memory=64Gi, like:NODE or 2xlike:NODE"
+WANTED: Final = "wanted a shape such as cpu=16,memory=64Gi, like:NODE, type:TYPE or 2xlike:NODE"
+KEYS_OF_TYPE: Final = {"capacity": "capacityType", "zone": "zone", "pool": "nodePool"}
+"""What may stand behind a type, as people write it."""
 _COUNTED: Final = re.compile(r"([0-9]{1,9})x(.*)", re.ASCII | re.DOTALL)
 _RESOURCE: Final = re.compile(r"[a-zA-Z0-9]([-a-zA-Z0-9_./]{0,250}[a-zA-Z0-9])?", re.ASCII)
 
@@ -54,7 +58,27 @@ def parse_node_shape(text: str) -> NodeShape:
         if not like:
             raise ValueError(f"found {printable(text, 60)!r}, which names no node; {WANTED}")
         return NodeShape(count, like=like)
+    if shape.startswith("type:"):
+        return NodeShape(count, place=_place(shape.removeprefix("type:")))
     return NodeShape(count, resources=resources(_amounts(shape).items()))
+
+
+def _place(text: str) -> Place:
+    """``TYPE[,zone=…][,capacity=…][,pool=…]``."""
+    name, *parts = (part.strip() for part in text.split(","))
+    if not name or "=" in name:
+        raise ValueError(f"found {printable(name, 60)!r}, which names no type; {WANTED}")
+    said = {"instanceType": name}
+    for part in parts:
+        key, _, value = (item.strip() for item in part.partition("="))
+        if key not in KEYS_OF_TYPE or not value:
+            raise ValueError(
+                f"found {printable(part, 60)!r}; behind a type stand {', '.join(KEYS_OF_TYPE)}, each =VALUE"
+            )
+        if KEYS_OF_TYPE[key] in said:
+            raise ValueError(f"{key} stands twice; write it once")
+        said[KEYS_OF_TYPE[key]] = value
+    return tuple(said.get(key) for key in KEYS)
 
 
 def _amounts(shape: str) -> dict[str, int]:
@@ -106,7 +130,23 @@ class WhatIfFlags(ImprovingFlags):
         list[NodeShape] | None,
         typer.Option(
             metavar="SHAPE", parser=parsed(parse_node_shape), help="Would one more of these help? Plan as if there was "
-            "a further node, such as cpu=16,memory=64Gi,nvidia.com/gpu=1, like:NODE or 2xlike:NODE; repeatable",
+            "a further node, such as cpu=16,memory=64Gi,nvidia.com/gpu=1, like:NODE, 2xlike:NODE or, by the table of "
+            "prices, type:TYPE,zone=ZONE; repeatable",
+            show_default=False, rich_help_panel="What if",
+        ),
+    ] = None  # fmt: skip
+    replace_node: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Which cheaper machines of the table of prices could take its pods? Plan as if they "
+            "were there; repeatable, for all of them together",
+            show_default=False, rich_help_panel="What if",
+        ),
+    ] = None  # fmt: skip
+    replace_pool: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="The same for the nodes of a NodePool whose pods may all be moved; repeatable",
             show_default=False, rich_help_panel="What if",
         ),
     ] = None  # fmt: skip
@@ -152,6 +192,7 @@ def _plan_once(options: WhatIfFlags) -> int:
     if files.theirs or options.improve:
         return _plan_of_descheduler_policy(options, files)
     policy = own_policy_from(options)
+    _refuse_without_prices(options, policy)
     with shown_progress() as progress:
         from rescheduler.composition import planning
 
@@ -163,7 +204,12 @@ def _plan_once(options: WhatIfFlags) -> int:
         given: dict[str, Any] = {"selection": selection, "schedulers": schedulers, "earlier": earlier}
         given |= {"seed": options.seed, "progress": progress}
         removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
-        if removed or added:
+        if _replaces(options):
+            from rescheduler.composition import replacing
+
+            wanted = replacing.NodesToReplace(tuple(options.replace_node or ()), tuple(options.replace_pool or ()))
+            proposed, cluster = replacing.plan_replacement(cluster, policy, wanted, **given)
+        elif removed or added:
             from rescheduler.composition import what_if
 
             change = what_if.NodeChange(removed, added, keeps_objectives=bool(options.objective))
@@ -180,10 +226,29 @@ def _plan_of_descheduler_policy(options: WhatIfFlags, files: GivenFiles) -> int:
 
     if files.theirs and (options.remove_node or options.add_node):
         raise UsageError("--remove-node and --add-node ask our own planner; leave the DeschedulerPolicy out")
+    if _replaces(options):
+        raise UsageError("--replace-node and --replace-pool ask our own planner; leave the DeschedulerPolicy out")
     if not options.improve:
         return foretold(options, files, options.at)
     cluster, proposed = improved(options, files, options.at)[:2]
     return _told(options, proposed, cluster)
+
+
+def _replaces(options: WhatIfFlags) -> bool:
+    return bool(options.replace_node or options.replace_pool)
+
+
+def _refuse_without_prices(options: WhatIfFlags, policy: Policy) -> None:
+    """Raise UsageError for a question about machines that no table of prices knows."""
+    table = policy.prices.table
+    if _replaces(options):
+        needed = "--replace-node and --replace-pool"
+        is_known = any(row.resources and row.place[0] for row in table.rows())
+    else:
+        needed = "--add-node type:"
+        is_known = policy.prices.file is not None or not any(shape.place for shape in options.add_node or ())
+    if not is_known:
+        raise UsageError(f"{needed}: wanted a table of prices that says instanceType and resources; give --prices FILE")
 
 
 def _told(options: WhatIfFlags, proposed: Plan, cluster: Cluster) -> int:
@@ -200,6 +265,7 @@ def _refuse_what_cannot_be(options: WhatIfFlags) -> None:
         raise UsageError(f"--watch does not go with {what}; leave one out")
     if "" in removed:
         raise UsageError("--remove-node: an empty name; name a node")
+    _refuse_replacing_with(options)
     if removed and options.objective:
         raise UsageError("--remove-node asks whether nodes can be emptied, --objective asks for others; give one")
     if sum(shape.count for shape in added) > MOST_ADDED:
@@ -208,4 +274,14 @@ def _refuse_what_cannot_be(options: WhatIfFlags) -> None:
     if same:
         raise UsageError(
             f"--add-node like:{same[0]} and --remove-node {same[0]} together change nothing; leave one out"
+        )
+
+
+def _refuse_replacing_with(options: WhatIfFlags) -> None:
+    if "" in (*(options.replace_node or ()), *(options.replace_pool or ())):
+        raise UsageError("--replace-node, --replace-pool: an empty name; name a node or a NodePool")
+    if _replaces(options) and (options.remove_node or options.add_node or options.objective):
+        raise UsageError(
+            "--replace-node and --replace-pool choose the nodes to add themselves; leave --remove-node, --add-node and "
+            "--objective out"
         )

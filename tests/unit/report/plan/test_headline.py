@@ -63,6 +63,7 @@ def moved(name: str, count: int) -> tuple[Move, ...]:
         (answer("EmptyNodes", 1, 1, "nodes"), "1 node emptied"),
         (answer("EmptyNodes", 0, 0, "nodes"), "no node is emptied"),
         (answer("EmptyNodes", 34.5, 40, "price"), "emptied nodes worth 34.5 (price)"),
+        (answer("EmptyNodes", 34.5, 40, "USD/month"), "34.50 USD a month saved by emptying nodes"),
         (answer("SpreadLoad", 0.42, 0, "nodes' worth of overload"), "0.42 nodes' worth of overload left"),
         (answer("SpreadLoad", 3, 0, "cores"), "3 cores of load above the target left"),
         (answer("SpreadLoad", 0, 0, "cores"), "no load above the target is left"),

@@ -186,3 +186,17 @@ def test_addresses_are_gone_and_host_names_still_fit() -> None:
     assert [kind for kind, _ in node.addresses] == ["InternalIP", "Hostname"]
     assert "10.0.0.1" not in node.addresses[0][1]
     assert node.addresses[1][1] == node.name != "n1"
+
+
+def test_what_a_node_pool_asks_for_is_anonymised_as_labels_are() -> None:
+    """So that it still fits its nodes; what is no rule is left out."""
+    node = node_object("n1")
+    node["metadata"]["labels"].update({"karpenter.sh/nodepool": "secret", "corp.example/team": "cash"})
+    rules = [{"key": "corp.example/team", "operator": "In", "values": ["cash"]}, {"key": 7}, "words"]
+    spec = {"template": {"spec": {"requirements": rules}}}
+    pool = api_object("NodePool", "secret", version="karpenter.sh/v1", spec=spec)
+    assert not {"secret", "cash", "corp"} & set(json.dumps(anonymized(node, pool)).replace("/", '"').split('"'))
+    found = cluster_of(node, pool)
+    [(rule,), seen] = found.node_pools[0].requirements, found.nodes[0]
+    assert found.pool_of(seen) == found.node_pools[0]
+    assert seen.labels[rule.key] == rule.values[0]

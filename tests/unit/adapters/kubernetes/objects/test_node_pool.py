@@ -40,6 +40,32 @@ def test_a_pool_that_says_nothing_has_karpenters_defaults() -> None:
     assert seen_with().node_pools == (NodePool("web", "WhenEmptyOrUnderutilized", "0s"),)
 
 
+def test_what_its_nodes_must_be_is_read() -> None:
+    """As rules of labels; an entry that is none is named, and the rest counts."""
+    rules = [
+        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"]},
+        {"key": "example.com/cpu", "operator": "Gt", "values": ["3"], "minValues": 2},
+        {"key": "example.com/gpu", "operator": "DoesNotExist"},
+    ]
+    seen = seen_with(template={"spec": {"requirements": rules, "taints": []}})
+    assert [(rule.key, rule.operator, rule.values) for rule in seen.node_pools[0].requirements] == [
+        ("karpenter.sh/capacity-type", "In", ("spot",)),
+        ("example.com/cpu", "Gt", ("3",)),
+        ("example.com/gpu", "DoesNotExist", ()),
+    ]
+    assert not seen.warnings
+
+
+@pytest.mark.parametrize(
+    "requirements", ["none", ["spot"], [{"key": "a"}], [{"key": "a", "operator": "In", "values": [1]}]]
+)
+def test_requirements_that_cannot_be_read_are_named(requirements: Any) -> None:
+    """The pool is read without them."""
+    seen = seen_with(template={"spec": {"requirements": requirements}})
+    assert seen.node_pools[0].requirements == ()
+    assert any("NodePool web: spec.template.spec.requirements" in text for text in seen.warnings)
+
+
 @pytest.mark.parametrize(
     ("disruption", "told"),
     [

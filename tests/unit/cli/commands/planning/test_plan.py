@@ -33,6 +33,8 @@ from tests.unit.report.plans import small_plan
         ("cpu=1,memory=1,nvidia.com/gpu=8", NodeShape(1, "", (("cpu", 1000), ("memory", 1), ("nvidia.com/gpu", 8)))),
         ("like:n1", NodeShape(1, "n1")),
         ("10xlike:n1", NodeShape(10, "n1")),
+        ("type:c-4x", NodeShape(place=("c-4x", None, None, None))),
+        ("2xtype:c-4x, zone=a,capacity=spot,pool=web", NodeShape(2, place=("c-4x", "spot", "a", "web"))),
     ],
 )
 def test_shapes_are_read(text: str, shape: NodeShape) -> None:
@@ -56,6 +58,11 @@ def test_shapes_are_read(text: str, shape: NodeShape) -> None:
         ("0xcpu=1,memory=1", "found 0 nodes; wanted 1 to 1000"),
         ("1001xlike:n1", "found 1001 nodes"),
         ("like:", "which names no node"),
+        ("type:", "which names no type"),
+        ("type:zone=a", "which names no type"),
+        ("type:c-4x,zone", "behind a type stand capacity, zone, pool, each =VALUE"),
+        ("type:c-4x,cpu=4", "behind a type stand capacity, zone, pool, each =VALUE"),
+        ("type:c-4x,zone=a,zone=b", "zone stands twice"),
         ("a b=1,cpu=1,memory=1", "found 'a b=1'"),
     ],
 )

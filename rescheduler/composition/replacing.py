@@ -1,0 +1,288 @@
+"""Answers "which cheaper machines could replace these nodes?": chosen by the table of prices, then planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Final
+
+import numpy as np
+from msgspec import UNSET
+from msgspec.structs import replace as with_changes
+
+from rescheduler.adapters.clock import SystemClock
+from rescheduler.composition.what_if import Asking, NodeChange, pods_to_move, said_of
+from rescheduler.costs.machines import Offers, machines_like, unjudged_told
+from rescheduler.costs.node_prices import NodePrices, node_prices
+from rescheduler.costs.plan_cost import plan_cost
+from rescheduler.explain import find_node
+from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, Progress, ReschedulerError, no_progress
+from rescheduler.model.machine import Machine
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import is_leaving
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.imagined import with_nodes, with_nodes_to_go
+from rescheduler.model.plan.plan import Plan, Refusal, Status
+from rescheduler.model.plan.what_if import NodeShape, Replacement, WhatIf
+from rescheduler.model.prices import place_of
+from rescheduler.model.printable import printable
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.replacement.choosing import Choice, cheapest_machines
+from rescheduler.planning.replacement.replacement_problem import ReplacementProblem, replacement_problem
+from rescheduler.policy.fields.policy import Policy
+from rescheduler.report.plan.flows import emptied_nodes
+from rescheduler.report.what_if import ReplacementTold, must_stay_told
+from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
+
+MOST_MACHINES: Final = 200
+CHOOSING_SHARE: Final = 0.3
+PLANNING_SHARES: Final = (0.4, 0.2, 0.1)
+"""Of the planning time: for a plan with the first choice, and for what is tried where that cannot be planned."""
+CENT: Final = 0.01
+
+
+@dataclass(frozen=True)
+class NodesToReplace:
+    """``names``: nodes, all or nothing; ``pools``: NodePools, whose nodes are replaced where their pods may move."""
+
+    names: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
+
+
+def plan_replacement(
+    cluster: Cluster,
+    policy: Policy,
+    wanted: NodesToReplace,
+    *,
+    selection: Selection,
+    schedulers: Schedulers = DEFAULTS,
+    seed: int = 0,
+    earlier: LedgerReading = NOTHING_EARLIER,
+    progress: Progress = no_progress,
+) -> tuple[Plan, Cluster]:
+    """The answer, and the cluster that it is about, with the machines; without moves where nothing is cheaper.
+
+    Raises NotInClusterError for a node that there is not, ReschedulerError for one without a price, a pool without
+    nodes, and more machines in question than are looked at. Nothing is written.
+    """
+    names = _names(cluster, wanted)
+    asking = Asking(policy, NodeChange(names), selection, schedulers, seed, earlier, progress)
+    refused = _whose_pods_must_stay(asking, cluster, names)
+    barred = {name: refused[name] for name in wanted.names if name in refused}
+    names = tuple(name for name in names if name in wanted.names or name not in refused)
+    left = [
+        f"{name} is not replaced: {must_stay_told(pods_to_move(cluster, name), found)}"
+        for name, found in refused.items()
+        if name not in wanted.names
+    ]
+    if not names:
+        raise ReschedulerError(f"--replace-pool: each node has pods that may not be moved: {'; '.join(left)}")
+    asking = Asking(policy, NodeChange(names), selection, schedulers, seed, earlier, progress)
+    prices = node_prices(policy, cluster)
+    unpriced = [name for name in names if prices is None or name not in prices.a_month]
+    if prices is None or unpriced:
+        raise ReschedulerError(f"node {unpriced[0]} has no price (policy: prices), so nothing is known to be cheaper")
+    replacing = _Replacing(asking, cluster, names, prices)
+    if barred:
+        return replacing.impossible(barred), cluster
+    answer, imagined = replacing.answer()
+    return with_changes(answer, warnings=(*answer.warnings, *left)), imagined
+
+
+def _names(cluster: Cluster, wanted: NodesToReplace) -> tuple[str, ...]:
+    for name in wanted.names:
+        find_node(cluster, name)
+    found = dict.fromkeys(wanted.names)
+    for pool in wanted.pools:
+        of_pool = [node.name for node in cluster.nodes if place_of(node.labels)[3] == pool and not is_leaving(node)]
+        if not of_pool:
+            raise ReschedulerError(f"--replace-pool {printable(pool, 60)}: no node that stays is of this NodePool")
+        found |= dict.fromkeys(of_pool)
+    return tuple(found)
+
+
+def _whose_pods_must_stay(asking: Asking, cluster: Cluster, names: Sequence[str]) -> dict[str, list[Refusal]]:
+    """Nodes with pods that may not be moved, and what refuses it."""
+    eligibility, model = asking.prediction(cluster)
+    index = model.columns.pod_index
+    found = {}
+    for name in names:
+        barred = [eligibility.refusals.get(index[pod.key]) for pod in pods_to_move(cluster, name)]
+        refusals = [refusal for refusal in barred if refusal is not None]
+        if refusals:
+            found[name] = refusals
+    return found
+
+
+@dataclass(frozen=True)
+class _Replacing:
+    """One question. ``names``: nodes that are to go; ``prices``: of the cluster as it is."""
+
+    asking: Asking
+    cluster: Cluster
+    names: tuple[str, ...]
+    prices: NodePrices
+
+    def answer(self) -> tuple[Plan, Cluster]:
+        """A plan with machines; where there is none that is cheaper, one without moves that says so."""
+        self.asking.progress("choosing machines")
+        offers = self._offers()
+        least: float | None = None
+        why = ""
+        for choice, share in zip(self._choices(offers.machines), PLANNING_SHARES, strict=False):
+            least = choice.bound if least is None else least
+            if not choice.numbers or self._old_cost() - choice.cost < CENT:
+                break
+            machines = list(_each(offers.machines, choice))
+            plan, imagined = self._planned(machines, share)
+            emptied = set(emptied_nodes(plan, imagined))
+            is_empty = all(name in emptied or not pods_to_move(self.cluster, name) for name in self.names)
+            if is_empty and self._is_worth_its_moves(choice.cost, len(plan.moves)):
+                return self._found(plan, imagined, machines, choice, least, offers)
+            why = self._worthless() if is_empty else plan.objectives[0].message
+        return self._not_found(least or 0.0, why, offers), self.cluster
+
+    def impossible(self, barred: Mapping[str, Sequence[Refusal]]) -> Plan:
+        """A plan that leaves all as it is, since pods of these nodes may not be moved."""
+        told = "; ".join(
+            f"{name} could not go: {must_stay_told(pods_to_move(self.cluster, name), refusals)}"
+            for name, refusals in barred.items()
+        )
+        old = round(self._old_cost(), 2)
+        plan = self._unchanged(Replacement(old, None, old), Status.INFEASIBLE, told)
+        return with_changes(plan, refusals=tuple(refusal for refusals in barred.values() for refusal in refusals))
+
+    def _old_cost(self) -> float:
+        return fsum(self.prices.a_month[name] for name in self.names)
+
+    def _offers(self) -> Offers:
+        """Raises ReschedulerError where there are too many."""
+        nodes = [self.cluster.node_by_name[name] for name in self.names]
+        keys = {key for name in self.names for pod in pods_to_move(self.cluster, name) for key in _labels_asked(pod)}
+        offers = machines_like(nodes, self.cluster, self.asking.policy, keys=keys, below=self._old_cost())
+        if len(offers.machines) > MOST_MACHINES:
+            raise ReschedulerError(
+                f"{len(offers.machines)} machines of the table of prices come into question, and at most "
+                f"{MOST_MACHINES} are compared; leave types out of the table, or replace nodes of one zone at a time"
+            )
+        return offers
+
+    def _choices(self, machines: Sequence[Machine]) -> Iterator[Choice]:
+        """First with all the room that there may be, then with what no rule speaks against now, then with none."""
+        imagined = with_nodes(self.cluster, [NodeShape(machine=machine) for machine in machines])
+        eligibility, model = self.asking.prediction(with_nodes_to_go(imagined.cluster, self.names))
+        columns = model.columns
+        pods = [columns.pod_index[pod.key] for name in self.names for pod in pods_to_move(self.cluster, name)]
+        apart = {*self.names, *(node.name for node in imagined.added)}
+        stay = [row for row, node in enumerate(columns.cluster.nodes) if node.name not in apart]
+        types = sorted({str(machine.place[0]) for machine in machines})
+
+        def problem(*, as_it_stands: bool) -> ReplacementProblem:
+            return replacement_problem(
+                model,
+                eligibility,
+                pods,
+                [columns.node_index[node.name] for node in imagined.added],
+                stay,
+                np.array([machine.price for machine in machines], dtype=np.float64),
+                np.array([types.index(str(machine.place[0])) for machine in machines], dtype=np.int64),
+                as_it_stands=as_it_stands,
+            )
+
+        limit = self.asking.policy.limits.deadline
+        for number in range(len(PLANNING_SHARES)):
+            given = problem(as_it_stands=number > 0)
+            deadline = Deadline(SystemClock(), limit * CHOOSING_SHARE / 2**number)
+            yield cheapest_machines(given if number < 2 else given.without_nodes(), self.asking.seed, deadline)
+
+    def _planned(self, machines: Sequence[Machine], share: float) -> tuple[Plan, Cluster]:
+        """What comes of it with these machines, told of each node."""
+        imagined = with_nodes(self.cluster, [NodeShape(machine=machine) for machine in machines])
+        world = with_nodes_to_go(imagined.cluster, self.names)
+        plan = self.asking.plan(world, share)
+        question = WhatIf(removed_nodes=self.names, added_nodes=imagined.added)
+        plan = with_changes(plan, what_if=question, warnings=(*plan.warnings, *said_of(imagined.added)))
+        return self.asking.told_of_removal(plan, world), world
+
+    def _move_cost(self) -> float:
+        objectives = self.asking.policy.objectives
+        own = next((objective.move_cost for objective in objectives if objective.name == "EmptyNodes"), 0.0)
+        return own * (1 + self.asking.policy.limits.margin)
+
+    def _is_worth_its_moves(self, cost: float, moves: int) -> bool:
+        return self._old_cost() - cost > self._move_cost() * moves
+
+    def _worthless(self) -> str:
+        return f"what would be saved is worth less than the moves ({self._move_cost():g} each, by moveCost and margin)"
+
+    def _told(self, machines: Sequence[Machine], figures: Replacement, *, is_proven: bool) -> ReplacementTold:
+        pods = sum(len(pods_to_move(self.cluster, name)) for name in self.names)
+        named = [machine.told for machine in machines]
+        return ReplacementTold(self.names, pods, named, self.prices.currency, figures, is_proven)
+
+    def _found(
+        self, plan: Plan, world: Cluster, machines: Sequence[Machine], choice: Choice, least: float, offers: Offers
+    ) -> tuple[Plan, Cluster]:
+        is_proven = choice.cost - least < CENT
+        least = choice.cost if is_proven else least
+        figures = Replacement(round(self._old_cost(), 2), round(choice.cost, 2), round(least, 2))
+        told = self._told(machines, figures, is_proven=is_proven).found()
+        plan = self._with_figures(plan, figures, Status.OPTIMAL if is_proven else Status.FEASIBLE, told)
+        prices = node_prices(self.asking.policy, world)
+        assert prices is not None  # the nodes to go have one
+        assert isinstance(plan.what_if, WhatIf)
+        bought = [node.name for node in plan.what_if.added_nodes]
+        cost = plan_cost(plan, world, prices, bought)
+        return with_changes(plan, cost=cost, warnings=(*plan.warnings, *unjudged_told(offers))), world
+
+    def _not_found(self, least: float, why: str, offers: Offers) -> Plan:
+        """A plan that leaves all as it is."""
+        least = min(least, self._old_cost())
+        figures = Replacement(round(self._old_cost(), 2), None, round(least, 2))
+        is_proven = self._old_cost() - least < CENT
+        told = self._told((), figures, is_proven=is_proven).not_found(why)
+        plan = self._unchanged(figures, Status.OPTIMAL if is_proven else Status.FEASIBLE, told)
+        return with_changes(plan, warnings=(*plan.warnings, *unjudged_told(offers)))
+
+    def _unchanged(self, figures: Replacement, status: Status, message: str) -> Plan:
+        """A plan without moves."""
+        plan = self.asking.plan(with_nodes_to_go(self.cluster, self.names), PLANNING_SHARES[-1], max_evictions=0)
+        plan = with_changes(plan, what_if=WhatIf(removed_nodes=self.names), moves=(), waves=UNSET)
+        plan = self._with_figures(plan, figures, status, message)
+        return with_changes(plan, cost=plan_cost(plan, self.cluster, self.prices))
+
+    def _with_figures(self, plan: Plan, figures: Replacement, status: Status, message: str) -> Plan:
+        """Value and bound are what is saved; what the plan itself says of nodes that go is put behind."""
+        [objective] = plan.objectives
+        new = figures.old_cost if figures.new_cost is None else figures.new_cost
+        value, bound = round(figures.old_cost - new, 2), round(figures.old_cost - figures.least_cost, 2)
+        objective = with_changes(
+            objective,
+            status=status,
+            value=value,
+            bound=bound,
+            gap=abs(value - bound) / max(1.0, abs(bound)),
+            unit=self.prices.unit,
+            message=message,
+        )
+        assert isinstance(plan.what_if, WhatIf)
+        question = with_changes(plan.what_if, replacement=figures)
+        return with_changes(plan, objectives=(objective,), what_if=question)
+
+
+def _each(machines: Sequence[Machine], choice: Choice) -> Iterator[Machine]:
+    for machine, number in zip(machines, choice.numbers, strict=True):
+        yield from [machine] * number
+
+
+def _labels_asked(pod: Pod) -> Iterator[str]:
+    """Labels of nodes that decide where a pod may be."""
+    spec = pod.spec
+    yield from (key for key, _ in spec.node_selector)
+    required = None if spec.node_affinity is None else spec.node_affinity.required
+    for term in required or ():
+        yield from (requirement.key for requirement in term.expressions)
+    yield from (term.topology_key for term in (*spec.affinity, *spec.anti_affinity))
+    yield from (constraint.topology_key for constraint in spec.topology_spread)
