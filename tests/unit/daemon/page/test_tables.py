@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_state
+
 from msgspec.structs import replace
 
 from rescheduler.daemon.page.outlook import Rights
@@ -10,7 +12,7 @@ from rescheduler.model.plan.move_change import MoveChange, MoveState
 from rescheduler.model.plan.plan import PlannedPlacement
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
 from tests.builders import NOW, cluster, node, pod
-from tests.unit.daemon.page.looks import entry, ledger, listed, look, rounds, state
+from tests.unit.daemon.page.looks import ALL, desk, entry, ledger, listed, look, rounds, state
 from tests.unit.daemon.plans import plan, reference, report, result
 
 PLAN = replace(plan("a-1"), placements=(PlannedPlacement(reference("big"), "n1", 1),))
@@ -48,6 +50,27 @@ def test_rounds_are_a_timeline_of_two_hundred() -> None:
     assert row["Refused"] == "8: Rule0 1, Rule1 1, Rule2 1, Rule3 1, ..."
     assert row["When"] == "2027-01-15 08:00:00 UTC, 1s"
     assert row["Outcome"] == "carried out"
+
+
+def test_rounds_of_the_process_before_stand_before_ours() -> None:
+    """As they were read from its audit log, hostile texts cut and without effect, times without a calendar in words."""
+    (told,) = state(*rounds([7])).past
+    hostile = told._replace(
+        number=8,
+        triggers=("<script>\x1b[2J" + "x" * 500,),
+        reason="</td>" * 200,
+        started_at=1e300,
+        ended_at=NOW - 10**6,
+    )
+    found = replace_state(state(), past=(told, hostile)).after(*rounds([1]))
+    table = listed(look(found), "rounds")
+    assert [row[0] for row in table.rows] == ["1", "8", "7"]
+    assert table.rows[1][1] == "a time beyond the calendar, 0s"
+    assert all(len(cell) < 300 for row in table.rows for cell in row)
+    page = desk(found).page(ALL)
+    assert "<script>\x1b" not in page
+    assert "</td></td>" not in page
+    assert "\x1b" not in page
 
 
 def test_evictions_of_the_ledger_outlast_a_restart() -> None:
