@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-swaps bench-latency bench-sync cluster control-plane chart-files release lock clean
+.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-swaps bench-latency bench-sync bench-page cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -120,6 +120,9 @@ bench-latency: $(STAMP) control-plane ## from a pending pod to a running one at 
 
 bench-sync: $(STAMP) control-plane ## first sync of the daemon's watches: 5,000 nodes, 150,000 pods
 	$(BIN)/python -m benchmarks.first_sync
+
+bench-page: $(STAMP) ## the daemon's page for 5,000 nodes, 150,000 pods and 200 rounds
+	$(BIN)/python -m benchmarks.page
 
 bench-swaps: $(STAMP) control-plane ## pods of two full nodes change places: share of successes by mode
 	$(BIN)/python -m benchmarks.swaps
