@@ -23,7 +23,7 @@ from tests.paths import DEPLOY
 RULES = DEPLOY / "monitoring" / "rules.yaml"
 JOB, NAMESPACE = "rescheduler", "rescheduler-system"
 _UNITS = {"s": 1, "m": 60, "h": 3600}
-_AGES = {"> 300": "> 8", "> 900": "> 30", "> 1800": "> 30"}
+AGES = {"> 300": "> 8", "> 900": "> 30", "> 1800": "> 30"}
 """Ages that a test cannot wait for; that of watches stays, as one that is quiet is a minute old at times."""
 
 
@@ -34,20 +34,21 @@ def hurried(rules: str) -> str:
     """
 
     def of_range(found: re.Match[str]) -> str:
-        return f"[{_seconds(found[1]) / 60:.0f}s]"
+        return f"[{seconds(found[1]) / 60:.0f}s]"
 
     found = yaml.safe_load(rules)
     for group in found["groups"]:
         for rule in group["rules"]:
             rule["expr"] = re.sub(r"\[(\d+[smh])\]", of_range, rule["expr"])
             if "for" in rule:
-                rule["for"] = f"{min(_seconds(rule['for']) / 60, 10):.0f}s"
-            for age, shorter in _AGES.items():
+                rule["for"] = f"{min(seconds(rule['for']) / 60, 10):.0f}s"
+            for age, shorter in AGES.items():
                 rule["expr"] = re.sub(rf"{age}\b", shorter, rule["expr"])
     return yaml.safe_dump(found, sort_keys=False)
 
 
-def _seconds(text: str) -> int:
+def seconds(text: str) -> int:
+    """A time such as ``15m`` in seconds."""
     return int(text[:-1]) * _UNITS[text[-1]]
 
 
