@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-swaps bench-latency bench-sync bench-backtest cluster control-plane chart-files release lock clean
+.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-swaps bench-latency bench-sync bench-backtest bench-page alerts cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -125,6 +125,9 @@ bench-backtest: $(STAMP) ## four policies over a month of openb's arrivals, as p
 bench-sync: $(STAMP) control-plane ## first sync of the daemon's watches: 5,000 nodes, 150,000 pods
 	$(BIN)/python -m benchmarks.first_sync
 
+bench-page: $(STAMP) ## the daemon's page for 5,000 nodes, 150,000 pods and 200 rounds
+	$(BIN)/python -m benchmarks.page
+
 bench-swaps: $(STAMP) control-plane ## pods of two full nodes change places: share of successes by mode
 	$(BIN)/python -m benchmarks.swaps
 
@@ -136,6 +139,9 @@ bench-scheduling: $(STAMP) ## scheduling benchmark: 5,000 nodes, one pod and 10,
 
 bench-fidelity: $(STAMP) control-plane ## our predictions beside the real kube-scheduler's choices
 	$(BIN)/python -m benchmarks.fidelity
+
+alerts: $(STAMP) control-plane test-packages ## alerts on a real cluster with a real Prometheus: the fault, the alert, its runbook
+	EVERY_ALERT=1 $(BIN)/pytest -m e2e tests/cluster/test_alerts.py -p no:randomly --durations=20
 
 screenshots: $(STAMP) test-packages ## pictures of plans for the docs, in docs/images
 	$(BIN)/python -m tests.browser.screenshots

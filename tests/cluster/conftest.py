@@ -6,12 +6,15 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.cluster.clean_slate import CleanSlate
 from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.fault_proxy import FaultProxy, fault_proxy
+from tests.cluster.rest_client import bind, token_of
 from tests.cluster.tool import Tool
+from tests.paths import DEPLOY
 
 SECONDS_PER_TEST = 300
 
@@ -76,6 +79,17 @@ def proxied(tool: Tool, proxy: FaultProxy) -> FaultProxy:
     """The same, with everything that the rescheduler asks going through it."""
     tool.kubeconfig = proxy.kubeconfig
     return proxy
+
+
+@pytest.fixture
+def approver(cluster: Cluster) -> str:
+    """The token of an account that may approve."""
+    for manifest in yaml.safe_load_all((DEPLOY / "api.yaml").read_text()):
+        cluster.api.apply(manifest)
+    metadata = {"name": "approver", "namespace": "default"}
+    cluster.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+    bind(cluster, "rescheduler-approver", "approver", "default")
+    return token_of(cluster, "approver", "default")
 
 
 @pytest.hookimpl(wrapper=True)

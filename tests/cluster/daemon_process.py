@@ -35,6 +35,9 @@ class DaemonProcess:
         self.process = tool.start("run", *arguments, process_group=0)
         self.lines: list[dict[str, Any]] = []
         self.noise: list[str] = []
+        self.hears = threading.Event()
+        """Cleared, nobody reads what it writes: a pipe that is full makes it wait."""
+        self.hears.set()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -68,6 +71,7 @@ class DaemonProcess:
 
     def close(self) -> None:
         """Let go of it; killed if it still runs."""
+        self.hears.set()
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(10)
@@ -83,6 +87,7 @@ class DaemonProcess:
     def _read(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:
+            self.hears.wait()
             try:
                 self.lines.append(json.loads(line))
             except json.JSONDecodeError:

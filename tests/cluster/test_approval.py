@@ -6,18 +6,13 @@ import json
 import time
 from pathlib import Path
 
-import pytest
-import yaml
-
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, STRAYS, DaemonProcess, daemon
 from tests.cluster.ports import free_port
-from tests.cluster.rest_client import Answer, ask, bind, token_of
+from tests.cluster.rest_client import Answer, ask
 from tests.cluster.scenes import fragmented
 from tests.cluster.tool import HOLDS, Tool
-from tests.paths import DEPLOY
 
-API = DEPLOY / "api.yaml"
 POLICY = f"""
 mode: Approve
 triggers: [{{name: PendingPods, args: {{olderThan: 1s, debounce: 1s}}}}, {{name: OnDemand}}]
@@ -57,17 +52,6 @@ def test_an_annotation_lets_a_plan_be_carried_out(cluster: Cluster, tool: Tool) 
         assert len(evictions(tool)) == 2
         assert process.stop() == 0
     tool.assert_nothing_left()
-
-
-@pytest.fixture
-def approver(cluster: Cluster) -> str:
-    """The token of an account that may approve."""
-    for manifest in yaml.safe_load_all(API.read_text()):
-        cluster.api.apply(manifest)
-    metadata = {"name": "approver", "namespace": "default"}
-    cluster.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
-    bind(cluster, "rescheduler-approver", "approver", "default")
-    return token_of(cluster, "approver", "default")
 
 
 def test_a_person_looks_pauses_and_approves_over_rest(

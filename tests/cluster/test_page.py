@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,8 +21,9 @@ from tests.cluster.daemon_process import daemon
 from tests.cluster.ports import free_port
 from tests.cluster.rest_client import bind, token_of
 from tests.cluster.scenes import fragmented
-from tests.cluster.test_approval import API, POLICY, proposed
+from tests.cluster.test_approval import POLICY, proposed
 from tests.cluster.tool import Tool
+from tests.paths import DEPLOY
 from tests.unit.daemon.page.looks import shown
 
 SYSTEM = "default"
@@ -49,7 +51,7 @@ def get(url: str, headers: Mapping[str, str], method: str = "GET", target: str =
 @pytest.fixture
 def tokens(cluster: Cluster) -> dict[str, str]:
     """Tokens of accounts with the roles of deploy/api.yaml, and of one without any."""
-    for manifest in yaml.safe_load_all(API.read_text()):
+    for manifest in yaml.safe_load_all((DEPLOY / "api.yaml").read_text()):
         cluster.api.apply(manifest)
     for name in ("viewer", "approver", "nobody"):
         metadata = {"name": name, "namespace": SYSTEM}
@@ -78,12 +80,14 @@ def ui(tool: Tool, url: str, *arguments: str) -> Iterator[tuple[str, dict[str, s
 
 
 def test_the_page_of_a_real_daemon_from_the_plan_that_waits_to_its_end(
-    cluster: Cluster, tool: Tool, tokens: dict[str, str]
+    cluster: Cluster, tool: Tool, tokens: dict[str, str], tmp_path: Path
 ) -> None:
-    """Nobody gets 403, a viewer sees and has no button, an approver approves through ``rescheduler ui``."""
+    """Nobody gets 403, a viewer sees and has no button, an approver approves through ``rescheduler ui``; and the next
+    process knows of it."""
     fragmented(cluster)
     url = f"http://127.0.0.1:{free_port()}"
-    policy = tool.policy(POLICY + f"api: {{address: '{url.removeprefix('http://')}'}}")
+    audit = f"audit: {{file: '{tmp_path}/audit.jsonl'}}"
+    policy = tool.policy(POLICY + f"api: {{address: '{url.removeprefix('http://')}'}}\n{audit}")
     with daemon(tool, "--policy", policy) as process:
         number = proposed(process)
         pages = {name: get(url, {"Authorization": f"Bearer {token}"}) for name, token in tokens.items()}
@@ -113,4 +117,11 @@ def test_the_page_of_a_real_daemon_from_the_plan_that_waits_to_its_end(
         assert moved.group(1).strip() == "2 pods", " ".join(after.split())[:3000]
         assert "2 settled" in after
         cluster.wait_pods_running(13)
+        assert process.stop() == 0
+    with daemon(tool, "--policy", policy) as process:
+        process.wait_for("leading", is_leader=True)
+        again = shown(get(url, {"Authorization": f"Bearer {tokens['viewer']}"}).text)
+        assert re.search(r"Did the last plan keep its promise\?\s+Yes\s+2 of 2 moves landed", again)
+        assert re.search(r"Who approved\?\s+system:serviceaccount:default:approver", again)
+        assert "carried out; approved by system:serviceaccount:default:approver" in again
         assert process.stop() == 0

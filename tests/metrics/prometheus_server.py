@@ -15,7 +15,7 @@ from tests.cluster.ports import free_port
 from tests.cluster.processes import Component
 from tests.cluster.readiness import healthy
 
-CONFIGURATION = "global: {scrape_interval: 1h}\n"
+SCRAPES_NOTHING = "global: {scrape_interval: 1h}\n"
 
 
 class Point(NamedTuple):
@@ -41,11 +41,11 @@ def open_metrics(points: Iterable[Point]) -> str:
 
 @contextmanager
 def prometheus_server(
-    folder: Path, points: Iterable[Point], *flags: str, port: int = 0, prefix: str = ""
+    folder: Path, points: Iterable[Point], *flags: str, port: int = 0, prefix: str = "", scrapes: str = SCRAPES_NOTHING
 ) -> Iterator[str]:
     """Start Prometheus over these points and give its address; the test is skipped where it is not installed.
 
-    ``prefix``: what its own routes begin with.
+    ``prefix``: what its own routes begin with. ``scrapes``: its configuration.
     """
     binary, tool = shutil.which("prometheus"), shutil.which("promtool")
     if binary is None or tool is None:
@@ -53,7 +53,7 @@ def prometheus_server(
     data, configuration, text = folder / "data", folder / "prometheus.yml", folder / "points.txt"
     folder.mkdir(parents=True, exist_ok=True)
     data.mkdir(exist_ok=True)
-    configuration.write_text(CONFIGURATION)
+    configuration.write_text(scrapes)
     text.write_text(open_metrics(points))
     if text.stat().st_size > len("# EOF\n"):
         subprocess.run(

@@ -37,6 +37,7 @@ from rescheduler.model.daemon.notices import (
     Stopping,
     TriggerFired,
 )
+from rescheduler.model.daemon.round_digest import digest_of
 from rescheduler.model.printable import printable, shortened
 
 # Notices as lines of an audit log: who did what, when, under which plan and policy.
@@ -45,6 +46,7 @@ VERSION: Final = 1
 """Of the form of the lines."""
 LONGEST_TEXT: Final = 2000
 MOST_PODS: Final = 1000
+CARRIED_OUT: Final = "plan carried out"
 DAEMON: Final = "rescheduler"
 """Who does what nobody asked for by name."""
 
@@ -143,14 +145,27 @@ def _eviction(notice: EvictionNoted) -> Mapping[str, Any]:
 def _round(notice: RoundEnded) -> Mapping[str, Any]:
     report = notice.report
     moves = () if report.result is None else report.result.moves
+    short = digest_of(report)
     return {
         "who": report.approved_by or DAEMON,
-        "what": "plan carried out",
+        "what": CARRIED_OUT,
         "plan": report.plan_id,
         "policy": report.policy_id,
         "mode": report.mode,
         "outcome": outcome_of(report),
         "reason": report.reason,
+        "round": short.number,
+        "startedAt": timestamp(short.started_at),
+        "triggers": list(short.triggers),
+        "helped": short.helped,
+        "wanted": short.wanted,
+        "placed": short.placed,
+        "planned": short.planned,
+        "evicted": short.evicted,
+        "landed": short.landed,
+        "emptied": short.emptied,
+        "refused": [list(rule) for rule in short.refused],
+        "refusedInAll": short.refused_in_all,
         "pods": [f"{move.pod.key}: {move.outcome.value}" for move in moves[:MOST_PODS]],
     }
 

@@ -112,6 +112,7 @@ class CollectedLoad(MeasuredLoad):
         self._clock = clock
         self._coverage = coverage
         self._known: WeakKeyDictionary[Cluster, tuple[Touched, UsageWindows | None]] = WeakKeyDictionary()
+        self._newest: float | None = None
 
     def windows(self, cluster: Cluster) -> UsageWindows | None:
         """Load of a snapshot's nodes and pods, None before the first tick; once for each snapshot and ledger."""
@@ -144,10 +145,15 @@ class CollectedLoad(MeasuredLoad):
         return NodeTrust(dict(zip(names, found.nodes, strict=True)) if found.nodes else {}, found.freeze)
 
     def age_seconds(self, now: float) -> float | None:
-        """Time since the newest sample of the node that was measured last; None where nothing was."""
+        """Time since the newest sample of the node that was measured last; None where nothing ever was.
+
+        It goes on growing when that sample has left every window.
+        """
         measured = self._collected().measured_at
         known = np.empty(0) if measured is None else measured[np.isfinite(measured)]
-        return max(0.0, now - float(known.max())) if known.size else None
+        if known.size:
+            self._newest = float(known.max())
+        return None if self._newest is None else max(0.0, now - self._newest)
 
 
 class DaemonLoad(CollectedLoad):

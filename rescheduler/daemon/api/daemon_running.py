@@ -10,6 +10,7 @@ from typing import Final
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.rights.access_reviews import AccessReviews
 from rescheduler.adapters.telemetry.audit import AuditFile
+from rescheduler.adapters.telemetry.audit_history import read_rounds
 from rescheduler.adapters.telemetry.cluster_events import ClusterEvents
 from rescheduler.adapters.telemetry.listeners import QueuedListener
 from rescheduler.adapters.telemetry.log import DecisionLog
@@ -75,6 +76,8 @@ def run_daemon(options: DaemonOptions, log: DecisionLog) -> int:
     clock = SystemClock()
     heartbeat = Heartbeat(clock)
     daemon = Daemon(options, clock, beat=heartbeat.beat, progress=heartbeat.progress)
+    if daemon.policy.api is not None and daemon.policy.audit.file is not None:
+        daemon.controls.remember(read_rounds(Path(daemon.policy.audit.file)))
     log.is_dry_run = daemon.policy.mode is Mode.DRY_RUN
     log.hide.add(daemon.access.without_credentials)
     metrics = Metrics(clock, _sources(daemon, heartbeat), hide=log.hide)
@@ -173,4 +176,6 @@ def _sources(daemon: Daemon, heartbeat: Heartbeat) -> Sources:
         requests=daemon.access.record.counts,
         leads=lambda: daemon.leading.is_leader,
         out_of_sync=lambda: tuple(daemon.access.mirror.kinds_out_of_sync()),
+        frozen=lambda: None if daemon.loop is None else daemon.loop.runtime.rounds.freeze is not None,
+        triggers=lambda: tuple(dict.fromkeys(entry.name for entry in daemon.policy.triggers)),
     )

@@ -41,7 +41,7 @@ def answers(outlook: Outlook, budgets: Sequence[BudgetLeft] | None) -> list[OnCa
 def _stuck(outlook: Outlook) -> OnCallAnswer:
     name, question, state = "stuck", "Is it stuck?", outlook.state
     found = hindrances(outlook)
-    if state.started_at is None and not state.past:
+    if state.started_at is None and not state.rounds:
         return OnCallAnswer(name, question, "It is starting", ["Nothing was decided yet."])
     if not found:
         if not state.is_leader:
@@ -172,6 +172,10 @@ def _approved(outlook: Outlook) -> OnCallAnswer:
         return OnCallAnswer(
             name, question, brief(last.who), [f"Plan {last.plan_id} by {last.how}, {outlook.at(last.at)}."]
         )
+    before = next((one for one in reversed(state.past) if one.approved_by), None)
+    if before is not None:
+        told = f"Plan {brief(before.plan_id, 60)}, carried out {outlook.at(before.started_at)}."
+        return OnCallAnswer(name, question, brief(before.approved_by), [told])
     if state.mode == "Approve":
         return OnCallAnswer(
             name, question, "Nobody yet", ["Under mode Approve nothing is evicted before somebody does."]
@@ -218,12 +222,25 @@ def called(one: BudgetLeft) -> str:
     return brief(f"{one.name} of {one.instance}" if one.instance else one.name, 120)
 
 
+def _promise_before(outlook: Outlook) -> OnCallAnswer:
+    """The same of a plan that was carried out before this process began, by what is remembered in short."""
+    name, question = "promise", "Did the last plan keep its promise?"
+    past = next((one for one in reversed(outlook.state.past) if one.is_carried_out), None)
+    if past is None:
+        return OnCallAnswer(name, question, "No plan was carried out", ["since this replica started."])
+    told = f"{past.landed} of {plural(past.planned, 'move')} landed, {past.placed} of {past.helped} places taken"
+    when = f"Plan {brief(past.plan_id, 60)}, {outlook.at(past.ended_at)}, before this replica started."
+    is_kept = not past.reason and past.landed == past.planned and past.placed == past.helped
+    sentences = [told, when, brief(past.reason)] if past.reason else [told, when]
+    return OnCallAnswer(name, question, "Yes" if is_kept else "No", sentences, tone="good" if is_kept else "bad")
+
+
 def _promise(outlook: Outlook) -> OnCallAnswer:
     name, question, report = "promise", "Did the last plan keep its promise?", outlook.carried_out
     if not outlook.rights.rounds:
         return OnCallAnswer(name, question, "Not shown", [withheld("rounds")])
     if report is None or report.result is None:
-        return OnCallAnswer(name, question, "No plan was carried out", ["since this replica started."])
+        return _promise_before(outlook)
     result = report.result
     landed = sum(move.outcome.has_landed for move in result.moves)
     placed = sum(place.outcome.has_landed for place in result.placements)

@@ -55,12 +55,12 @@ def _plan(outlook: Outlook) -> Listed:
     stage_of = outlook.state.moves
     rows = [
         (
-            str(move.wave), brief(move.pod.key), brief(move.from_node), brief(move.to_node), brief(move.reason),
-            stage.value if (stage := stage_of.get(move.pod)) is not None else "", move.objective,
+            str(move.wave), brief(move.pod.key), brief(move.from_node), brief(move.to_node), move.method.value,
+            brief(move.reason), stage.value if (stage := stage_of.get(move.pod)) is not None else "", move.objective,
         )
         for move in plan.moves[: outlook.most]
     ]  # fmt: skip
-    headings = ("Wave", "Pod", "From", "To", "Why", "State", "Objective")
+    headings = ("Wave", "Pod", "From", "To", "By", "Why", "State", "Objective")
     return Listed("plan", title, headings, rows, len(plan.moves) - len(rows), notes=notes)
 
 

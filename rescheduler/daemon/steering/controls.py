@@ -16,6 +16,7 @@ from rescheduler.daemon.steering.people import Acknowledge, AskObjection, People
 from rescheduler.daemon.steering.state_store import Changed, StateStore
 from rescheduler.extension_points import Clock, Listener, ReschedulerError
 from rescheduler.model.daemon.notices import Fault, LeadershipChanged, Notice, PolicyLoaded
+from rescheduler.model.daemon.round_digest import RoundDigest
 from rescheduler.model.daemon.rounds import RoundRequest
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
@@ -79,6 +80,10 @@ class Controls(Listener):
     def publish(self, cluster: Cluster) -> None:
         """Show the newest snapshot."""
         self._store.change(lambda state, _: (replace(state, cluster=cluster), (), None))
+
+    def remember(self, past: tuple[RoundDigest, ...]) -> None:
+        """Rounds of the process before, the newest last; before any of our own has ended."""
+        self._store.change(lambda state, _: (replace(state, past=past), (), None))
 
     def take_requests(self) -> tuple[RoundRequest, ...]:
         """What was asked for since the last call."""

@@ -27,11 +27,12 @@ def parts(objects: Iterable[Manifest]) -> set[str]:
 
 
 def writes(objects: Iterable[Manifest]) -> set[tuple[str, str]]:
-    """Verb and resource of everything that some role lets us write."""
+    """Verb and resource of everything that some role lets us write; what people may ask us for is no object."""
     return {
         (verb, resource)
         for role in of_kind(list(objects), "Role", "ClusterRole")
-        for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"] if verb not in READING
+        for rule in role["rules"] if rule["apiGroups"] != ["rescheduler.dev"]
+        for resource in rule["resources"] for verb in rule["verbs"] if verb not in READING
     }  # fmt: skip
 
 
@@ -89,6 +90,50 @@ def test_no_role_in_any_form_grants_what_is_never_needed(values: Values) -> None
 def test_each_mode_has_its_parts(values: Values, wanted: set[str]) -> None:
     """As docs/rights.md lists them; a lease for a daemon that writes, the reviews for one with an API."""
     assert parts(render(values)) - HEARING == wanted
+
+
+def of_people(objects: list[Manifest]) -> dict[str, list[Manifest]]:
+    """Whom the roles for people are bound to, by role."""
+    roles = ("rescheduler-viewer", "rescheduler-approver")
+    bindings = of_kind(objects, "ClusterRoleBinding")
+    return {item["roleRef"]["name"]: item["subjects"] for item in bindings if item["roleRef"]["name"] in roles}
+
+
+def test_people_look_and_approve_by_roles_that_are_bound_to_nobody_else() -> None:
+    """The roles are those of deploy/api.yaml; without an API there are none, and by default nobody has them."""
+    group = {"kind": "Group", "name": "on-call", "apiGroup": "rbac.authorization.k8s.io"}
+    user = {"kind": "User", "name": "jane", "apiGroup": "rbac.authorization.k8s.io"}
+    found = render({"api": {"enabled": True, "viewers": [group], "approvers": [user]}})
+    assert of_people(found) == {"rescheduler-viewer": [group], "rescheduler-approver": [user]}
+    shipped = {
+        item["metadata"]["name"]: item["rules"]
+        for item in yaml.safe_load_all((DEPLOY / "api.yaml").read_text()) if item["kind"] == "ClusterRole"
+    }  # fmt: skip
+    roles = {role["metadata"]["name"]: role["rules"] for role in of_kind(found, "ClusterRole")}
+    assert shipped.items() <= roles.items()
+    assert of_people(render({"api": {"enabled": True}})) == {}
+    for off in ({"api": {"viewers": [group]}}, {"rbac": {"create": False}, "api": {"enabled": True}}):
+        assert not shipped.keys() & {role["metadata"]["name"] for role in of_kind(render(off), "ClusterRole")}
+
+
+def test_the_account_of_the_page_may_look_and_nothing_else() -> None:
+    """By the name that ``rescheduler ui`` asks for, in chart and deploy/viewer.yaml; without a token in any pod."""
+    account = {"kind": "ServiceAccount", "name": "rescheduler-viewer", "namespace": "rescheduler-system"}
+    values = {"api": {"enabled": True, "viewerAccount": {"create": True}}}
+    for objects in (render(values), list(yaml.safe_load_all((DEPLOY / "viewer.yaml").read_text()))):
+        assert of_people(objects) == {"rescheduler-viewer": [account]}
+        [made] = [one for one in of_kind(objects, "ServiceAccount") if one["metadata"]["name"] == account["name"]]
+        assert made["metadata"]["namespace"] == account["namespace"]
+        assert made["automountServiceAccountToken"] is False
+        bound = [one for one in of_kind(objects, "RoleBinding", "ClusterRoleBinding") if account in one["subjects"]]
+        assert [one["roleRef"]["name"] for one in bound] == ["rescheduler-viewer"]
+
+
+@pytest.mark.parametrize("subject", [{"kind": "Robot", "name": "x"}, {"kind": "User"}, {"name": "x"}, "jane"])
+def test_a_subject_that_is_none_is_refused(subject: Any) -> None:
+    """Before the API server would."""
+    with pytest.raises(ValueError, match="api"):
+        render({"api": {"enabled": True, "viewers": [subject]}})
 
 
 def test_an_autoscaler_is_heard_unless_that_is_switched_off() -> None:

@@ -57,7 +57,7 @@ RULES: Final = (
     Rule("kubectl annotate namespace", Way.NOT_HERE, "the stop annotation is set by tests/cluster/test_ledger.py"),
     Rule("kubectl annotate -n rescheduler-holds", Way.NOT_HERE, "tests/unit/adapters/kubernetes/test_ledger.py"),
     Rule("kubectl -n rescheduler-holds annotate", Way.NOT_HERE, "set by tests/cluster/test_approval.py"),
-    Rule("kubectl create clusterrolebinding rescheduler-viewer", Way.NOT_HERE, "tests/cluster/test_page.py binds it"),
+    Rule("kubectl create clusterrolebinding rescheduler-approver", Way.NOT_HERE, "tests/cluster/test_page.py binds it"),
     Rule("kubectl reschedule ui", Way.NOT_HERE, "goes on until stopped: tests/unit/cli/commands/looking/test_ui.py"),
     Rule("rescheduler ui", Way.NOT_HERE, "goes on until stopped: tests/unit/cli/commands/looking/test_ui.py"),
     Rule("kubectl -n rescheduler-system", Way.NOT_HERE, "needs a deployed pod; see tests/cluster/test_approval.py"),

@@ -45,6 +45,24 @@ roleRef:
 {{ include "rescheduler.subjects" .root }}
 {{- end -}}
 
+{{/* A role for people who look at the daemon or steer it, and whom it is bound to: dict root, part, subjects. */}}
+{{- define "rescheduler.people" -}}
+{{ include "rescheduler.clusterRole" (dict "root" .root "file" "api.yaml" "part" .part) }}
+{{- with .subjects }}
+{{- $name := printf "%s-%s" (include "rescheduler.fullname" $.root) $.part }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+{{ include "rescheduler.metadata" (dict "root" $.root "name" $name) }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ $name }}
+subjects:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
 {{/* A ClusterRole bound where pods may be moved: for the whole cluster, or in each of executeNamespaces (and in those of
      `more`) alone: dict root, file, part. */}}
 {{- define "rescheduler.grantedWherePodsMove" -}}

@@ -99,6 +99,7 @@ class DaemonGauges(Collector):
             **self._of_watches(state),
             **self._of_snapshot(now),
             **self._of_ledger(),
+            "frozen": _one(asked(self._sources.frozen)),
             "usage_age_seconds": _one(asked(self._sources.usage_age)),
             "loop_heartbeat_age_seconds": _one(asked(self._sources.heartbeat_age)),
             "api_requests_total": {tuple(key): count for key, count in (asked(self._sources.requests) or {}).items()},

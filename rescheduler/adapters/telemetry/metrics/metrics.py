@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
@@ -13,13 +13,14 @@ from rescheduler.adapters.telemetry.metrics.figures import COUNTERS, HISTOGRAMS,
 from rescheduler.adapters.telemetry.metrics.gauge_state import CurrentState
 from rescheduler.adapters.telemetry.metrics.gauges import DaemonGauges, RoundGauges
 from rescheduler.adapters.telemetry.metrics.label_values import LabelValues
-from rescheduler.adapters.telemetry.metrics.sources import NOTHING_KNOWN, Sources
+from rescheduler.adapters.telemetry.metrics.sources import NOTHING_KNOWN, Sources, asked
 from rescheduler.adapters.telemetry.redaction import Redaction
 from rescheduler.adapters.telemetry.words import (
     FAILED,
     FAILING,
     IN_DOUBT,
     LANDED,
+    OUTCOMES,
     REPAID,
     SENT,
     WORDS,
@@ -43,6 +44,8 @@ from rescheduler.model.daemon.notices import (
     TriggerFired,
 )
 from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.plan.plan import OutcomeKind
+from rescheduler.policy.fields.daemon.autoscaler import ScaleDown, ScaleUp
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 MOST_REMEMBERED: Final = 5000
@@ -54,6 +57,15 @@ _BUCKETS: Final[Mapping[str, tuple[float, ...]]] = {
 }
 _BEYOND_ANNOUNCED: Final = frozenset({IN_DOUBT, LANDED, FAILING, REPAID, FAILED})
 """States that tell that an eviction was sent, or may have been."""
+_BEGIN_AT_ZERO: Final[Mapping[str, Iterable[str]]] = {
+    "evictions_total": [word.replace(" ", "_") for word in WORDS],
+    "moves_total": OutcomeKind,
+    "approvals_total": ("wanted", "given", "ended"),
+    "capacity_requests_total": ScaleUp,
+    "nodes_offered_total": ScaleDown,
+    "faults_total": ("api", "approval", "audit", "leader election", "loop", "snapshot", "surroundings"),
+}
+"""Values that are known beforehand: a series that begins with 1 has not risen, for whoever asks by how much it has."""
 _Kind = TypeVar("_Kind", Counter, Histogram)
 
 
@@ -80,12 +92,14 @@ class Metrics(Listener):
         self._histograms = {figure.name: _made(figure, Histogram, self._registry) for figure in HISTOGRAMS}
         self._labels = {(figure.name, label): LabelValues(hidden) for figure in COUNTERS for label in figure.labels}
         self._state = CurrentState()
+        self._sources = sources
         self._evictions: dict[tuple[str, float], set[str]] = {}
         self._registry.register(RoundGauges(self._state, hidden))
         self._registry.register(DaemonGauges(self._state, sources, clock, hidden))
         ProcessCollector(registry=self._registry)
-        for word in WORDS:  # known from the start, so that the first of them is a rise
-            self._counters["evictions_total"].labels(_snake(word))
+        for name, values in _BEGIN_AT_ZERO.items():
+            for value in values:
+                self._count(name, value, by=0)
 
     def hear(self, notice: Notice) -> None:
         """Count it."""
@@ -117,11 +131,20 @@ class Metrics(Listener):
 
     def text(self) -> bytes:
         """All metrics in the text form of Prometheus. Asks only what is known in this process."""
+        self._begin_triggers()
         return generate_latest(_WithoutBirths(self._registry))
+
+    def _begin_triggers(self) -> None:
+        """Of the policy in force: their rounds have had no end yet."""
+        mode = self._state.now.mode
+        for trigger in asked(self._sources.triggers) or ():
+            self._count("triggers_fired_total", trigger, by=0)
+            for outcome in OUTCOMES if mode else ():
+                self._count("rounds_total", trigger, outcome, _dry(mode == "DryRun"), by=0)
 
     def _round(self, report: RoundReport) -> None:
         trigger = report.occasions[0].trigger if report.occasions else ""
-        dry_run = "true" if report.is_dry_run else "false"
+        dry_run = _dry(report.is_dry_run)
         self._count("rounds_total", trigger, outcome_of(report), dry_run)
         self._histograms["round_seconds"].observe(max(report.ended_at - report.started_at, 0.0))
         if "plan" in report.seconds:
@@ -151,6 +174,10 @@ class Metrics(Listener):
             few = [self._labels[name, label].of(value) for label, value in zip(labels, values, strict=True)]
             counter = counter.labels(*few)
         counter.inc(by)
+
+
+def _dry(is_dry_run: bool) -> str:
+    return "true" if is_dry_run else "false"
 
 
 def _snake(word: str) -> str:

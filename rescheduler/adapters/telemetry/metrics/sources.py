@@ -23,7 +23,8 @@ class Sources:
 
     ``ledger``: as last read; ``snapshot``: as last decided on; ages in seconds;
     ``requests``: every request to the API server so far, by verb, kind and outcome (``RequestRecord.counts``);
-    ``leads``: whether we lead, left out: what notices told; ``out_of_sync``: kinds that are not watched.
+    ``leads``: whether we lead, left out: what notices told; ``out_of_sync``: kinds that are not watched;
+    ``frozen``: whether the cluster's health forbids evictions; ``triggers``: names of the policy's.
     """
 
     ledger: Callable[[], Ledger | None] = _unknown
@@ -34,6 +35,8 @@ class Sources:
     requests: Callable[[], Mapping[RequestCount, int] | None] = _unknown
     leads: Callable[[], bool | None] = _unknown
     out_of_sync: Callable[[], tuple[str, ...] | None] = _unknown
+    frozen: Callable[[], bool | None] = _unknown
+    triggers: Callable[[], tuple[str, ...] | None] = _unknown
 
 
 NOTHING_KNOWN = Sources()

@@ -90,6 +90,9 @@ def test_an_eviction_tells_all_that_is_known(path: Path) -> None:
         "toNode": "n1", "planNumber": 1, "reason": "makes room",
     }  # fmt: skip
     assert (carried_out["who"], carried_out["plan"], carried_out["pods"]) == ("jane", "p-7", ["default/web-0: Landed"])
+    assert [carried_out[name] for name in ("round", "triggers", "planned", "evicted", "landed")] == [
+        7, ["Schedule"], 1, 1, 1,
+    ]  # fmt: skip
 
 
 def test_rounds_that_carry_nothing_out_leave_no_line() -> None:

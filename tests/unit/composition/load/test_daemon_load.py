@@ -137,6 +137,15 @@ def test_before_the_first_tick_nothing_may_be_moved_by_load() -> None:
     assert scene.load.age_seconds(NOW) is None
 
 
+def test_the_age_of_load_goes_on_growing_when_no_window_holds_a_sample_any_more() -> None:
+    """An alert on it would end otherwise just when nothing at all is known."""
+    scene = Scene()
+    scene.collected = replace(scene.collected, measured_at=np.array([NOW - 5.0, NOW - 9.0]))
+    assert scene.load.age_seconds(NOW) == 5.0
+    scene.collected = replace(scene.collected, measured_at=np.full(len(NODES), np.nan))
+    assert scene.load.age_seconds(NOW + 2000.0) == 2005.0
+
+
 def test_a_collector_that_hangs_is_not_believed_for_ever() -> None:
     """No tick ends any more, but time goes on: the gate refuses, the planner sees no measured load, people are told."""
     scene = Scene()

@@ -81,9 +81,9 @@ def shown(page: str) -> str:
     return unescape(re.sub(r"<[^>]*>", " ", body))
 
 
-def desk(found: DaemonState, clock: FakeClock | None = None, **basis: Any) -> PageDesk:
+def desk(found: DaemonState, clock: FakeClock | None = None, *, policy: Policy | None = None, **basis: Any) -> PageDesk:
     """What makes pages of a state that does not change."""
-    given = PageBasis(Policy(), **basis)
+    given = PageBasis(policy or Policy(), **basis)
     return PageDesk(lambda: found, lambda: given, clock or FakeClock())
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_state
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from rescheduler.daemon.page.outlook import Rights, lasting, utc
 from rescheduler.daemon.page.page_desk import view_of
 from rescheduler.daemon.steering.approvals import Approval, Approvals, Proposal
+from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.daemon.notices import EvictionNoted, MoveChanged, RoundEnded
 from rescheduler.model.plan.move_change import MoveChange, MoveState
@@ -15,7 +19,7 @@ from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement, Refusal
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW
-from tests.unit.daemon.page.looks import answer, counted, entry, ledger, look, state, words
+from tests.unit.daemon.page.looks import SMALL, answer, counted, entry, ledger, look, rounds, state, words
 from tests.unit.daemon.plans import plan, reference, report, result
 
 PLAN = plan("a-2")
@@ -133,6 +137,32 @@ def test_whether_the_last_plan_kept_its_promise(outcome: OutcomeKind, word: str)
     assert answer(found, "promise").word == word
     assert "Plan first" in words(answer(found, "promise"))
     assert answer(look(), "promise").word == "No plan was carried out"
+
+
+@pytest.mark.parametrize(("fields", "word"), [({}, "Yes"), ({"landed": 0}, "No"), ({"reason": "stopped"}, "No")])
+def test_a_plan_of_the_process_before_is_judged_by_what_is_remembered_of_it(fields: dict[str, Any], word: str) -> None:
+    """Until this one carries out one of its own."""
+    (told,) = state(*rounds([7])).past
+    found = replace_state(state(), past=(told._replace(**fields),))
+    answered = answer(look(found), "promise")
+    assert answered.word == word
+    assert "before this replica started" in words(answered)
+    assert "before" not in words(answer(look(found.after(*rounds([1]))), "promise"))
+
+
+def test_who_approved_a_plan_of_the_process_before() -> None:
+    """The newest of its rounds that bears a name; what is approved since comes first."""
+    (told,) = state(*rounds([7])).past
+    found = replace_state(state(mode="Approve"), past=(told._replace(approved_by="jane"), told))
+    assert answer(look(found), "approved").word == "jane"
+    assert "Plan plan-7" in words(answer(look(found), "approved"))
+    assert answer(look(replace_state(found, past=(told,))), "approved").word == "Nobody yet"
+
+
+def test_it_is_starting_though_rounds_are_remembered() -> None:
+    """What a process before has done says nothing of this one."""
+    (told,) = state(*rounds([7])).past
+    assert answer(look(DaemonState(cluster=SMALL, past=(told,))), "stuck").word == "It is starting"
 
 
 def test_what_the_caller_may_not_list_is_not_shown() -> None:

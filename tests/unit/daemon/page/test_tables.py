@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_state
+
+import pytest
 from msgspec.structs import replace
 
 from rescheduler.daemon.page.outlook import Rights
 from rescheduler.model.daemon.notices import Fault, MoveChanged, RoundEnded
 from rescheduler.model.plan.move_change import MoveChange, MoveState
-from rescheduler.model.plan.plan import PlannedPlacement
+from rescheduler.model.plan.plan import MoveMethod, PlannedPlacement
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
 from tests.builders import NOW, cluster, node, pod
-from tests.unit.daemon.page.looks import entry, ledger, listed, look, rounds, state
+from tests.unit.daemon.page.looks import ALL, desk, entry, ledger, listed, look, rounds, state
 from tests.unit.daemon.plans import plan, reference, report, result
 
 PLAN = replace(plan("a-1"), placements=(PlannedPlacement(reference("big"), "n1", 1),))
@@ -21,12 +24,20 @@ def test_a_plan_is_shown_move_by_move_with_the_state_of_each() -> None:
     """And its nodes before and after, as long as it was not carried out."""
     change = MoveChange("", reference("a-1"), MoveState.BOUND, "n1", "n2")
     (row,) = listed(look(PLANNED.after(MoveChanged(NOW, "run", change))), "plan").rows
-    assert tuple(row) == ("1", "default/a-1", "n1", "n2", "makes room", "bound", "MakeRoom")
+    assert tuple(row) == ("1", "default/a-1", "n1", "n2", "Evict", "makes room", "bound", "MakeRoom")
     rows = [tuple(row) for row in listed(look(PLANNED), "nodes").rows]
     assert rows[0][:2] == ("n1", "1 of 110")
     assert rows[1][:3] == ("n2", "1 to 2 of 110", "1 to 2 of 4")
     done = state(RoundEnded(NOW, report(1, plan=PLAN, result=result(PLAN))))
     assert listed(look(done), "nodes").rows == ()
+
+
+@pytest.mark.parametrize("method", MoveMethod)
+def test_each_move_says_how_the_pod_leaves(method: MoveMethod) -> None:
+    """Evicted, after its replacement, or by whoever owns it."""
+    made = replace(PLAN, moves=tuple(replace(move, method=method) for move in PLAN.moves))
+    (row,) = listed(look(state(RoundEnded(NOW, report(1, plan=made)))), "plan").rows
+    assert row[4] == method.value
 
 
 def test_moves_under_way_are_listed_until_they_are_at_rest() -> None:
@@ -48,6 +59,27 @@ def test_rounds_are_a_timeline_of_two_hundred() -> None:
     assert row["Refused"] == "8: Rule0 1, Rule1 1, Rule2 1, Rule3 1, ..."
     assert row["When"] == "2027-01-15 08:00:00 UTC, 1s"
     assert row["Outcome"] == "carried out"
+
+
+def test_rounds_of_the_process_before_stand_before_ours() -> None:
+    """As they were read from its audit log, hostile texts cut and without effect, times without a calendar in words."""
+    (told,) = state(*rounds([7])).past
+    hostile = told._replace(
+        number=8,
+        triggers=("<script>\x1b[2J" + "x" * 500,),
+        reason="</td>" * 200,
+        started_at=1e300,
+        ended_at=NOW - 10**6,
+    )
+    found = replace_state(state(), past=(told, hostile)).after(*rounds([1]))
+    table = listed(look(found), "rounds")
+    assert [row[0] for row in table.rows] == ["1", "8", "7"]
+    assert table.rows[1][1] == "a time beyond the calendar, 0s"
+    assert all(len(cell) < 300 for row in table.rows for cell in row)
+    page = desk(found).page(ALL)
+    assert "<script>\x1b" not in page
+    assert "</td></td>" not in page
+    assert "\x1b" not in page
 
 
 def test_evictions_of_the_ledger_outlast_a_restart() -> None:

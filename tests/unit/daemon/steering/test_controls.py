@@ -11,6 +11,7 @@ from rescheduler.daemon.steering.controls import MARK_SECONDS, Controls
 from rescheduler.daemon.steering.steering_errors import NotLeadingError
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.notices import Fault, LeadershipChanged, Notice, PolicyLoaded, RoundEnded
+from rescheduler.model.daemon.round_digest import digest_of
 from tests.builders import cluster
 from tests.unit.daemon.plans import Heard, plan, report
 
@@ -192,3 +193,13 @@ def test_the_last_rounds_and_the_newest_snapshot_are_kept() -> None:
     assert state.cluster is seen
     assert state.round(60) == report(60)
     assert state.round(10) is None
+
+
+def test_rounds_of_the_process_before_come_before_our_own() -> None:
+    """In short alone: nothing of theirs can be approved, explained or asked for."""
+    bench = Bench()
+    bench.controls.remember((digest_of(report(7)),))
+    bench.tell(RoundEnded(0.0, report(1)))
+    state = bench.controls.state()
+    assert [one.number for one in state.past] == [7, 1]
+    assert [one.number for one in state.rounds] == [1]

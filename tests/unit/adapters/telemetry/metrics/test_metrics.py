@@ -51,6 +51,8 @@ FULL = Sources(
     requests=lambda: {RequestCount("GET", "pods", "200"): 4, RequestCount("POST", "eviction", "429"): 1},
     leads=lambda: True,
     out_of_sync=lambda: ("Pod",),
+    frozen=lambda: True,
+    triggers=lambda: ("PendingPods", "Schedule"),
 )
 
 
@@ -93,6 +95,17 @@ def test_before_anything_is_known_it_is_absent() -> None:
         assert value(name) is None, name
     assert value("evictions_total", outcome="sent") == 0
     assert (value("policy_valid"), value("policy_held"), value("paused")) == (1, 0, 0)
+
+
+def test_counters_whose_values_are_known_begin_at_zero() -> None:
+    """A series that appears with a 1 never rises: a first fault or failed round would be seen by no alert."""
+    found = told(Started(NOW, "1", "Execute", "abc"), RoundEnded(NOW, report(plan=None, result=None)), sources=FULL)
+    assert found("rounds_total", trigger="PendingPods", outcome="failed", dry_run="false") == 0
+    assert found("rounds_total", trigger="Schedule", outcome="failed", dry_run="false") == 1
+    assert found("rounds_total", trigger="Schedule", outcome="failed", dry_run="true") is None
+    assert (found("triggers_fired_total", trigger="Schedule"), found("faults_total", part="loop")) == (0, 0)
+    assert [found("moves_total", outcome=kind.value) for kind in OutcomeKind] == [0] * len(OutcomeKind)
+    assert found("capacity_requests_total", how="CapacityBuffer") == found("nodes_offered_total", how="Leave") == 0
 
 
 def test_a_round_is_counted_by_its_first_trigger_and_how_it_ended() -> None:
@@ -138,7 +151,7 @@ def test_a_dry_run_is_told_apart() -> None:
     assert found("rounds_total", trigger="Schedule", outcome="planned", dry_run="true") == 1
     assert found("planned_moves_total", objective="MakeRoom", dry_run="true") == 1
     assert found("planned_moves_total", objective="MakeRoom", dry_run="false") is None
-    assert found("moves_total", outcome="Landed") is None
+    assert found("moves_total", outcome="Landed") == 0
 
 
 @pytest.mark.parametrize(
@@ -216,6 +229,7 @@ def test_what_the_process_knows_is_asked_when_scraped() -> None:
     assert (found("ledger_debts"), found("breaker_open"), found("is_leader")) == (1, 0, 1)
     assert [found(f"snapshot_{name}") for name in ("nodes", "pods", "pending_pods", "age_seconds")] == [1, 2, 1, 3]
     assert found("api_requests_total", verb="POST", kind="eviction", outcome="429") == 1
+    assert (found("frozen"), told()("frozen")) == (1, None)
     assert (found("kinds_out_of_sync"), found("watch_in_sync", kind="Pod"), found("watch_in_sync", kind="Node")) == (
         1, 0, 1,
     )  # fmt: skip
