@@ -3,8 +3,9 @@
 ``python -m benchmarks.promises [--runs N] [--seed S] [--largest NODES] [--longest SECONDS] [--objectives A,B]`` draws
 objective, size, limits and deadline of each run, plans as ``rescheduler plan`` does from the decoded snapshot on, and
 lets the simple rule of that objective (``benchmarks/simple_rules.py``) run beside it, from where eligibility ends to
-the same deadline. It reports each deadline that is passed by more than 5 % and half a second, and each plan below its
-rule; exit 1 where there are any. SchedulerScore has no rule: each of its moves must be the scheduler's own.
+the same deadline; the arrays that a rule needs count in its time. It reports each deadline that is passed by more than
+5 % and half a second, and each plan below its rule; exit 1 where there are any. SchedulerScore has no rule: each of its
+moves must be the scheduler's own.
 ``--cpu-clock``: deadlines in processor time of the whole process, beside other work.
 """
 
