@@ -52,11 +52,6 @@ class PriceTable:
         """By what takes no time; tables that differ in their rows alone are told apart by ``==``."""
         return hash((self.currency, self.per, self._closest_first[0] if self._closest_first else ()))
 
-    def rows(self) -> Iterator[PriceRow]:
-        """All rows."""
-        for rows in self._rows.values():
-            yield from rows.values()
-
     def row_for(self, labels: Mapping[str, str]) -> PriceRow | None:
         """The row with the most keys, all of which the node's labels fulfil; None: there is none."""
         return self.row_at(place_of(labels))
