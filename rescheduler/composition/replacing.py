@@ -12,8 +12,8 @@ from msgspec import UNSET
 from msgspec.structs import replace as with_changes
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.composition.what_if import Asking, NodeChange, pods_to_move, said_of
-from rescheduler.costs.machines import Offers, machines_like, unjudged_told
+from rescheduler.composition.what_if import AskingWhatIf, NodeChange, pods_to_move, said_of
+from rescheduler.costs.machines import MachineOffers, machines_like, unjudged_told
 from rescheduler.costs.node_prices import NodePrices, node_prices
 from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.explain import find_node
@@ -25,11 +25,11 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.imagined import with_nodes, with_nodes_to_go
 from rescheduler.model.plan.plan import Plan, Refusal, Status
-from rescheduler.model.plan.what_if import NodeShape, Replacement, WhatIf
+from rescheduler.model.plan.what_if import NodeReplacement, NodeShape, WhatIf
 from rescheduler.model.prices import place_of
 from rescheduler.model.printable import printable
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.replacement.choosing import Choice, cheapest_machines
+from rescheduler.planning.replacement.choosing import ReplacementChoice, cheapest_machines
 from rescheduler.planning.replacement.replacement_problem import ReplacementProblem, replacement_problem
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.plan.flows import emptied_nodes
@@ -68,7 +68,7 @@ def plan_replacement(
     nodes, and more machines in question than are looked at. Nothing is written.
     """
     names = _names(cluster, wanted)
-    asking = Asking(policy, NodeChange(names), selection, schedulers, seed, earlier, progress)
+    asking = AskingWhatIf(policy, NodeChange(names), selection, schedulers, seed, earlier, progress)
     refused = _whose_pods_must_stay(asking, cluster, names)
     barred = {name: refused[name] for name in wanted.names if name in refused}
     names = tuple(name for name in names if name in wanted.names or name not in refused)
@@ -79,7 +79,7 @@ def plan_replacement(
     ]
     if not names:
         raise ReschedulerError(f"--replace-pool: each node has pods that may not be moved: {'; '.join(left)}")
-    asking = Asking(policy, NodeChange(names), selection, schedulers, seed, earlier, progress)
+    asking = AskingWhatIf(policy, NodeChange(names), selection, schedulers, seed, earlier, progress)
     prices = node_prices(policy, cluster)
     unpriced = [name for name in names if prices is None or name not in prices.a_month]
     if prices is None or unpriced:
@@ -103,7 +103,7 @@ def _names(cluster: Cluster, wanted: NodesToReplace) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _whose_pods_must_stay(asking: Asking, cluster: Cluster, names: Sequence[str]) -> dict[str, list[Refusal]]:
+def _whose_pods_must_stay(asking: AskingWhatIf, cluster: Cluster, names: Sequence[str]) -> dict[str, list[Refusal]]:
     """Nodes with pods that may not be moved, and what refuses it."""
     eligibility, model = asking.prediction(cluster)
     index = model.columns.pod_index
@@ -120,7 +120,7 @@ def _whose_pods_must_stay(asking: Asking, cluster: Cluster, names: Sequence[str]
 class _Replacing:
     """One question. ``names``: nodes that are to go; ``prices``: of the cluster as it is."""
 
-    asking: Asking
+    asking: AskingWhatIf
     cluster: Cluster
     names: tuple[str, ...]
     prices: NodePrices
@@ -151,13 +151,13 @@ class _Replacing:
             for name, refusals in barred.items()
         )
         old = round(self._old_cost(), 2)
-        plan = self._unchanged(Replacement(old, None, old), Status.INFEASIBLE, told)
+        plan = self._unchanged(NodeReplacement(old, None, old), Status.INFEASIBLE, told)
         return with_changes(plan, refusals=tuple(refusal for refusals in barred.values() for refusal in refusals))
 
     def _old_cost(self) -> float:
         return fsum(self.prices.a_month[name] for name in self.names)
 
-    def _offers(self) -> Offers:
+    def _offers(self) -> MachineOffers:
         """Raises ReschedulerError where there are too many."""
         nodes = [self.cluster.node_by_name[name] for name in self.names]
         keys = {key for name in self.names for pod in pods_to_move(self.cluster, name) for key in _labels_asked(pod)}
@@ -169,7 +169,7 @@ class _Replacing:
             )
         return offers
 
-    def _choices(self, machines: Sequence[Machine]) -> Iterator[Choice]:
+    def _choices(self, machines: Sequence[Machine]) -> Iterator[ReplacementChoice]:
         """First with all the room that there may be, then with what no rule speaks against now, then with none."""
         imagined = with_nodes(self.cluster, [NodeShape(machine=machine) for machine in machines])
         eligibility, model = self.asking.prediction(with_nodes_to_go(imagined.cluster, self.names))
@@ -217,17 +217,23 @@ class _Replacing:
     def _worthless(self) -> str:
         return f"what would be saved is worth less than the moves ({self._move_cost():g} each, by moveCost and margin)"
 
-    def _told(self, machines: Sequence[Machine], figures: Replacement, *, is_proven: bool) -> ReplacementTold:
+    def _told(self, machines: Sequence[Machine], figures: NodeReplacement, *, is_proven: bool) -> ReplacementTold:
         pods = sum(len(pods_to_move(self.cluster, name)) for name in self.names)
         named = [machine.told for machine in machines]
         return ReplacementTold(self.names, pods, named, self.prices.currency, figures, is_proven)
 
     def _found(
-        self, plan: Plan, world: Cluster, machines: Sequence[Machine], choice: Choice, least: float, offers: Offers
+        self,
+        plan: Plan,
+        world: Cluster,
+        machines: Sequence[Machine],
+        choice: ReplacementChoice,
+        least: float,
+        offers: MachineOffers,
     ) -> tuple[Plan, Cluster]:
         is_proven = choice.cost - least < CENT
         least = choice.cost if is_proven else least
-        figures = Replacement(round(self._old_cost(), 2), round(choice.cost, 2), round(least, 2))
+        figures = NodeReplacement(round(self._old_cost(), 2), round(choice.cost, 2), round(least, 2))
         told = self._told(machines, figures, is_proven=is_proven).found()
         plan = self._with_figures(plan, figures, Status.OPTIMAL if is_proven else Status.FEASIBLE, told)
         prices = node_prices(self.asking.policy, world)
@@ -237,23 +243,23 @@ class _Replacing:
         cost = plan_cost(plan, world, prices, bought)
         return with_changes(plan, cost=cost, warnings=(*plan.warnings, *unjudged_told(offers))), world
 
-    def _not_found(self, least: float, why: str, offers: Offers) -> Plan:
+    def _not_found(self, least: float, why: str, offers: MachineOffers) -> Plan:
         """A plan that leaves all as it is."""
         least = min(least, self._old_cost())
-        figures = Replacement(round(self._old_cost(), 2), None, round(least, 2))
+        figures = NodeReplacement(round(self._old_cost(), 2), None, round(least, 2))
         is_proven = self._old_cost() - least < CENT
         told = self._told((), figures, is_proven=is_proven).not_found(why)
         plan = self._unchanged(figures, Status.OPTIMAL if is_proven else Status.FEASIBLE, told)
         return with_changes(plan, warnings=(*plan.warnings, *unjudged_told(offers)))
 
-    def _unchanged(self, figures: Replacement, status: Status, message: str) -> Plan:
+    def _unchanged(self, figures: NodeReplacement, status: Status, message: str) -> Plan:
         """A plan without moves."""
         plan = self.asking.plan(with_nodes_to_go(self.cluster, self.names), PLANNING_SHARES[-1], max_evictions=0)
         plan = with_changes(plan, what_if=WhatIf(removed_nodes=self.names), moves=(), waves=UNSET)
         plan = self._with_figures(plan, figures, status, message)
         return with_changes(plan, cost=plan_cost(plan, self.cluster, self.prices))
 
-    def _with_figures(self, plan: Plan, figures: Replacement, status: Status, message: str) -> Plan:
+    def _with_figures(self, plan: Plan, figures: NodeReplacement, status: Status, message: str) -> Plan:
         """Value and bound are what is saved; what the plan itself says of nodes that go is put behind."""
         [objective] = plan.objectives
         new = figures.old_cost if figures.new_cost is None else figures.new_cost
@@ -272,7 +278,7 @@ class _Replacing:
         return with_changes(plan, objectives=(objective,), what_if=question)
 
 
-def _each(machines: Sequence[Machine], choice: Choice) -> Iterator[Machine]:
+def _each(machines: Sequence[Machine], choice: ReplacementChoice) -> Iterator[Machine]:
     for machine, number in zip(machines, choice.numbers, strict=True):
         yield from [machine] * number
 

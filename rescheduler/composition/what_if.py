@@ -64,7 +64,7 @@ def plan_what_if(
     Removed nodes are to be emptied and receive nothing; without any, pending pods are to be helped, unless the
     policy's objectives are asked for. Nothing is written.
     """
-    asking = Asking(policy, change, selection, schedulers, seed, earlier, progress)
+    asking = AskingWhatIf(policy, change, selection, schedulers, seed, earlier, progress)
     names = (*change.removed, *(shape.like for shape in change.added if shape.like))
     for name in names:
         find_node(cluster, name)
@@ -95,7 +95,7 @@ def _with_machine(shape: NodeShape, cluster: Cluster, policy: Policy) -> NodeSha
 
 
 @dataclass(frozen=True)
-class Asking:
+class AskingWhatIf:
     """One question, asked of several clusters."""
 
     policy: Policy

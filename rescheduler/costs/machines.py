@@ -23,7 +23,7 @@ TOLD_BY_PLACE = frozenset(label for labels in LABELS_OF_KEYS.values() for label 
 
 
 @dataclass
-class Offers:
+class MachineOffers:
     """Machines, and ``unjudged``: requirements of NodePools on labels that nobody knows of their types, by pool."""
 
     machines: list[Machine] = field(default_factory=list)
@@ -53,14 +53,14 @@ def _with_unsaid(place: Place, cluster: Cluster) -> Place:
 
 def machines_like(
     nodes: Sequence[Node], cluster: Cluster, policy: Policy, *, keys: Collection[str], below: float
-) -> Offers:
+) -> MachineOffers:
     """What could be bought in place of these nodes: each row with a size, in the pools of the nodes.
 
     What a row leaves open (capacity type, zone, pool) is as on one of the nodes. Left out: what the pool's requirements
     exclude, what costs ``below`` a month or more, and what another machine is as good as in every respect that
     pods can tell; ``keys``: labels that pods look at.
     """
-    offers = Offers()
+    offers = MachineOffers()
     found: dict[Place, Machine] = {}
     templates = {place_of(node.labels)[1:]: node for node in reversed(nodes)}
     by_place = {place_of(node.labels): node for node in reversed(cluster.nodes)}
@@ -172,7 +172,7 @@ def _worth_a_look(machines: Iterable[Machine], keys: Collection[str]) -> Iterato
             yield machine
 
 
-def unjudged_told(offers: Offers) -> Iterator[str]:
+def unjudged_told(offers: MachineOffers) -> Iterator[str]:
     """What nobody could look up of machines that the cluster has none of yet."""
     for pool, keys in sorted(offers.unjudged.items()):
         yield (

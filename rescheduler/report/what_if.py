@@ -12,7 +12,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import node_mark
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Plan, Refusal
-from rescheduler.model.plan.what_if import Reached, Replacement, WhatIf
+from rescheduler.model.plan.what_if import NodeReplacement, Reached, WhatIf
 from rescheduler.report.cells import plural
 
 NO_ROOM = "NoRoom"
@@ -111,7 +111,7 @@ class ReplacementTold:
     pods: int
     machines: Sequence[str]
     currency: str
-    figures: Replacement
+    figures: NodeReplacement
     is_proven: bool
 
     def found(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from rescheduler.execution.core.move_state import Stage
+from rescheduler.execution.core.move_state import MoveStage
 
 # What happens.
 
@@ -54,7 +54,7 @@ class Dropped(NamedTuple):
     move: int
 
 
-class Held(NamedTuple):
+class HeldBack(NamedTuple):
     """A move is not started now: something is to be looked at anew before anything more is."""
 
     move: int
@@ -70,7 +70,7 @@ class Seen(NamedTuple):
     """A look shows a move that far; never further back than it was known to be."""
 
     move: int
-    stage: Stage
+    stage: MoveStage
 
 
 class Loose(NamedTuple):
@@ -89,7 +89,7 @@ class Halted(NamedTuple):
     """Breaker, kill switch, freeze, a lost lease or ledger, or somebody in the way: nothing more is started."""
 
 
-NotSent: TypeAlias = NotYet | Refused | Dropped | Held | Doubtful
+NotSent: TypeAlias = NotYet | Refused | Dropped | HeldBack | Doubtful
 Learned: TypeAlias = Seen | Loose | Broken | Halted
 Event: TypeAlias = Awake | Allowed | Written | Accepted | NotSent | Learned
 
@@ -102,7 +102,7 @@ class Ask(NamedTuple):
     move: int
 
 
-class Write(NamedTuple):
+class WriteDown(NamedTuple):
     """Write the intent of a move into the ledger."""
 
     move: int
@@ -146,7 +146,7 @@ class OpenAll(NamedTuple):
     """Take back all that was shut."""
 
 
-class Look(NamedTuple):
+class LookOn(NamedTuple):
     """Look how the moves under way stand; ``until``: when something may be started though nothing changes."""
 
     until: float | None
@@ -163,4 +163,4 @@ class Over(NamedTuple):
 
 
 Way: TypeAlias = ShutAll | OpenLane | ShutLane | OpenAll
-Action: TypeAlias = Ask | Write | Send | Withdraw | GiveUp | Way | Look | Rest | Over
+Action: TypeAlias = Ask | WriteDown | Send | Withdraw | GiveUp | Way | LookOn | Rest | Over

@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 
-class Stage(IntEnum):
+class MoveStage(IntEnum):
     """Where a move is. Up to SETTLED each follows the one before; a look at the cluster may show several at once.
 
     PLANNED: nothing was done. PERMITTED: the gate has given leave for this very pod, on reads a moment old. ANNOUNCED:
@@ -30,9 +30,9 @@ class Stage(IntEnum):
     DROPPED = 10
 
 
-UNDER_WAY: Final = frozenset({Stage.EVICTED, Stage.REPLACED, Stage.BOUND})
+UNDER_WAY: Final = frozenset({MoveStage.EVICTED, MoveStage.REPLACED, MoveStage.BOUND})
 """Counted in flight: somebody is missing, or is not known to work yet."""
-HOMELESS: Final = frozenset({Stage.EVICTED, Stage.REPLACED})
+HOMELESS: Final = frozenset({MoveStage.EVICTED, MoveStage.REPLACED})
 """Evicted, and the replacement has no node yet."""
 
 
@@ -71,7 +71,7 @@ class RunState(NamedTuple):
     replacement of one of these works. ``is_closed``: nothing more is started.
     """
 
-    stages: tuple[Stage, ...]
+    stages: tuple[MoveStage, ...]
     tries: tuple[int, ...]
     due_at: tuple[float, ...]
     at_hand: int | None = None
@@ -84,4 +84,4 @@ class RunState(NamedTuple):
 def beginning(rules: RunRules) -> RunState:
     """Nothing has been done yet."""
     number = len(rules.orders)
-    return RunState((Stage.PLANNED,) * number, (0,) * number, (0.0,) * number)
+    return RunState((MoveStage.PLANNED,) * number, (0,) * number, (0.0,) * number)

@@ -21,9 +21,9 @@ from rescheduler.execution.core.events import (
     Event,
     GiveUp,
     Halted,
-    Held,
+    HeldBack,
     Learned,
-    Look,
+    LookOn,
     Loose,
     NotSent,
     NotYet,
@@ -37,10 +37,10 @@ from rescheduler.execution.core.events import (
     ShutAll,
     ShutLane,
     Withdraw,
-    Write,
+    WriteDown,
     Written,
 )
-from rescheduler.execution.core.move_state import HOMELESS, UNDER_WAY, RunRules, RunState, Stage
+from rescheduler.execution.core.move_state import HOMELESS, UNDER_WAY, MoveStage, RunRules, RunState
 
 T = TypeVar("T")
 
@@ -53,19 +53,19 @@ def step(rules: RunRules, state: RunState, event: Event, now: float) -> tuple[Ru
         case Seen() | Loose() | Broken() | Halted():
             return _learned(state, event), ()
         case Allowed(move):
-            _require(state, move, Stage.PLANNED)
+            _require(state, move, MoveStage.PLANNED)
             if state.is_closed:
-                return _next(rules, _ended(state, move, Stage.DROPPED), now)
-            return _put(state, move, Stage.PERMITTED), (Write(move),)
+                return _next(rules, _ended(state, move, MoveStage.DROPPED), now)
+            return _put(state, move, MoveStage.PERMITTED), (WriteDown(move),)
         case Written(move):
-            _require(state, move, Stage.PERMITTED)
+            _require(state, move, MoveStage.PERMITTED)
             if state.is_closed:
-                state, after = _next(rules, _ended(state, move, Stage.DROPPED), now)
+                state, after = _next(rules, _ended(state, move, MoveStage.DROPPED), now)
                 return state, (Withdraw(move), *after)
-            return _put(state, move, Stage.ANNOUNCED), (Send(move),)
+            return _put(state, move, MoveStage.ANNOUNCED), (Send(move),)
         case Accepted(move):
-            _require(state, move, Stage.ANNOUNCED)
-            return _next(rules, _ended(state, move, Stage.EVICTED), now)
+            _require(state, move, MoveStage.ANNOUNCED)
+            return _next(rules, _ended(state, move, MoveStage.EVICTED), now)
         case _:
             return _not_sent(rules, state, event, now)
 
@@ -74,20 +74,20 @@ def _learned(state: RunState, event: Learned) -> RunState:
     """What a look shows, or what somebody says, while nothing of it was asked for."""
     match event:
         case Seen(move, stage):
-            is_going = state.stages[move] in UNDER_WAY or state.stages[move] is Stage.READY
+            is_going = state.stages[move] in UNDER_WAY or state.stages[move] is MoveStage.READY
             return _seen(state, move, stage) if is_going and stage > state.stages[move] else state
         case Loose(move):
             return state._replace(loose=state.loose | {move})
         case Broken(move):
-            return _put(state, move, Stage.FAILED)._replace(is_closed=True)
+            return _put(state, move, MoveStage.FAILED)._replace(is_closed=True)
         case Halted():
             return state._replace(is_closed=True)
 
 
-def _seen(state: RunState, move: int, stage: Stage) -> RunState:
+def _seen(state: RunState, move: int, stage: MoveStage) -> RunState:
     """A move has got further; where it counts less now, what waited for that is due."""
     state = _put(state, move, stage)
-    if stage < Stage.READY or not state.crowded:
+    if stage < MoveStage.READY or not state.crowded:
         return state
     due_at = tuple(0.0 if number in state.crowded else at for number, at in enumerate(state.due_at))
     return state._replace(due_at=due_at, crowded=frozenset())
@@ -101,13 +101,13 @@ def _not_sent(rules: RunRules, state: RunState, event: NotSent, now: float) -> t
         case Refused(move):
             return _given_up(rules, state, move, now)
         case Dropped(move):
-            return _next(rules, _ended(state, move, Stage.DROPPED), now)
-        case Held(move):
-            _require(state, move, Stage.PLANNED)
+            return _next(rules, _ended(state, move, MoveStage.DROPPED), now)
+        case HeldBack(move):
+            _require(state, move, MoveStage.PLANNED)
             return _next(rules, state._replace(at_hand=None, is_closed=True), now)
         case Doubtful(move):
-            _require(state, move, Stage.ANNOUNCED)
-            return _next(rules, _ended(state, move, Stage.UNKNOWN)._replace(is_closed=True), now)
+            _require(state, move, MoveStage.ANNOUNCED)
+            return _next(rules, _ended(state, move, MoveStage.UNKNOWN)._replace(is_closed=True), now)
 
 
 def ready_moves(rules: RunRules, state: RunState) -> list[int]:
@@ -115,7 +115,8 @@ def ready_moves(rules: RunRules, state: RunState) -> list[int]:
     found = [
         move
         for move, order in enumerate(rules.orders)
-        if state.stages[move] is Stage.PLANNED and all(state.stages[need] is Stage.SETTLED for need in order.needs)
+        if state.stages[move] is MoveStage.PLANNED
+        and all(state.stages[need] is MoveStage.SETTLED for need in order.needs)
     ]
     most: dict[str | None, int] = {}
     for move in found:
@@ -134,7 +135,7 @@ def _next(rules: RunRules, state: RunState, now: float) -> tuple[RunState, tuple
     if state.at_hand is not None:
         return state, ()
     ready = [] if state.is_closed else ready_moves(rules, state)
-    under_way = [move for move, stage in enumerate(state.stages) if stage in UNDER_WAY or stage is Stage.READY]
+    under_way = [move for move, stage in enumerate(state.stages) if stage in UNDER_WAY or stage is MoveStage.READY]
     has_place = sum(state.stages[move] in UNDER_WAY for move in under_way) < rules.in_flight
     due = [] if _is_put_off(state, now) else [move for move in ready if state.due_at[move] <= now]
     move = next((move for move in due if _way_is_free(rules, state, move)), None) if has_place else None
@@ -143,10 +144,10 @@ def _next(rules: RunRules, state: RunState, now: float) -> tuple[RunState, tuple
         state = state._replace(at_hand=move, lane=rules.orders[move].lane)
         return state, (*opened, Ask(move))
     wakes = min((state.due_at[move] for move in ready if state.due_at[move] > now), default=None)
-    is_waited_for = not state.is_closed and Stage.PLANNED in state.stages
+    is_waited_for = not state.is_closed and MoveStage.PLANNED in state.stages
     is_homeless = any(state.stages[move] in HOMELESS for move in under_way)
     if under_way and (is_waited_for or is_homeless):
-        return state, (Look(wakes),)
+        return state, (LookOn(wakes),)
     if wakes is not None:
         return state, (Rest(wakes),)
     return state._replace(lane=None), (*_opened(state.lane, None), Over())
@@ -155,7 +156,7 @@ def _next(rules: RunRules, state: RunState, now: float) -> tuple[RunState, tuple
 def _is_put_off(state: RunState, now: float) -> bool:
     """Whether the API server has put a move off: if it refuses in the end, nobody shall have moved for nothing."""
     return any(
-        stage is Stage.PLANNED and state.tries[move] and state.due_at[move] > now and move not in state.crowded
+        stage is MoveStage.PLANNED and state.tries[move] and state.due_at[move] > now and move not in state.crowded
         for move, stage in enumerate(state.stages)
     )
 
@@ -182,7 +183,7 @@ def _put_off(
     tries = state.tries[move] + is_try
     if tries >= rules.attempts or state.is_closed:
         return _given_up(rules, state, move, now)
-    state = _put(state, move, Stage.PLANNED)._replace(
+    state = _put(state, move, MoveStage.PLANNED)._replace(
         at_hand=None,
         tries=_with(state.tries, move, tries),
         due_at=_with(state.due_at, move, due_at),
@@ -192,23 +193,23 @@ def _put_off(
 
 
 def _given_up(rules: RunRules, state: RunState, move: int, now: float) -> tuple[RunState, tuple[Action, ...]]:
-    state = _ended(state, move, Stage.DROPPED)._replace(is_closed=True)
+    state = _ended(state, move, MoveStage.DROPPED)._replace(is_closed=True)
     state, after = _next(rules, state, now)
     return state, (GiveUp(move), *after)
 
 
-def _require(state: RunState, move: int, stage: Stage) -> None:
+def _require(state: RunState, move: int, stage: MoveStage) -> None:
     """An answer that nobody asked for is a fault of ours, and stops everything."""
     if state.at_hand != move or state.stages[move] is not stage:
         raise ValueError(f"move {move} is {state.stages[move].name}, not {stage.name}, and {state.at_hand} is at hand")
 
 
-def _ended(state: RunState, move: int, stage: Stage) -> RunState:
+def _ended(state: RunState, move: int, stage: MoveStage) -> RunState:
     """The move is at hand no more."""
     return _put(state, move, stage)._replace(at_hand=None)
 
 
-def _put(state: RunState, move: int, stage: Stage) -> RunState:
+def _put(state: RunState, move: int, stage: MoveStage) -> RunState:
     return state._replace(stages=_with(state.stages, move, stage))
 
 

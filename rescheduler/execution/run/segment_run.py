@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from rescheduler.execution.core import events as core
-from rescheduler.execution.core.move_state import UNDER_WAY, Order, RunRules, Stage, beginning
+from rescheduler.execution.core.move_state import UNDER_WAY, MoveStage, Order, RunRules, beginning
 from rescheduler.execution.core.step import step
 from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.guidance.hold_maker import free_room, take
@@ -152,7 +152,7 @@ class SegmentRun:
         match action:
             case core.Ask(number):
                 return self._ask(number)
-            case core.Write(number):
+            case core.WriteDown(number):
                 self._open_way()
                 return self._written(evictor.write(number))
             case core.Send(number):
@@ -162,7 +162,7 @@ class SegmentRun:
                 self._way.shut_again()
             case core.GiveUp(number):
                 self._stop(number, OutcomeKind.REFUSED, evictor.give_up())
-            case core.Look(until):
+            case core.LookOn(until):
                 self._look(until)
                 return core.Awake()
             case core.Rest(until):
@@ -191,13 +191,13 @@ class SegmentRun:
                 guide.end()
 
     def _waiting(self) -> list[int]:
-        return [number for number, stage in enumerate(self._state.stages) if stage is Stage.PLANNED]
+        return [number for number, stage in enumerate(self._state.stages) if stage is MoveStage.PLANNED]
 
     def _ask(self, number: int) -> core.Event:
         """Get leave for a move."""
         tools, move = self._tools, self._moves[number]
         if self._of and tools.fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
-            return core.Held(number)
+            return core.HeldBack(number)
         if self._is_beside(number) and tools.verdict.is_full(move):
             return self._crowded(number)
         pod = pod_of(move, tools.fresh.now)
@@ -219,7 +219,7 @@ class SegmentRun:
         verdict = self._tools.verdict
         if verdict.rule in AT_ONCE and self._may_count_others(number):
             return self._crowded(number)
-        return core.Held(number) if verdict.is_crowded else event
+        return core.HeldBack(number) if verdict.is_crowded else event
 
     def _crowded(self, number: int) -> core.Event:
         """Put a move off while others are in its way, for longer each time."""
@@ -237,7 +237,7 @@ class SegmentRun:
     def _is_beside(self, number: int) -> bool:
         """Whether moves of other waves are under way."""
         wave = self._moves[number].wave
-        under_way = (*UNDER_WAY, Stage.READY)
+        under_way = (*UNDER_WAY, MoveStage.READY)
         return any(self._moves[other].wave != wave and self._state.stages[other] in under_way for other in self._of)
 
     def _written(self, event: core.Event) -> core.Event:
@@ -303,9 +303,9 @@ class SegmentRun:
                 continue
             self._changed_at, self._has_news = tools.waiter.now, True
             self._learn(core.Seen(number, stage))
-            if before < Stage.BOUND <= stage and not self._may_go_on(departure):
+            if before < MoveStage.BOUND <= stage and not self._may_go_on(departure):
                 self._learn(core.Halted())
-            if stage is Stage.SETTLED:
+            if stage is MoveStage.SETTLED:
                 tools.holds.release([departure.move.pod])
                 tools.settler.tell(departure)
                 ready.append(departure.move.pod)
@@ -334,15 +334,15 @@ class SegmentRun:
         return not is_closed and is_harmless(departure, self._moves, self._departures.all, self._tools.fresh.now)
 
 
-def stage_of(departure: EvictedPod) -> Stage:
+def stage_of(departure: EvictedPod) -> MoveStage:
     """How far a look shows a move that was evicted."""
     if departure.is_over and departure.is_ready:
-        return Stage.SETTLED
+        return MoveStage.SETTLED
     if departure.replacement is None:
-        return Stage.EVICTED
+        return MoveStage.EVICTED
     if departure.is_ready:
-        return Stage.READY
-    return Stage.REPLACED if departure.landed_on is None else Stage.BOUND
+        return MoveStage.READY
+    return MoveStage.REPLACED if departure.landed_on is None else MoveStage.BOUND
 
 
 def pod_of(move: Move, cluster: Cluster) -> Pod:

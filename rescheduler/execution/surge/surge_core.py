@@ -47,7 +47,7 @@ def marks_of(owners: Iterable[Workload | None]) -> tuple[OwnerMark | None, ...]:
     )
 
 
-class Sight(NamedTuple):
+class SurgeSight(NamedTuple):
     """What a look shows. ``old``: None once it is gone or another; ``is_out``: it is out of its ReplicaSet still.
 
     ``answers``: its replacement gets requests of everybody who knows the old pod. ``failure``: why the replacement
@@ -106,7 +106,7 @@ def begun(rules: SurgeRules, owners: Iterable[Workload | None], now: float) -> S
     )
 
 
-def decide(rules: SurgeRules, state: SurgeState, sight: Sight, now: float) -> tuple[SurgeState, Act]:
+def decide(rules: SurgeRules, state: SurgeState, sight: SurgeSight, now: float) -> tuple[SurgeState, Act]:
     """What a look makes of a surge, and what is to be done then."""
     if sight.old is None or sight.old.is_terminating or sight.old.is_finished:
         return state, Gone()
@@ -135,7 +135,7 @@ def is_ready(new: Pod | None, min_ready_seconds: int, time: float) -> bool:
     return new.ready_at is not None and time - new.ready_at >= min_ready_seconds + _WHOLE_SECOND
 
 
-def _objection(state: SurgeState, sight: Sight, now: float, rules: SurgeRules) -> str | None:
+def _objection(state: SurgeState, sight: SurgeSight, now: float, rules: SurgeRules) -> str | None:
     """Why a pod is given back; None: nothing speaks against going on."""
     if not sight.is_out:
         return "somebody else has given it back"

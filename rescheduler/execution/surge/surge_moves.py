@@ -195,7 +195,7 @@ class SurgeMoves:
             surge.state, act = core.decide(self._rules, surge.state, sight, tools.waiter.now)
             self._do(surge, act)
 
-    def _sight(self, surge: Surge) -> core.Sight:
+    def _sight(self, surge: Surge) -> core.SurgeSight:
         tools, departure = self._tools, surge.departure
         old, new = departure.old, departure.replacement
         answers = False
@@ -203,7 +203,7 @@ class SurgeMoves:
             answers = answers_wherever(new.uid, old.uid, tools.target.read_endpoints(old.namespace))
         owners = core.marks_of(tools.target.read_workload(owner) for owner in surge.owners)
         is_out = old is not None and detachment_of(old) is not None
-        return core.Sight(old, is_out, new, owners, answers, departure.failure, tools.fresh.time)
+        return core.SurgeSight(old, is_out, new, owners, answers, departure.failure, tools.fresh.time)
 
     def _lead(self, surge: Surge, new: Pod, first: float | None) -> None:
         """Nominate first: a pod with a nomination keeps its room itself, so the placeholder may go, and the gate."""

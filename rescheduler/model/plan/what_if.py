@@ -41,7 +41,7 @@ class AddedNode(Struct, frozen=True, rename="camel"):
     price: float | UnsetType = UNSET
 
 
-class Replacement(Struct, frozen=True, rename="camel"):
+class NodeReplacement(Struct, frozen=True, rename="camel"):
     """What the removed nodes cost a month, what the added ones would, and the least of any set that takes their pods.
 
     ``new_cost`` is null where no set was found, or none that is worth it.
@@ -71,4 +71,4 @@ class WhatIf(Struct, frozen=True, rename="camel"):
     added_nodes: tuple[AddedNode, ...] = ()
     without_added: Reached | UnsetType = UNSET
     without_moves: Reached | UnsetType = UNSET
-    replacement: Replacement | UnsetType = UNSET
+    replacement: NodeReplacement | UnsetType = UNSET

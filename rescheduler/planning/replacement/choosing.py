@@ -32,7 +32,7 @@ CENT: Final = 0.01
 
 
 @dataclass(frozen=True)
-class Choice:
+class ReplacementChoice:
     """``numbers``: of each machine (empty: no set is known); ``cost``: what they cost; ``bound``: the proven least.
 
     ``bound`` is infinite where it is proven that no set does.
@@ -48,11 +48,11 @@ class Choice:
         return self.cost - self.bound < CENT
 
 
-def cheapest_machines(problem: ReplacementProblem, seed: int, deadline: Deadline) -> Choice:
+def cheapest_machines(problem: ReplacementProblem, seed: int, deadline: Deadline) -> ReplacementChoice:
     """Within the deadline; the same question has the same answer where the time was enough."""
     best = _of_one_type(problem, deadline.part(ONE_TYPE_SHARE))
     if best.cost <= 0:
-        return Choice(best.numbers, best.cost, 0.0)
+        return ReplacementChoice(best.numbers, best.cost, 0.0)
     search = MachineChoice(problem, None if math.isinf(best.cost) else best.cost)
     seconds = max(0.1, deadline.seconds * DETERMINISTIC_SHARE)
     bound, is_sound = 0.0, True
@@ -69,16 +69,18 @@ def cheapest_machines(problem: ReplacementProblem, seed: int, deadline: Deadline
             does_pack = do_pack(problem, found.numbers, seed, deadline, seconds)
         cost = problem.cost(found.numbers)
         if does_pack and cost < best.cost:
-            best = Choice(tuple(found.numbers), cost, 0.0)
+            best = ReplacementChoice(tuple(found.numbers), cost, 0.0)
         if does_pack:
             break
         best = _with_one_more(problem, found.numbers, best, deadline)
         is_sound &= does_pack is False  # what is not known to be too small may be ruled out, but proves nothing
         search.rule_out(found.numbers)
-    return Choice(best.numbers, best.cost, bound)
+    return ReplacementChoice(best.numbers, best.cost, bound)
 
 
-def _with_one_more(problem: ReplacementProblem, numbers: Sequence[int], best: Choice, deadline: Deadline) -> Choice:
+def _with_one_more(
+    problem: ReplacementProblem, numbers: Sequence[int], best: ReplacementChoice, deadline: Deadline
+) -> ReplacementChoice:
     """The best so far, or a set that is too small with the cheapest machine added that makes it do."""
     used = {int(problem.type_of[machine]) for machine in np.flatnonzero(numbers)}
     for machine in np.argsort(problem.price, kind="stable").tolist():
@@ -86,17 +88,17 @@ def _with_one_more(problem: ReplacementProblem, numbers: Sequence[int], best: Ch
         if deadline.is_over() or problem.cost(more) >= best.cost:
             return best
         if len(used | {int(problem.type_of[machine])}) <= problem.most_types and packs(problem, more):
-            return Choice(tuple(more), problem.cost(more), 0.0)
+            return ReplacementChoice(tuple(more), problem.cost(more), 0.0)
     return best
 
 
-def _of_one_type(problem: ReplacementProblem, deadline: Deadline) -> Choice:
+def _of_one_type(problem: ReplacementProblem, deadline: Deadline) -> ReplacementChoice:
     """The cheapest set of machines that are all alike; none at all where the nodes that stay have room for all."""
     machines = len(problem.price)
     pods = beside_nodes(problem)
     if not pods.any():
-        return Choice((0,) * machines, 0.0, 0.0)
-    best = Choice((), math.inf, 0.0)
+        return ReplacementChoice((0,) * machines, 0.0, 0.0)
+    best = ReplacementChoice((), math.inf, 0.0)
     asked = pods @ problem.request
     fewest = np.ceil(_shares(asked, problem.machine_room))
     least = np.where(np.isinf(fewest), np.inf, np.nan_to_num(fewest, posinf=0.0) * problem.price)
@@ -109,7 +111,7 @@ def _of_one_type(problem: ReplacementProblem, deadline: Deadline) -> Choice:
         number = of_one_machine(problem, machine, pods, most)
         if number is not None and number * price < best.cost:
             numbers = tuple(number if other == machine else 0 for other in range(machines))
-            best = Choice(numbers, problem.cost(numbers), 0.0)
+            best = ReplacementChoice(numbers, problem.cost(numbers), 0.0)
     return best
 
 

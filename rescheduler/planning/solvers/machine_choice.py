@@ -22,7 +22,7 @@ MOST_ROOMS: Final = 60
 """Nodes that stay which are looked at one by one, the largest; the others count as one room."""
 
 
-class Candidate(NamedTuple):
+class MachineCandidate(NamedTuple):
     """``numbers``: of each machine, None where none was found; ``bound``: no set that takes all pods is cheaper.
 
     ``is_impossible``: no set takes them.
@@ -101,16 +101,16 @@ class MachineChoice:
                 more.append(is_more)
         self._model.add_bool_or(more)
 
-    def cheapest(self, seed: int, deadline: Deadline, deterministic_seconds: float) -> Candidate:
+    def cheapest(self, seed: int, deadline: Deadline, deterministic_seconds: float) -> MachineCandidate:
         """The cheapest set that is not ruled out, and of equal ones the fewest machines."""
         solver = repeatable_solver(seed, deadline, deterministic_seconds)
         status = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
-            return Candidate(None, math.inf, is_impossible=True)
+            return MachineCandidate(None, math.inf, is_impossible=True)
         bound = max(0.0, math.floor(solver.best_objective_bound / self._weight + 1e-9) / self._steps)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return Candidate(None, bound)
-        return Candidate([solver.value(number) for number in self.number], bound)
+            return MachineCandidate(None, bound)
+        return MachineCandidate([solver.value(number) for number in self.number], bound)
 
 
 def _most_of(problem: ReplacementProblem, machine: int, most_cost: float | None) -> int:

@@ -17,7 +17,7 @@ from rescheduler.model.objects.resources import resources
 from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import ObjectiveResult, Plan
-from rescheduler.model.plan.what_if import NodeShape, Replacement, WhatIf
+from rescheduler.model.plan.what_if import NodeReplacement, NodeShape, WhatIf
 from rescheduler.model.prices import PriceRow, PriceTable
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import PLENTY, budget, cluster, node, pod, selector, taint, workload
@@ -53,11 +53,11 @@ def answer(world: Cluster, *names: str, pools: tuple[str, ...] = (), **fields: A
     return plan
 
 
-def told(plan: Plan) -> tuple[ObjectiveResult, WhatIf, Replacement, Cost]:
+def told(plan: Plan) -> tuple[ObjectiveResult, WhatIf, NodeReplacement, Cost]:
     """The objective, the question, its figures and the cost."""
     [objective] = plan.objectives
     assert isinstance(plan.what_if, WhatIf)
-    assert isinstance(plan.what_if.replacement, Replacement)
+    assert isinstance(plan.what_if.replacement, NodeReplacement)
     assert isinstance(plan.cost, Cost)
     return objective, plan.what_if, plan.what_if.replacement, plan.cost
 

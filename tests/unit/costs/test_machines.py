@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.costs.machines import Offers, machine_of, machines_like, unjudged_told
+from rescheduler.costs.machines import MachineOffers, machine_of, machines_like, unjudged_told
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.machine import Machine
 from rescheduler.model.objects.cluster import Cluster
@@ -40,12 +40,12 @@ def owned(name: str, kind: str = "large", capacity: str = "on-demand", pool: str
     return node(name, "8", labels=labels, zone=fields.pop("zone", "a"), **fields)
 
 
-def offered(world: Cluster, asked: Policy, keys: Iterable[str] = (), below: float = 1000.0) -> Offers:
+def offered(world: Cluster, asked: Policy, keys: Iterable[str] = (), below: float = 1000.0) -> MachineOffers:
     """In place of all nodes."""
     return machines_like(world.nodes, world, asked, keys=tuple(keys), below=below)
 
 
-def names(found: Offers) -> list[str]:
+def names(found: MachineOffers) -> list[str]:
     """What is offered, in words."""
     return [machine.told for machine in found.machines]
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rescheduler.execution.core import events as core
-from rescheduler.execution.core.move_state import HOMELESS, UNDER_WAY, RunRules, RunState, Stage, beginning
+from rescheduler.execution.core.move_state import HOMELESS, UNDER_WAY, MoveStage, RunRules, RunState, beginning
 from rescheduler.execution.core.step import step
 
 NEVER = float("inf")
-STEPS = (Stage.EVICTED, Stage.REPLACED, Stage.BOUND, Stage.READY, Stage.SETTLED)
+STEPS = (MoveStage.EVICTED, MoveStage.REPLACED, MoveStage.BOUND, MoveStage.READY, MoveStage.SETTLED)
 
 
 class World(NamedTuple):
@@ -27,7 +27,7 @@ class World(NamedTuple):
     run: RunState
     todo: tuple[core.Action, ...]
     standing: tuple[bool, ...]
-    truth: tuple[Stage, ...]
+    truth: tuple[MoveStage, ...]
     intents: frozenset[int] = frozenset()
     sent: frozenset[int] = frozenset()
     leave: int | None = None
@@ -43,8 +43,8 @@ class Explorer:
         self.rules = rules
         number = len(rules.orders)
         run, todo = step(rules, beginning(rules), core.Awake(), 0.0)
-        self.start = World(run, todo, (True,) * number, (Stage.PLANNED,) * number, faults=faults)
-        self.ends: set[tuple[Stage, ...]] = set()
+        self.start = World(run, todo, (True,) * number, (MoveStage.PLANNED,) * number, faults=faults)
+        self.ends: set[tuple[MoveStage, ...]] = set()
 
     def explore(self, most: int) -> tuple[int, list[str]]:
         """Number of worlds, and what does not hold in them."""
@@ -77,7 +77,7 @@ class Explorer:
     def _requested(self, move: int, before: World, world: World) -> Iterator[str]:
         """What must hold when a request is sent."""
         needs = self.rules.orders[move].needs
-        if any(world.truth[need] is not Stage.SETTLED for need in needs):
+        if any(world.truth[need] is not MoveStage.SETTLED for need in needs):
             yield f"{move} was sent before what it needs was settled: {world}"
         if before.leave != move:
             yield f"{move} was sent without leave that nothing came after: {world}"
@@ -94,11 +94,13 @@ class Explorer:
     def _ended(self, world: World) -> Iterator[str]:
         """What must hold when nothing is left to be done."""
         self.ends.add(world.run.stages)
-        open_ones = [move for move in world.intents if world.run.stages[move] in (Stage.PERMITTED, Stage.ANNOUNCED)]
+        open_ones = [
+            move for move in world.intents if world.run.stages[move] in (MoveStage.PERMITTED, MoveStage.ANNOUNCED)
+        ]
         if open_ones:
             yield f"intents are forgotten at the end: {world}"
         for move, stage in enumerate(world.run.stages):
-            if move in world.sent and stage in (Stage.PLANNED, Stage.DROPPED) and not world.standing[move]:
+            if move in world.sent and stage in (MoveStage.PLANNED, MoveStage.DROPPED) and not world.standing[move]:
                 yield f"{move} was evicted and is told as not done: {world}"
 
     def after(self, world: World) -> Iterator[World]:
@@ -106,7 +108,7 @@ class Explorer:
         if world.is_over:
             return
         for move, stage in enumerate(world.truth):
-            if not world.standing[move] and stage is not Stage.SETTLED:
+            if not world.standing[move] and stage is not MoveStage.SETTLED:
                 following = STEPS[STEPS.index(stage) + 1]
                 yield world._replace(truth=_with(world.truth, move, following))
         if world.todo:
@@ -119,16 +121,16 @@ class Explorer:
                 yield self._told(world, core.Dropped(move))
                 if world.faults:
                     less = world._replace(faults=world.faults - 1)
-                    for event in (core.Refused(move), core.Held(move), core.NotYet(move, world.now + 1.0)):
+                    for event in (core.Refused(move), core.HeldBack(move), core.NotYet(move, world.now + 1.0)):
                         yield self._told(less, event)
                     yield self._told(less, core.NotYet(move, world.now + 1.0, is_try=False))
-            case core.Write(move):
+            case core.WriteDown(move):
                 yield self._told(world._replace(intents=world.intents | {move}), core.Written(move))
                 if world.faults:
                     yield self._told(world._replace(faults=world.faults - 1), core.Refused(move))
             case core.Send(move):
                 yield from self._requests(world, move)
-            case core.Look(until):
+            case core.LookOn(until):
                 yield from self._looks(world, until)
             case core.Rest(until):
                 yield self._told(world._replace(now=until), core.Awake())
@@ -140,7 +142,7 @@ class Explorer:
     def _requests(self, world: World, move: int) -> Iterator[World]:
         sent = world._replace(sent=world.sent | {move}, leave=None)
         gone = sent._replace(
-            standing=_with(world.standing, move, value=False), truth=_with(world.truth, move, Stage.EVICTED)
+            standing=_with(world.standing, move, value=False), truth=_with(world.truth, move, MoveStage.EVICTED)
         )
         yield self._told(gone, core.Accepted(move))
         if world.faults:
@@ -154,14 +156,14 @@ class Explorer:
         """A look shows all that is true; it ends where something has changed, or at its time."""
         seen = world
         for move, stage in enumerate(world.truth):
-            if stage > world.run.stages[move] and world.run.stages[move] in UNDER_WAY | {Stage.READY}:
+            if stage > world.run.stages[move] and world.run.stages[move] in UNDER_WAY | {MoveStage.READY}:
                 seen = self._told(seen, core.Seen(move, stage))
         if seen != world:
             yield self._told(seen, core.Awake())
         elif until is not None:
             yield self._told(world._replace(now=max(world.now, until)), core.Awake())
         else:
-            yield world._replace(todo=(core.Look(until), *world.todo))
+            yield world._replace(todo=(core.LookOn(until), *world.todo))
         if world.faults:
             less = world._replace(faults=world.faults - 1)
             yield self._told(self._told(less, core.Halted()), core.Awake())

@@ -6,7 +6,7 @@ import pytest
 
 from rescheduler.execution.core import step as core
 from rescheduler.execution.core.events import Accepted, Allowed, Ask, Awake
-from rescheduler.execution.core.move_state import Order, RunRules, RunState, Stage
+from rescheduler.execution.core.move_state import MoveStage, Order, RunRules, RunState
 from tests.unit.execution.core.core_model import Explorer
 
 FREE = Order()
@@ -41,12 +41,14 @@ def test_no_order_of_events_sends_what_must_not_be_sent(name: str, in_flight: in
     number, wrong = explorer.explore(400_000)
     assert wrong == []
     assert number > 50
-    assert (Stage.SETTLED,) * len(PLANS[name]) in explorer.ends or _all_evicted(explorer, len(PLANS[name]))
+    assert (MoveStage.SETTLED,) * len(PLANS[name]) in explorer.ends or _all_evicted(explorer, len(PLANS[name]))
 
 
 def _all_evicted(explorer: Explorer, number: int) -> bool:
     """Whether in some order all moves have left and found a node."""
-    return any(sum(stage >= Stage.BOUND and stage <= Stage.SETTLED for stage in end) == number for end in explorer.ends)
+    return any(
+        sum(stage >= MoveStage.BOUND and stage <= MoveStage.SETTLED for stage in end) == number for end in explorer.ends
+    )
 
 
 def test_a_core_that_opens_two_places_at_once_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +60,7 @@ def test_a_core_that_opens_two_places_at_once_is_found_out(monkeypatch: pytest.M
 
 def test_a_core_that_forgets_needs_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A move that starts before what it needs is settled is told."""
-    planned = Stage.PLANNED
+    planned = MoveStage.PLANNED
 
     def all_planned(rules: RunRules, state: RunState) -> list[int]:
         return [move for move in range(len(rules.orders)) if state.stages[move] is planned]
@@ -71,7 +73,7 @@ def test_a_core_that_forgets_needs_is_found_out(monkeypatch: pytest.MonkeyPatch)
 def test_an_answer_that_nobody_asked_for_is_a_fault() -> None:
     """It must not let anything go."""
     rules = RunRules((FREE, FREE))
-    state, actions = core.step(rules, RunState((Stage.PLANNED,) * 2, (0, 0), (0.0, 0.0)), Awake(), 0.0)
+    state, actions = core.step(rules, RunState((MoveStage.PLANNED,) * 2, (0, 0), (0.0, 0.0)), Awake(), 0.0)
     assert actions == (Ask(0),)
     with pytest.raises(ValueError, match="at hand"):
         core.step(rules, state, Allowed(1), 0.0)

@@ -12,8 +12,8 @@ from rescheduler.execution.surge.surge_core import (
     Evict,
     GiveBack,
     Gone,
-    Sight,
     SurgeRules,
+    SurgeSight,
     SurgeState,
     Wait,
     begun,
@@ -31,14 +31,14 @@ RULES = SurgeRules(ready_within_seconds=60.0, settle_seconds=5.0)
 OWNERS = workloads(1)
 
 
-def sight(**fields: Any) -> Sight:
+def sight(**fields: Any) -> SurgeSight:
     """A look at which the replacement is Ready and answers; other fields are given."""
     new = pod("web-new", node="n1", ready_at=NOW - 1.0)
-    found = Sight(pod("web-0", node="n0"), True, new, marks_of(OWNERS), True, None, NOW)
+    found = SurgeSight(pod("web-0", node="n0"), True, new, marks_of(OWNERS), True, None, NOW)
     return found._replace(**fields)
 
 
-def acts(*looks: tuple[float, Sight], owners: tuple[Workload, ...] = OWNERS) -> list[Act]:
+def acts(*looks: tuple[float, SurgeSight], owners: tuple[Workload, ...] = OWNERS) -> list[Act]:
     """What looks at these times lead to, in order."""
     state: SurgeState = begun(RULES, owners, 0.0)
     found = []

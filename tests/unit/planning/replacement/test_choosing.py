@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.replacement.choosing import Choice, cheapest_machines
+from rescheduler.planning.replacement.choosing import ReplacementChoice, cheapest_machines
 from rescheduler.planning.replacement.replacement_problem import ReplacementProblem
 from tests.builders import PLENTY
 from tests.clocks import FakeClock
 from tests.unit.planning.replacement.problems import least_cost, replacement, takes_all
 
 
-def chosen(problem: ReplacementProblem) -> Choice:
+def chosen(problem: ReplacementProblem) -> ReplacementChoice:
     """The answer when time is no matter."""
     return cheapest_machines(problem, 0, Deadline(SystemClock(), PLENTY))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rescheduler.composition.what_if import Asking, NodeChange
+from rescheduler.composition.what_if import AskingWhatIf, NodeChange
 from rescheduler.extension_points import NOTHING_EARLIER, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm
@@ -20,7 +20,7 @@ from tests.builders import cluster, node, pod, selector, taint, workload
 def seen(world: Cluster, *, as_it_stands: bool = False) -> ReplacementProblem:
     """Pods leave ``old``, nodes called ``machine-…`` can be bought, the others stay."""
     change = NodeChange(("old",))
-    asking = Asking(Policy(), change, Selection(), DEFAULTS, 0, NOTHING_EARLIER, no_progress)
+    asking = AskingWhatIf(Policy(), change, Selection(), DEFAULTS, 0, NOTHING_EARLIER, no_progress)
     eligibility, model = asking.prediction(world)
     names = [item.name for item in model.columns.cluster.nodes]
     machines = [row for row, name in enumerate(names) if name.startswith("machine")]
