@@ -31,7 +31,7 @@ ANSWERS = {
     "What moved in the last hour?": "3 pods",
     "Who is affected?": "default/web",
     "Why is a pod still waiting?": "the plan gives it n1",
-    "Who approved?": "Nobody yet",
+    "Who approved?": "joe",
     "Can its load data be believed?": "8 of 9 nodes",
     "Which budget is used up?": "disruption.rates.perWorkloadPerHour",
     "Did the last plan keep its promise?": "5c0ffee123",
