@@ -47,29 +47,28 @@ class PodDisruptionBudgets:
     def __init__(self, cluster: Cluster) -> None:
         """Nothing is counted yet."""
         self._cluster = cluster
-        self._indices: dict[str, _SelectorIndex] = {}
+        self._indices: dict[str, _SelectorIndex | None] = {}
         self._statuses: dict[str, PodBudgetStatus] = {}
 
-    def _recount(self, namespace: str) -> _SelectorIndex:
-        """Match and recount the budgets of one namespace."""
+    def _recount(self, namespace: str) -> _SelectorIndex | None:
+        """Match and recount the budgets of one namespace; None: it has none."""
         cluster = self._cluster
-        budgets = cluster.budgets_by_namespace.get(namespace, ())
-        index = self._indices[namespace] = _SelectorIndex(budgets)
+        budgets = cluster.budgets_by_namespace.get(namespace)
+        if budgets is None:
+            return None
+        index = _SelectorIndex(budgets)
+        counted = [pod.labels for pod in cluster.pods_by_namespace.get(namespace, ()) if counts_as_ready(pod)]
+        labels_of = {id(labels): labels for labels in counted}  # which replicas share
         ready: Counter[str] = Counter()
-        if budgets:
-            counted = [pod.labels for pod in cluster.pods_by_namespace.get(namespace, ()) if counts_as_ready(pod)]
-            labels_of = {id(labels): labels for labels in counted}  # which replicas share
-            for alike, number in Counter(map(id, counted)).items():
-                for budget in index.matching(labels_of[alike]):
-                    ready[budget.key] += number
+        for alike, number in Counter(map(id, counted)).items():
+            for budget in index.matching(labels_of[alike]):
+                ready[budget.key] += number
         for budget in budgets:
             for name in budget.disrupted_pods:  # granted, and the pod still looks as if nothing had happened
                 granted = cluster.pod_by_key.get(f"{namespace}/{name}")
                 if granted is not None and counts_as_ready(granted) and budget in index.matching(granted.labels):
                     ready[budget.key] -= 1
-        self._statuses |= {
-            budget.key: PodBudgetStatus(budget, ready[budget.key], _problem(budget)) for budget in budgets
-        }
+            self._statuses[budget.key] = PodBudgetStatus(budget, ready[budget.key], _problem(budget))
         return index
 
     def of(self, pod: Pod) -> tuple[PodBudgetStatus, ...]:
@@ -77,8 +76,10 @@ class PodDisruptionBudgets:
         return tuple(self._statuses[budget.key] for budget in self._covering(pod))
 
     def _covering(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
-        index = self._indices.get(pod.namespace)
-        return (self._recount(pod.namespace) if index is None else index).matching(pod.labels)
+        if pod.namespace not in self._indices:
+            self._indices[pod.namespace] = self._recount(pod.namespace)
+        index = self._indices[pod.namespace]
+        return () if index is None else index.matching(pod.labels)
 
 
 class _SelectorIndex:

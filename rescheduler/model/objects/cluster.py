@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from rescheduler.model.columns.selectors import selects
+from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.measured_use import NOTHING_MEASURED, MeasuredUse
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.node_pool import POOL_LABEL, NodePool
@@ -175,14 +176,17 @@ class Cluster:
 
         A pod that moves by surge is among those of the ReplicaSet that it was taken out of.
         """
-        found: dict[str, list[Pod]] = {}
+        found: defaultdict[str, list[Pod]] = defaultdict(list)
         for pod in self.pods:
             if pod.is_finished:
                 continue
-            named = [owner.uid for owner in pod.owners if owner.is_controller]
-            taken = None if named or not pod.annotations else pod.controller
-            for uid in named if taken is None else (taken.uid,):
-                found.setdefault(uid, []).append(pod)
+            named = False
+            for owner in pod.owners:
+                if owner.is_controller:
+                    found[owner.uid].append(pod)
+                    named = True
+            if not named and SURGE in pod.annotations and (taken := pod.controller) is not None:
+                found[taken.uid].append(pod)
         return found
 
     @cached_property
