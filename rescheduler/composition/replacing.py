@@ -131,7 +131,7 @@ class _Replacing:
         offers = self._offers()
         least: float | None = None
         why = ""
-        for choice, share in zip(self._choices(offers.machines), PLANNING_SHARES, strict=False):
+        for choice, share in zip(self._choices(offers.machines), PLANNING_SHARES, strict=True):
             least = choice.bound if least is None else least
             if not choice.numbers or self._old_cost() - choice.cost < CENT:
                 break
@@ -191,11 +191,14 @@ class _Replacing:
                 as_it_stands=as_it_stands,
             )
 
-        limit = self.asking.policy.limits.deadline
-        for number in range(len(PLANNING_SHARES)):
-            given = problem(as_it_stands=number > 0)
-            deadline = Deadline(SystemClock(), limit * CHOOSING_SHARE / 2**number)
-            yield cheapest_machines(given if number < 2 else given.without_nodes(), self.asking.seed, deadline)
+        def cheapest(given: ReplacementProblem, part: float) -> ReplacementChoice:
+            seconds = self.asking.policy.limits.deadline * CHOOSING_SHARE * part
+            return cheapest_machines(given, self.asking.seed, Deadline(SystemClock(), seconds))
+
+        yield cheapest(problem(as_it_stands=False), 1.0)
+        now = problem(as_it_stands=True)
+        yield cheapest(now, 0.5)
+        yield cheapest(now.without_nodes(), 0.25)
 
     def _planned(self, machines: Sequence[Machine], share: float) -> tuple[Plan, Cluster]:
         """What comes of it with these machines, told of each node."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator
 
 from msgspec.structs import replace
 
@@ -14,7 +14,7 @@ MOST_OPENINGS = 2
 """With so many openings an operator has to close it."""
 
 
-def judge_breaker(ledger: Ledger, rules: BreakerPolicy, now: float, bereft: Collection[str] = ()) -> Breaker:
+def judge_breaker(ledger: Ledger, rules: BreakerPolicy, now: float, bereft: Container[str] = ()) -> Breaker:
     """The breaker after everything that the ledger tells at ``now``; it is to be kept in the ledger.
 
     ``bereft``: uids of workloads without one ready pod. While it is open, the first eviction sent since counts as the
@@ -57,7 +57,7 @@ def is_failure(entry: LedgerEntry, rules: BreakerPolicy, now: float) -> bool:
     return entry.state in SENT and ended - entry.at > rules.repay_within + entry.grace_seconds
 
 
-def _reasons(ledger: Ledger, rules: BreakerPolicy, now: float, bereft: Collection[str]) -> Iterator[str]:
+def _reasons(ledger: Ledger, rules: BreakerPolicy, now: float, bereft: Container[str]) -> Iterator[str]:
     sent = [entry for entry in ledger.entries if entry.state in SENT and entry.at >= ledger.breaker.since]
     last = sent[-rules.of :]
     failed = [entry for entry in last if is_failure(entry, rules, now)]

@@ -91,21 +91,19 @@ def decide_eligibility(
     """Ask every rule of every pod; O(pods), rules about templates and nodes once for each distinct one.
 
     ``only``: these pods alone, by key, are asked about; what is said of them is what would be said among all, and
-    groups name nobody else. None: all.
-
-    ``schedulers``: names of those that can be predicted. ``remembered_replicas``: desired replicas by uid of owners
-    that are known by their pods alone, as counted before the first eviction. ``ledger``: earlier evictions, which
-    count in windows; those that are still debts count as missing pods. ``is_daemon``, ``stop``, ``wanted``, ``sent``,
-    ``left``, ``granted`` and ``own_run``: see EligibilityContext.
+    groups name nobody else (None: all). ``schedulers``: names of those that can be predicted. ``remembered_replicas``:
+    desired replicas by uid of owners that are known by their pods alone, as counted before the first eviction.
+    ``ledger``: earlier evictions, which count in windows; those that are still debts count as missing pods.
+    ``is_daemon``, ``stop``, ``wanted``, ``sent``, ``left``, ``granted`` and ``own_run``: see EligibilityContext.
     """
     cluster = indebted(cluster, ledger)
     replicas = replicas_with_debts(remembered_replicas, ledger)
     more = (is_daemon, stop, wanted, sent, left, granted, own_run)
     context = EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more)
-    pods, is_few = cluster.pods, only is not None
-    asked = range(len(pods)) if only is None else sorted(cluster.indices_of(only).values())
-    movable, refusals = _divide(context, MOVING, [i for i in asked if not _waits(pods[i])], is_few=is_few)
-    helpable, not_helpable = _divide(context, HELPING, [i for i in asked if _waits(pods[i])], is_few=is_few)
+    is_few = only is not None
+    placed, waiting = _asked(cluster, only)
+    movable, refusals = _divide(context, MOVING, placed, is_few=is_few)
+    helpable, not_helpable = _divide(context, HELPING, waiting, is_few=is_few)
     methods = context.methods.among(movable)
     return Eligibility(
         movable=tuple(movable),
@@ -118,6 +116,13 @@ def decide_eligibility(
         owing=_owing(context, movable),
         methods=methods,
     )
+
+
+def _asked(cluster: Cluster, only: frozenset[str] | None) -> tuple[list[int], list[int]]:
+    """Pods to ask about: those that are or were on a node, and those that wait for one."""
+    pods = cluster.pods
+    asked = range(len(pods)) if only is None else sorted(cluster.indices_of(only).values())
+    return [i for i in asked if not _waits(pods[i])], [i for i in asked if _waits(pods[i])]
 
 
 def _owing(context: EligibilityContext, movable: Sequence[int]) -> frozenset[int]:

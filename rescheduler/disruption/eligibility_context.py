@@ -12,7 +12,7 @@ from rescheduler.disruption.back_off import EvictionBackOff
 from rescheduler.disruption.breaker import judge_breaker
 from rescheduler.disruption.budgets.pod_disruption_budgets import PodDisruptionBudgets
 from rescheduler.disruption.budgets.policy_budgets import PolicyBudgets
-from rescheduler.disruption.budgets.workload_budgets import WorkloadBudgets, bereft_workloads
+from rescheduler.disruption.budgets.workload_budgets import BereftWorkloads, WorkloadBudgets
 from rescheduler.disruption.move_methods import MoveMethods
 from rescheduler.disruption.pod_kinds import PodKinds
 from rescheduler.disruption.replica_changes import Wanted
@@ -194,7 +194,7 @@ class EligibilityContext:
     def breaker(self) -> Breaker:
         """The circuit breaker after everything that the ledger tells."""
         rules = self.policy.disruption.breaker
-        return judge_breaker(self.ledger, rules, self.cluster.taken_at, bereft_workloads(self.cluster))
+        return judge_breaker(self.ledger, rules, self.cluster.taken_at, BereftWorkloads(self.cluster))
 
     @cached_property
     def pod_selector(self) -> LabelSelector:

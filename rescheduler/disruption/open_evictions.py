@@ -47,6 +47,6 @@ def most_replicas(before: Mapping[str, int], cluster: Cluster) -> dict[str, int]
     now = {
         uid: sum(not pod.is_terminating and names_as_controller(pod, uid) for pod in pods)
         for uid, pods in cluster.pods_by_owner_uid.items()
-        if not cluster.is_known(uid)
+        if uid not in cluster.workload_by_uid
     }
     return {uid: max(before.get(uid, 0), now.get(uid, 0)) for uid in {*before, *now}}

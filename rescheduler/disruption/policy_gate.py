@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rescheduler.disruption.breaker import judge_breaker
-from rescheduler.disruption.budgets.workload_budgets import bereft_workloads
+from rescheduler.disruption.budgets.workload_budgets import BereftWorkloads
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING
 from rescheduler.disruption.gate import EVICTIONS, WITH_SURGES, Caution, GateContext, permit_wave
@@ -199,7 +199,7 @@ class PolicyGate(Gate):
         lacking = lacking_head_room(cluster, moves, (), self._policy.health)
         findings = (*self._health(cluster, ledger), *(() if lacking is None else (lacking,)))
         rules = self._policy.disruption.breaker
-        breaker = judge_breaker(ledger, rules, cluster.taken_at, bereft_workloads(cluster))
+        breaker = judge_breaker(ledger, rules, cluster.taken_at, BereftWorkloads(cluster))
         return Caution(findings, breaker, rules)
 
     def _seen_health(self, cluster: Cluster, ledger: Ledger) -> Sequence[Finding]:

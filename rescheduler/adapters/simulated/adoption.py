@@ -9,6 +9,7 @@ from msgspec import structs
 
 from rescheduler.adapters.simulated.kubelet import Kubelet
 from rescheduler.adapters.simulated.object_store import ObjectStore
+from rescheduler.adapters.simulated.owners import is_active
 from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.annotations import DELETION_COST
@@ -31,12 +32,12 @@ class Adoption:
         """Only a pod that has just lost its controller, or whose labels have changed, may be taken by another."""
         if new is None or old is None or any(owner.is_controller for owner in new.owners):
             return
-        if old.labels != new.labels and _is_active(new):
+        if old.labels != new.labels and is_active(new):
             self._store.clock.after(self._settings.replacement_seconds, lambda: self._adopt(new))
 
     def _adopt(self, pod: Pod) -> None:
         now = self._store.same(pod)
-        if now is None or not _is_active(now) or any(owner.is_controller for owner in now.owners):
+        if now is None or not is_active(now) or any(owner.is_controller for owner in now.owners):
             return
         owner = next((item for item in self._store.workloads.values() if _wants(item, now)), None)
         if owner is None:
@@ -48,7 +49,7 @@ class Adoption:
 
     def _shrink(self, owner: Workload) -> None:
         """Delete as many as there are too many."""
-        active = [pod for pod in self._store.members(owner.uid) if _is_active(pod)]
+        active = [pod for pod in self._store.members(owner.uid) if is_active(pod)]
         for pod in surplus(active, owner.desired_replicas or 0):
             self._store.event("SuccessfulDelete", pod, f"{owner.key} has pods too many")
             self._kubelet.delete(pod)
@@ -84,7 +85,3 @@ def _cost(pod: Pod) -> int:
 def _wants(owner: Workload, pod: Pod) -> bool:
     is_own = owner.kind == "ReplicaSet" and owner.namespace == pod.namespace and not owner.is_terminating
     return is_own and owner.selector is not None and selects(owner.selector, pod.labels)
-
-
-def _is_active(pod: Pod) -> bool:
-    return not pod.is_terminating and not pod.is_finished

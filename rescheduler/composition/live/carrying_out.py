@@ -174,11 +174,7 @@ def executor_for(
     return Executor(
         target,
         PolicyGate(
-            policy,
-            selection,
-            schedulers=schedulers.names,
-            stop=lambda: stop_file(policy.stop.file),
-            surges_of=run_id,
+            policy, selection, schedulers=schedulers.names, stop=lambda: stop_file(policy.stop.file), surges_of=run_id
         ),
         clock,
         hold=HoldSettings(policy.hold.deadline, policy.hold.namespace),

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from rescheduler.daemon.rounds.world import RoundContext
 from rescheduler.disruption.breaker import judge_breaker
-from rescheduler.disruption.budgets.workload_budgets import bereft_workloads
+from rescheduler.disruption.budgets.workload_budgets import BereftWorkloads
 from rescheduler.disruption.ramp_up import remembering
 from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.ledger.ledger_writer import LedgerWriter
@@ -40,7 +40,7 @@ def settled_ledger(world: RoundContext, policy: Policy, rules: LedgerRules, clus
 def _settled(world: RoundContext, policy: Policy, ledger: Ledger, cluster: Cluster) -> Ledger:
     disruption, now = policy.disruption, cluster.taken_at
     new = settled(ledger, cluster, lambda pod: world.target.read_pod(pod.namespace, pod.name))
-    new = structs.replace(new, breaker=judge_breaker(new, disruption.breaker, now, bereft_workloads(cluster)))
+    new = structs.replace(new, breaker=judge_breaker(new, disruption.breaker, now, BereftWorkloads(cluster)))
     if policy.mode is Mode.DRY_RUN:
         return new
     return remembering(new, disruption.ramp_up, now, begins=policy.mode is Mode.EXECUTE)

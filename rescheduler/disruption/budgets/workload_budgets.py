@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from rescheduler.disruption.pod_kinds import counts_as_ready
@@ -74,7 +74,14 @@ class WorkloadBudgets:
         return WorkloadAvailability(workload, desired, sum(is_ready), limit)
 
 
-def bereft_workloads(cluster: Cluster) -> frozenset[str]:
-    """Uids of workloads that want replicas and have not one that is ready."""
-    wanted = (found.uid for found in cluster.workloads if found.desired_replicas)
-    return frozenset(uid for uid in wanted if not any(map(counts_as_ready, cluster.pods_of(uid))))
+class BereftWorkloads(Container[str]):
+    """Uids of workloads that want replicas and have not one that is ready; looked up when somebody asks about one."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def __contains__(self, uid: object) -> bool:
+        workload = self._cluster.workload_by_uid.get(str(uid))
+        if workload is None or not workload.desired_replicas:
+            return False
+        return not any(map(counts_as_ready, self._cluster.pods_of(workload.uid)))

@@ -159,7 +159,8 @@ class Cluster:
         return self.pool_by_name.get(node.labels.get(POOL_LABEL, ""))
 
     @cached_property
-    def _workload_by_uid(self) -> Mapping[str, Workload]:
+    def workload_by_uid(self) -> Mapping[str, Workload]:
+        """Workloads by uid."""
         return {workload.uid: workload for workload in self.workloads}
 
     @cached_property
@@ -224,10 +225,6 @@ class Cluster:
                 if top is not None and top.uid == workload:
                     yield pod
 
-    def is_known(self, owner: str) -> bool:
-        """Whether the snapshot holds the object with this uid as an owner of pods."""
-        return owner in self._workload_by_uid
-
     @cached_property
     def _pod_uids(self) -> frozenset[str]:
         return frozenset(pod.uid for pod in self.pods)
@@ -249,7 +246,7 @@ class Cluster:
         reference = pod.controller
         if reference is None or self.owner_problem(pod) is not None:
             return None
-        known = self._workload_by_uid.get(reference.uid) or self._inferred.get(reference.uid)
+        known = self.workload_by_uid.get(reference.uid) or self._inferred.get(reference.uid)
         if known is None:
             known = self._inferred[reference.uid] = Workload(
                 kind=reference.kind,
@@ -266,7 +263,7 @@ class Cluster:
         """The top of the pod's chain of owners (the Deployment of a ReplicaSet), by uid; None without an owner."""
         workload = self.owner_of(pod)
         while workload is not None and workload.owner is not None:
-            above = self._workload_by_uid.get(workload.owner.uid)
+            above = self.workload_by_uid.get(workload.owner.uid)
             if above is None:
                 break
             workload = above
@@ -291,7 +288,7 @@ class Cluster:
     def _owner_problem(self, pod: Pod) -> str | None:
         reference = pod.controller
         seen: set[str] = set()
-        if reference is not None and reference.uid not in self._workload_by_uid:
+        if reference is not None and reference.uid not in self.workload_by_uid:
             if reference.uid in self._pod_uids and reference.kind != "Pod":
                 return f"names {reference.written} as its owner, with the uid of a pod"
             if any(name != pod.namespace for name in self._namespaces(reference.uid)):
@@ -302,7 +299,7 @@ class Cluster:
             if reference.uid in seen:
                 return f"has owners that own each other or themselves, {reference.written} among them"
             seen.add(reference.uid)
-            known = self._workload_by_uid.get(reference.uid)
+            known = self.workload_by_uid.get(reference.uid)
             if known is None:
                 is_missing = self.would_hold(reference.kind, reference.group)
                 return f"has {reference.written} above its owner, which is not there" if is_missing else None

@@ -11,7 +11,8 @@ from msgspec import Struct
 from rescheduler.model.objects.annotations import SURGE
 
 TEMPLATE_HASH: Final = "pod-template-hash"
-"""The label that is changed, its value then ending in ``-leaving``; each pod of a Deployment has it."""
+"""The label that is changed, its value then ending in ``-leaving``; each pod of a Deployment has it. Every ReplicaSet
+of a Deployment selects by it, and no Service, budget or policy of a user names it."""
 
 
 class SurgeMark(Struct, frozen=True):

@@ -15,10 +15,9 @@ from msgspec import Struct, structs
 from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import OwnerReference, Pod
+from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
 
 ENDING: Final = "-leaving"
-HASH_LABEL: Final = "pod-template-hash"
-"""Every ReplicaSet of a Deployment selects by it, and no Service, budget or policy of a user names it."""
 _LONGEST_VALUE: Final = 63
 
 
@@ -51,18 +50,18 @@ def detachment_for(pod: Pod, selector: LabelSelector | None, plan: str, expires:
     if SURGE in pod.annotations:
         return f"it carries the annotation {SURGE} already"
     selects_by = {rule.key for rule in selector.requirements} if selector is not None else set()
-    value = pod.labels.get(HASH_LABEL, "")
-    if HASH_LABEL not in selects_by or not value:
-        return f'its ReplicaSet has no "label" of its own: it does not select by {HASH_LABEL}'
+    value = pod.labels.get(TEMPLATE_HASH, "")
+    if TEMPLATE_HASH not in selects_by or not value:
+        return f'its ReplicaSet has no "label" of its own: it does not select by {TEMPLATE_HASH}'
     if len(value + ENDING) > _LONGEST_VALUE or value.endswith(ENDING):
-        return f'its "label" {HASH_LABEL} cannot be given an ending'
-    return Detachment(HASH_LABEL, value, plan, expires)
+        return f'its "label" {TEMPLATE_HASH} cannot be given an ending'
+    return Detachment(TEMPLATE_HASH, value, plan, expires)
 
 
 def detachment_of(pod: Pod) -> Detachment | None:
     """What a pod says of having been taken out; None: it was not."""
     text = pod.annotations.get(SURGE)
-    return None if text is None else read_detachment(text, pod.labels.get(HASH_LABEL, ""))
+    return None if text is None else read_detachment(text, pod.labels.get(TEMPLATE_HASH, ""))
 
 
 def read_detachment(text: str, hash_value: str) -> Detachment:
@@ -71,9 +70,9 @@ def read_detachment(text: str, hash_value: str) -> Detachment:
         found = json.loads(text)
         parts = {key: found[key] for key in ("label", "value", "plan", "expires")}
     except (ValueError, TypeError, KeyError, RecursionError):
-        return Detachment(HASH_LABEL, hash_value.removesuffix(ENDING), "", "")
+        return Detachment(TEMPLATE_HASH, hash_value.removesuffix(ENDING), "", "")
     if not all(isinstance(part, str) for part in parts.values()):
-        return Detachment(HASH_LABEL, hash_value.removesuffix(ENDING), "", "")
+        return Detachment(TEMPLATE_HASH, hash_value.removesuffix(ENDING), "", "")
     return Detachment(**parts)
 
 

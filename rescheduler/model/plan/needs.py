@@ -14,7 +14,7 @@ meets them in the order of waves.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.cluster import Cluster
@@ -34,7 +34,8 @@ def needs_of(moves: Sequence[Move], cluster: Cluster) -> Needs:
     pods = [cluster.pod_by_key.get(move.pod.key) for move in moves]
     leaving: dict[str, list[int]] = defaultdict(list)
     sharing: dict[Hashable, list[int]] = defaultdict(list)
-    shared = [[] if pod is None else list(_shared(pod, pods, cluster)) for pod in pods]
+    terms = dict.fromkeys(term for pod in pods if pod is not None for term in _terms(pod))
+    shared = [[] if pod is None else list(_shared(pod, terms, cluster)) for pod in pods]
     for index, move in enumerate(moves):
         leaving[move.from_node].append(index)
         for what in shared[index]:
@@ -79,20 +80,21 @@ def _last_first(dependents: Sequence[Sequence[int]]) -> Iterator[int]:
                 waiting.append(other)
 
 
-def _shared(pod: Pod, pods: Sequence[Pod | None], cluster: Cluster) -> Iterator[Hashable]:
-    """What counts this pod together with others of the plan."""
+def _shared(pod: Pod, terms: Iterable[LabelSelector], cluster: Cluster) -> Iterator[Hashable]:
+    """What counts this pod together with others of the plan; ``terms``: of all of its pods."""
     workload = cluster.workload_of(pod)
     if workload is not None:
         yield "workload", workload.uid
     if pod.controller is not None:
         yield "owner", pod.controller.uid
-    for budget in cluster.budgets:
-        if budget.namespace == pod.namespace and selects(budget.selector, pod.labels):
+    for budget in cluster.budgets_by_namespace.get(pod.namespace, ()):
+        if selects(budget.selector, pod.labels):
             yield "budget", budget.namespace, budget.name
     if any(volume.kind in CLAIM_KINDS for volume in pod.volumes):
         yield ("claims",)
-    for selector in dict.fromkeys(found for other in pods if other is not None for found in _terms(other)):
-        if selector in _terms(pod) or selects(selector, pod.labels):
+    own = _terms(pod)
+    for selector in terms:
+        if selector in own or selects(selector, pod.labels):
             yield "term", selector
 
 

@@ -23,14 +23,11 @@ MOST_ROOMS: Final = 60
 
 
 class MachineCandidate(NamedTuple):
-    """``numbers``: of each machine, None where none was found; ``bound``: no set that takes all pods is cheaper.
-
-    ``is_impossible``: no set takes them.
-    """
+    """``numbers``: of each machine, None where none was found; ``bound``: no set that takes all pods is cheaper
+    (infinite: no set takes them)."""
 
     numbers: list[int] | None
     bound: float
-    is_impossible: bool = False
 
 
 class MachineChoice:
@@ -76,14 +73,7 @@ class MachineChoice:
             here.append((kind, pods))
             if number is not None:
                 self._model.add(pods <= int(most[kind]) * number)
-        if not here:
-            return
-        for resource in range(problem.request.shape[1]):
-            asked = [int(problem.request[kind, resource]) for kind, _ in here]
-            step = math.gcd(*asked)
-            if step:
-                total = cp_model.LinearExpr.weighted_sum([pods for _, pods in here], [one // step for one in asked])
-                self._model.add(total <= int(room[resource]) // step * (1 if number is None else number))
+        _limit_room(self._model, problem, here, room, 1 if number is None else number)
 
     def _limit_types(self, type_of: IntArray) -> None:
         is_used = {kind: self._model.new_bool_var("") for kind in np.unique(type_of).tolist()}
@@ -106,7 +96,7 @@ class MachineChoice:
         solver = repeatable_solver(seed, deadline, deterministic_seconds)
         status = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
-            return MachineCandidate(None, math.inf, is_impossible=True)
+            return MachineCandidate(None, math.inf)
         bound = max(0.0, math.floor(solver.best_objective_bound / self._weight + 1e-9) / self._steps)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return MachineCandidate(None, bound)
@@ -138,6 +128,22 @@ def _rooms(problem: ReplacementProblem) -> tuple[IntArray, IntArray]:
     )
 
 
+def _limit_room(
+    model: cp_model.CpModel,
+    problem: ReplacementProblem,
+    here: Sequence[tuple[int, cp_model.IntVar]],
+    room: IntArray,
+    number: cp_model.IntVar | int = 1,
+) -> None:
+    """So many pods of each kind ask for no more than there is in ``number`` rooms of this size, int64[R]."""
+    for resource in range(problem.request.shape[1]):
+        asked = [int(problem.request[kind, resource]) for kind, _ in here]
+        step = math.gcd(*asked)
+        if step:
+            total = cp_model.LinearExpr.weighted_sum([pods for _, pods in here], [one // step for one in asked])
+            model.add(total <= int(room[resource]) // step * number)
+
+
 def do_pack(
     problem: ReplacementProblem, numbers: Sequence[int], seed: int, deadline: Deadline, deterministic_seconds: float
 ) -> bool | None:
@@ -151,12 +157,7 @@ def do_pack(
         here = [(kind, model.new_int_var(0, int(takes[kind]), "")) for kind in np.flatnonzero(takes).tolist()]
         for kind, pods in here:
             sits[kind].append(pods)
-        for resource in range(problem.request.shape[1]):
-            asked = [int(problem.request[kind, resource]) for kind, _ in here]
-            step = math.gcd(*asked)
-            if step:
-                total = cp_model.LinearExpr.weighted_sum([pods for _, pods in here], [one // step for one in asked])
-                model.add(total <= int(room[resource]) // step)
+        _limit_room(model, problem, here, room)
     for kind, pods_of in enumerate(sits):
         model.add(sum(pods_of) == int(problem.count[kind]))
     status = repeatable_solver(seed, deadline, deterministic_seconds).solve(model)

@@ -14,6 +14,14 @@ from tests.unit.adapters.api_objects import api_object, complete, container, nod
 
 START = 1_780_000_000 - 1_780_000_000 % 3600
 NOW = START + 1e7
+FREE = """\
+scope: {minimumAge: 0s}
+health: {settle: 0s}
+disruption:
+  {rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}, rampUp: unlimited, quiet: 0s,
+   workloads: {maxUnavailable: 2}}
+"""
+"""Fields of a policy under which nothing but the objectives says how many pods move."""
 Object = dict[str, Any]
 
 

@@ -13,7 +13,8 @@ from rescheduler.adapters.kubernetes.client.patching import MERGE_PATCH, STRATEG
 from rescheduler.adapters.kubernetes.client.paths import pod_path
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import SURGE
-from rescheduler.model.plan.detachment import HASH_LABEL, Detachment, read_detachment
+from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
+from rescheduler.model.plan.detachment import Detachment, read_detachment
 from rescheduler.model.plan.plan import PodReference
 
 ALL_PODS: Final = "/api/v1/pods"
@@ -45,7 +46,7 @@ class _Metadata(msgspec.Struct, gc=False):
     def detachment(self) -> Detachment | None:
         """What the pod says of having been taken out."""
         text = (self.annotations or {}).get(SURGE)
-        return None if text is None else read_detachment(text, (self.labels or {}).get(HASH_LABEL, ""))
+        return None if text is None else read_detachment(text, (self.labels or {}).get(TEMPLATE_HASH, ""))
 
 
 class _Pod(msgspec.Struct, gc=False):

@@ -27,14 +27,8 @@ class LackingRight(NamedTuple):
 
 
 def refuse_without_rights(connection: Connection, namespaces: Iterable[str]) -> None:
-    """Raise ClusterError with a table of what is missing for evictions in these namespaces.
-
-    One question is enough where the right is given for all namespaces.
-    """
-    wanted = sorted(set(namespaces))
-    if not wanted or may(connection, EVICT._replace(is_local=False), ""):
-        return
-    lacking = [LackingRight(EVICT, namespace) for namespace in wanted if not may(connection, EVICT, namespace)]
+    """Raise ClusterError with a table of what is missing for evictions in these namespaces."""
+    lacking = _lacking(connection, (EVICT,), namespaces)
     if lacking:
         raise ClusterError(
             "this account lacks rights that the plan needs, so nothing was done; deploy/rbac.yaml grants them:\n"
@@ -44,19 +38,25 @@ def refuse_without_rights(connection: Connection, namespaces: Iterable[str]) -> 
 
 def refuse_without_surge_rights(connection: Connection, namespaces: Iterable[str]) -> None:
     """Raise ClusterError with a table of what is missing for moves by surge in these namespaces."""
-    wanted = sorted(set(namespaces))
-    lacking = [
-        LackingRight(right._replace(is_local=True), namespace)
-        for right in SURGE.rights
-        if wanted and not may(connection, right, "")
-        for namespace in wanted
-        if not may(connection, right._replace(is_local=True), namespace)
-    ]
+    lacking = _lacking(connection, SURGE.rights, namespaces)
     if lacking:
         raise ClusterError(
             "this account lacks rights that moves by surge need, so nothing was done; deploy/surge.yaml grants them, "
             "bound by deploy/surge-binding.yaml:\n" + rights_table(lacking)
         )
+
+
+def _lacking(connection: Connection, rights: Iterable[Right], namespaces: Iterable[str]) -> list[LackingRight]:
+    """Those of these rights that we do not have; one question is enough where a right is given for all namespaces."""
+    wanted = sorted(set(namespaces))
+    return [
+        LackingRight(here, namespace)
+        for right in rights
+        if wanted and not may(connection, right._replace(is_local=False), "")
+        for here in [right._replace(is_local=True)]
+        for namespace in wanted
+        if not may(connection, here, namespace)
+    ]
 
 
 def rights_table(lacking: Iterable[LackingRight]) -> str:

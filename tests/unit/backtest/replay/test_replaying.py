@@ -12,17 +12,10 @@ from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_back
 from rescheduler.backtest.task import Task
 from rescheduler.policy.fields.policy import API_VERSION
 from tests.unit.adapters.api_objects import api_object, node_object
-from tests.unit.backtest.archives import START, archive, owned, replica_set, rfc, sparse
+from tests.unit.backtest.archives import FREE, START, archive, owned, replica_set, rfc, sparse
 from tests.unit.engine.working import Here
 
 HEAD = f"apiVersion: {API_VERSION}\nkind: ReschedulerPolicy\n"
-FREE = """\
-scope: {minimumAge: 0s}
-health: {settle: 0s}
-disruption:
-  {rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}, rampUp: unlimited, quiet: 0s,
-   workloads: {maxUnavailable: 2}}
-"""
 EMPTY = HEAD + "objectives: [{name: EmptyNodes}]\n"
 
 

@@ -17,11 +17,12 @@ from rescheduler.adapters.kubernetes.eviction.detaching import (
 )
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import SURGE
-from rescheduler.model.plan.detachment import HASH_LABEL, Detachment
+from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
+from rescheduler.model.plan.detachment import Detachment
 from rescheduler.model.plan.plan import PodReference
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, status
 
-OUT = Detachment(HASH_LABEL, "h1", "p1", "2027-01-15T08:00:00Z")
+OUT = Detachment(TEMPLATE_HASH, "h1", "p1", "2027-01-15T08:00:00Z")
 POD = PodReference("default", "web-0", "u0")
 PATH = "/api/v1/namespaces/default/pods/web-0"
 
@@ -30,7 +31,7 @@ def found(version: str = "7", **metadata: Any) -> dict[str, Any]:
     """The pod as the server has it while it is out."""
     fields = {
         "name": "web-0", "namespace": "default", "uid": "u0", "resourceVersion": version,
-        "labels": {"app": "web", HASH_LABEL: "h1-leaving"}, "annotations": {SURGE: OUT.written(), "theirs": "x"},
+        "labels": {"app": "web", TEMPLATE_HASH: "h1-leaving"}, "annotations": {SURGE: OUT.written(), "theirs": "x"},
     }  # fmt: skip
     return {"metadata": {**fields, **metadata}}
 
@@ -50,7 +51,7 @@ def test_one_patch_takes_exactly_this_pod_out(server: Any) -> None:
     [request] = server.asked("PATCH")
     assert request.body == {
         "metadata": {
-            "uid": "u0", "resourceVersion": "7", "labels": {HASH_LABEL: "h1-leaving"},
+            "uid": "u0", "resourceVersion": "7", "labels": {TEMPLATE_HASH: "h1-leaving"},
             "annotations": {SURGE: OUT.written()}, "ownerReferences": [{"uid": "rs", "controller": False}],
         }
     }  # fmt: skip
@@ -72,7 +73,7 @@ def test_giving_back_writes_label_and_annotation_only(server: Any) -> None:
     [request] = server.asked("PATCH")
     assert request.body == {
         "metadata": {
-            "uid": "u0", "resourceVersion": "7", "labels": {HASH_LABEL: "h1"}, "annotations": {SURGE: None},
+            "uid": "u0", "resourceVersion": "7", "labels": {TEMPLATE_HASH: "h1"}, "annotations": {SURGE: None},
         }
     }  # fmt: skip
 
@@ -102,7 +103,7 @@ def test_whoever_writes_to_the_pod_meanwhile_costs_an_attempt(server: Any) -> No
 
 def test_a_label_that_is_not_ours_any_more_stays(server: Any) -> None:
     """Only the annotation is taken off."""
-    server.answer("GET", PATH, found(labels={HASH_LABEL: "theirs"}))
+    server.answer("GET", PATH, found(labels={TEMPLATE_HASH: "theirs"}))
     assert give_back(server, "default", "web-0", "") is True
     assert server.asked("PATCH")[0].body["metadata"]["labels"] == {}
 

@@ -12,7 +12,8 @@ from rescheduler.adapters.kubernetes.leftovers.cleaning import find_leftovers, r
 from rescheduler.adapters.kubernetes.leftovers.orphans import give_stale_back, tidy_up
 from rescheduler.adapters.kubernetes.leftovers.stale_leftovers import remove_stale
 from rescheduler.model.objects.annotations import SURGE
-from rescheduler.model.plan.detachment import HASH_LABEL, Detachment
+from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
+from rescheduler.model.plan.detachment import Detachment
 from tests.builders import NOW
 from tests.unit.adapters.kubernetes.api_server import HOLDS, ApiServer, gated_pod, our_job
 
@@ -28,10 +29,10 @@ def api() -> Any:
 def put_out(api: Any, name: str, plan: str, *, ago: float = 0.0) -> Any:
     """A pod that is out since a plan took it, whose time ended so long ago."""
     expires = datetime.fromtimestamp(NOW - ago, UTC).isoformat().replace("+00:00", "Z")
-    notes = {SURGE: Detachment(HASH_LABEL, "h1", plan, expires).written(), "theirs": "stays"}
+    notes = {SURGE: Detachment(TEMPLATE_HASH, "h1", plan, expires).written(), "theirs": "stays"}
     return api.put(
         f"/api/v1/namespaces/default/pods/{name}",
-        metadata={"labels": {"app": "web", HASH_LABEL: "h1-leaving"}, "annotations": notes}, spec={"nodeName": "n"},
+        metadata={"labels": {"app": "web", TEMPLATE_HASH: "h1-leaving"}, "annotations": notes}, spec={"nodeName": "n"},
     )  # fmt: skip
 
 

@@ -12,19 +12,12 @@ import pytest
 from rescheduler.cli.commands.archives import backtest as command
 from rescheduler.cli.commands.archives import fleet as fleet_command
 from rescheduler.policy.fields.policy import API_VERSION
-from tests.unit.backtest.archives import archive, sparse
+from tests.unit.backtest.archives import FREE, archive, sparse
 from tests.unit.engine.working import Here
 
 Shell = Callable[..., Any]
 TYPE = "node.kubernetes.io/instance-type"
 EMPTY = f"apiVersion: {API_VERSION}\nkind: ReschedulerPolicy\nobjectives: [{{name: EmptyNodes}}]\n"
-FREE = """\
-scope: {minimumAge: 0s}
-health: {settle: 0s}
-disruption:
-  {rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: unlimited}, rampUp: unlimited, quiet: 0s,
-   workloads: {maxUnavailable: 2}}
-"""
 
 
 @pytest.fixture(autouse=True)
