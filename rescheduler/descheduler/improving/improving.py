@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from rescheduler.checker.recounts.recounts import Recount
 from rescheduler.descheduler.cycle import Chosen, Cycle, DeschedulerProfile, EnabledPlugin, PluginRun, turns_of
@@ -23,6 +23,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Landing, ObjectiveResult, Plan, Status, Upstream
 from rescheduler.planning.lexicographic.document import rounded
+from rescheduler.planning.objectives.spread_load.state import TOLERANCE
 from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.policy.fields.policy import Policy
@@ -101,6 +102,7 @@ class Ends:
                 goal=rounded(_worth(end, prediction, before, after)),
                 came_back=landings[Landing.SAME_NODE],
                 waiting=landings[Landing.PENDING],
+                pushed_above=_pushed_above(end, prediction, before, after) or UNSET,
             )
             yield (scope.turn.profile, scope.turn.plugin), figures
 
@@ -151,6 +153,14 @@ def _worth(end: PlanningObjective, prediction: SchedulerPrediction, before: Plac
         return 0.0
     cost = end.state(Problem(prediction, after, _NOBODY)).cost
     return end.state(Problem(prediction, before, _NOBODY)).cost - cost if isinstance(end, VacatedEnd) else cost
+
+
+def _pushed_above(end: PlanningObjective, prediction: SchedulerPrediction, before: Placement, after: Placement) -> int:
+    """Nodes that descheduler's cycle leaves farther above their target than it found them."""
+    if not isinstance(end, RelievedEnd) or end.judged.message:
+        return 0
+    start, landed = (end.state(Problem(prediction, where, _NOBODY)).over() for where in (before, after))
+    return int((landed > start + TOLERANCE).any(axis=0).sum())
 
 
 def _idle(run: PluginRun) -> ObjectiveResult:

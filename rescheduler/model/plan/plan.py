@@ -72,13 +72,15 @@ class Upstream(Struct, frozen=True, rename="camel"):
     """What descheduler itself would come to: its evictions, and the objective's value once their replacements landed.
 
     ``came_back``: of them to their own node; ``waiting``: for whose replacement there is no place, so that it counts
-    for the value where it was.
+    for the value where it was. ``pushed_above``: nodes that they leave farther above their target than before, which
+    our plan never does; left out where there are none.
     """
 
     evictions: int
     goal: float
     came_back: int
     waiting: int
+    pushed_above: int | UnsetType = UNSET
 
 
 class ObjectiveResult(Struct, frozen=True, rename="camel", omit_defaults=False):

@@ -150,6 +150,8 @@ def beside(objective: ObjectiveResult) -> str:
         for count, words in ((upstream.came_back, "back on their own node"), (upstream.waiting, "left waiting"))
         if count
     ]
+    if isinstance(upstream.pushed_above, int):
+        ends.append(f"{plural(upstream.pushed_above, 'node')} pushed above the target")
     told = f"descheduler itself: {plural(upstream.evictions, 'eviction')}"
     return f"{told}{''.join(f', {end}' for end in ends)}, and {_plain(upstream.goal, objective.unit)} in the end"
 

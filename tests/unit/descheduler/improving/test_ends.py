@@ -25,6 +25,7 @@ from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.plan.foretold_plan import Landing
 from rescheduler.model.plan.plan import Plan, Status, Upstream
 from rescheduler.report.documents import to_data
+from rescheduler.report.plan.headline import beside as beside_in_words
 from tests.builders import cluster, node, pod, selector, taint, workload
 from tests.unit.descheduler.improving.improved import PERMISSIVE, improved, landed, only, written
 
@@ -53,6 +54,25 @@ def test_low_node_utilization_relieves_by_the_fewest_evictions() -> None:
     assert (only(plan).status, only(plan).value) == (Status.OPTIMAL, 0)
     assert beside(plan).evictions == 2
     assert beside(plan).goal == 0
+
+
+def test_a_landing_that_pushes_a_node_above_the_target_is_told_beside() -> None:
+    """Two large victims land on one node, which is too hot then; the plan needs more evictions and heats none."""
+    hot = {"app0-0": "1500m", "app0-1": "1500m", "app0-3": "100m", "app2-0": "100m", "app2-1": "1500m"}
+    cool = {"app0-2": "100m", "app1-0": "1500m"}
+    pods = [
+        pod(name, cpu, node=where, owner=name[:4])
+        for where, some in (("n1", hot), ("n0", cool))
+        for name, cpu in some.items()
+    ]
+    owners = (workload("app0", 4), workload("app1", 1), workload("app2", 2))
+    world = cluster(*(node(f"n{number}", cpu="4", zone="x") for number in range(3)), *pods, *owners)
+    low = {"thresholds": {"cpu": 30}, "targetThresholds": {"cpu": 60}}
+    plan = improved(world, written("LowNodeUtilization", low, evictor={"nodeFit": False}))
+    assert (beside(plan).evictions, beside(plan).pushed_above) == (2, 1)
+    assert len(plan.moves) == 3
+    assert only(plan).value == pytest.approx(beside(plan).goal)
+    assert "1 node pushed above the target" in beside_in_words(only(plan))
 
 
 def test_low_node_utilization_goes_by_measured_use() -> None:
