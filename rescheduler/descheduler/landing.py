@@ -10,6 +10,7 @@ from msgspec import structs
 
 from rescheduler.descheduler.cycle import Chosen
 from rescheduler.extension_points import Rejection
+from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -17,6 +18,7 @@ from rescheduler.model.plan.plan import Landing
 from rescheduler.scheduling.schedulers import Schedulers
 
 _SUFFIX = "-replacement"
+_LEAVING = "-leaving"
 
 
 class Landed(NamedTuple):
@@ -30,20 +32,24 @@ class Landed(NamedTuple):
 def foretell(cluster: Cluster, victims: Sequence[Chosen], schedulers: Schedulers) -> list[Landed]:
     """What becomes of each victim that the API server lets go, in order.
 
-    The leaving pod still holds its room, but a StatefulSet's is gone first; earlier replacements have landed.
+    The leaving pod still holds its room, but a StatefulSet's is gone first; earlier replacements have landed. Spread
+    constraints do not count pods that are terminating (kube-scheduler's PodTopologySpread).
     """
     twins = {victim.pod.key: _twin(victim.pod) for victim in victims if _is_replaced(victim.pod)}
-    pods = sorted((*cluster.pods, *twins.values()), key=lambda pod: (pod.namespace, pod.name))
+    leaving = {victim.pod.key: _leaving(victim.pod, cluster) for victim in victims if not _leaves_first(victim.pod)}
+    pods = sorted((*cluster.pods, *twins.values(), *leaving.values()), key=lambda pod: (pod.namespace, pod.name))
     model = schedulers.model(replace(cluster, pods=tuple(pods)))
     columns, placement = model.columns, Placement(model.columns)
     found = []
     for victim in victims:
-        twin = twins.get(victim.pod.key)
+        node, twin = placement.node_of[old := columns.pod_index[victim.pod.key]], twins.get(victim.pod.key)
+        if node != NOWHERE:
+            placement.forget(old)
+            if ghost := leaving.get(victim.pod.key):
+                placement.assume(columns.pod_index[ghost.key], int(node))
         if twin is None:
             found.append(Landed(Landing.NO_REPLACEMENT, None, "nobody makes it again"))
             continue
-        if _leaves_first(victim.pod):
-            placement.forget(columns.pod_index[victim.pod.key])
         index = columns.pod_index[twin.key]
         best = model.best_nodes(index, placement)
         if not len(best):
@@ -78,6 +84,13 @@ def _leaves_first(pod: Pod) -> bool:
     return pod.controller is not None and pod.controller.kind == "StatefulSet"
 
 
+def _leaving(pod: Pod, cluster: Cluster) -> Pod:
+    """The pod once it is evicted: terminating, which a cluster's columns know of whole pods only."""
+    return structs.replace(
+        pod, name=f"{pod.name}{_LEAVING}", uid=f"{pod.uid}{_LEAVING}", node_name=None, deletion_at=cluster.taken_at
+    )
+
+
 def _twin(pod: Pod) -> Pod:
     """The pod that its controller makes in its place."""
     return structs.replace(
@@ -93,4 +106,5 @@ def _twin(pod: Pod) -> Pod:
         started_at=None,
         scheduled_at=None,
         ready_at=None,
+        deletion_at=None,
     )

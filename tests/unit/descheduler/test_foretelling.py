@@ -10,11 +10,12 @@ from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
 from rescheduler.model.plan.plan import Landing
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import DEFAULTS
-from tests.builders import budget, cluster, node, pod, taint, workload
+from tests.builders import budget, cluster, node, pod, selector, taint, workload
 from tests.unit.policy.policies import policy as policy_of
 
 TAINTS = """\
@@ -83,6 +84,18 @@ def test_a_member_of_a_stateful_set_is_gone_before_it_comes_back() -> None:
                           "{includePreferNoSchedule: true}}", 1).replace("ARGS", "{}")  # fmt: skip
     plan = foretold_plan(world, read_descheduler_policy(text, "d.yaml"), DEFAULTS, OwnRules())
     assert [(move.landing, move.to_node) for move in plan.moves] == [(Landing.SAME_NODE, "a")]
+
+
+def test_a_leaving_pod_does_not_count_for_spread() -> None:
+    """It is terminating: its zone is empty then, and the replacement would be two more than that in the other zone."""
+    rule = TopologySpreadConstraint(topology_key="zone", max_skew=1, selector=selector(app="web"))
+    nodes = [node("a", taints=[taint("x")], labels={"zone": "y"}), node("b", labels={"zone": "x"})]
+    pods = [
+        pod("web-0", node="a", owner="web", topology_spread=(rule,), labels={"app": "web"}),
+        pod("web-1", node="b", owner="web", labels={"app": "web"}),
+    ]
+    plan = foretold(cluster(*nodes, *pods, workload("web", 2)))
+    assert [(move.pod.name, move.landing) for move in plan.moves] == [("web-0", Landing.PENDING)]
 
 
 def test_nobody_makes_a_failed_pod_again_and_it_may_always_go() -> None:
