@@ -143,7 +143,7 @@ def _plan_within(
     )
     prices = node_prices(policy, cluster)
     if asked is None:
-        observed = _observed(policy, schedulers.load.windows(cluster), prediction.columns)
+        observed = observed_load(policy, schedulers.load.windows(cluster), prediction.columns)
         policy = with_targets_as_numbers(policy, prediction.columns, observed)
         left = left_to_karpenter(cluster, policy) if options.is_daemon else {}
         setting = ObjectiveSetting(prediction.columns, observed, prices, left)
@@ -206,7 +206,7 @@ def _uncounted(policy: Policy) -> Iterator[str]:
             yield f"{objective.name} is of another package: its value is not recounted, its moves keep all other rules"
 
 
-def _observed(policy: Policy, load: UsageWindows | None, columns: Columns) -> ObservedUse | None:
+def observed_load(policy: Policy, load: UsageWindows | None, columns: Columns) -> ObservedUse | None:
     """Load as the policy's SpreadLoad judges it; None if it has no such objective."""
     for objective in policy.objectives:
         arguments = arguments_of(objective)

@@ -13,14 +13,20 @@ if TYPE_CHECKING:
 
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.plan.plan import Plan, PlanResult
+    from rescheduler.model.usage.observed_use import ObservedUse
 
 
-def print_plan(plan: Plan | PlanResult, cluster: Cluster | None, output: OutputFormat) -> None:
-    """Data to standard output: table, wide table, JSON, YAML or one page of HTML."""
+def print_plan(
+    plan: Plan | PlanResult, cluster: Cluster | None, output: OutputFormat, observed: ObservedUse | None = None
+) -> None:
+    """Data to standard output: table, wide table, JSON, YAML or one page of HTML.
+
+    ``observed``: measured load of the cluster, which the page draws.
+    """
     if output is OutputFormat.HTML:
         from rescheduler.report.html import plan_page
 
-        write(plan_page(plan, cluster))
+        write(plan_page(plan, cluster, observed))
     elif output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(plan, output)
     else:

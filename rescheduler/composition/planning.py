@@ -9,16 +9,19 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
-from rescheduler.cycle import CycleOptions, make_plan
+from rescheduler.cycle import CycleOptions, make_plan, observed_load
 from rescheduler.disruption.could_surge import with_surge_for_the_rest
 from rescheduler.extension_points import NOTHING_EARLIER, Clock, LedgerReading, Progress, no_progress
+from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
 from rescheduler.model.plan.plan import Plan
+from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.planning.lexicographic.document import summary_of
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
+from rescheduler.usage.observed_use import FELL_BACK
 
 SomePlan = TypeVar("SomePlan", Plan, ForetoldPlan)
 
@@ -42,6 +45,13 @@ def told_as_if_at(proposed: SomePlan, cluster: Cluster, at: float) -> SomePlan:
     said = f"planned as if it were {then}; the cluster is that of {taken_at}"
     snapshot = with_changes(proposed.snapshot, taken_at=taken_at)
     return with_changes(proposed, snapshot=snapshot, warnings=(said, *proposed.warnings))
+
+
+def measured_load(cluster: Cluster, policy: Policy, schedulers: Schedulers) -> ObservedUse | None:
+    """What the policy's SpreadLoad judges the nodes by; None without such an objective, or where requests stand in."""
+    windows = schedulers.load.windows(cluster)
+    observed = None if windows is None else observed_load(policy, windows, columns_of(cluster))
+    return None if observed is None or FELL_BACK in observed.notes else observed
 
 
 def with_surges(cluster: Cluster, policy: Policy, **asked: Any) -> Plan:

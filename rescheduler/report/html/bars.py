@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rescheduler.model.objects.resources import MEMORY
-from rescheduler.report.plan.nodes import NodeUse, in_one_unit
+from rescheduler.report.plan.nodes import IN_USE, NodeUse, in_one_unit
 
 MOST_RESOURCES = 5
 _SHORT = {MEMORY: "mem"}  # bars of a phone are short
@@ -56,10 +56,15 @@ def _bar(use: NodeUse, name: str, amounts: Mapping[str, int]) -> Bar:
     """One bar of amounts by the class of their colour; an overcommitted node's bar is full and marked."""
     offered = use.offered.get(name, 0)
     total = sum(amounts.values())
-    short = _SHORT.get(name) or name.rpartition("/")[2] or name
-    if not offered and not total:
+    short = _short(name)
+    if not offered and (name.endswith(IN_USE) or not total):  # of a node whose load is not known nothing is drawn
         return Bar(short, "", ())
     scale = max(offered, total)
     parts = [Part(kind, 100 * amount / scale) for kind, amount in amounts.items() if amount > 0]
     figures = f"{in_one_unit(name, total)} of {in_one_unit(name, offered)}"
     return Bar(short, figures, parts, name if short != name else "", total > offered)
+
+
+def _short(name: str) -> str:
+    resource = name.removesuffix(IN_USE)
+    return (_SHORT.get(resource) or resource.rpartition("/")[2] or resource) + name[len(resource) :]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rescheduler.report.plan.nodes import SHOWN_FIRST, NodeUse
+from rescheduler.report.plan.nodes import IN_USE, SHOWN_FIRST, NodeUse, measured_resources
 
 FEWEST_NODES = 12
 TENTHS = 10
@@ -14,18 +14,24 @@ _LABELS = (*(f"{10 * tenth} to {10 * tenth + 10}%" for tenth in range(TENTHS)), 
 
 
 class Chart(NamedTuple):
-    """Nodes by the share of one resource that is requested: label, count before, count after; the largest count."""
+    """Nodes by the share of one resource: label, count before, count after; the largest count.
 
-    resource: str
+    ``heading``: which resource, and whether what is requested or what is in use.
+    """
+
+    heading: str
     rows: Sequence[tuple[str, int, int]]
     most: int
 
 
 def fullness(uses: Sequence[NodeUse]) -> list[Chart]:
-    """Nodes by the share of cpu and memory that is requested; nothing for a handful of nodes, or if none changes."""
+    """Nodes by the share of cpu and memory that is requested, and of what is measured that is in use.
+
+    Nothing for a handful of nodes, or if none changes.
+    """
     if len(uses) < FEWEST_NODES or not any(use.pods_changed for use in uses):
         return []
-    return [_chart(name, uses) for name in SHOWN_FIRST]
+    return [_chart(name, uses) for name in (*SHOWN_FIRST, *measured_resources(uses))]
 
 
 def _chart(name: str, uses: Sequence[NodeUse]) -> Chart:
@@ -33,7 +39,11 @@ def _chart(name: str, uses: Sequence[NodeUse]) -> Chart:
     after = Counter(_tenth(use, use.after, name) for use in uses if use.offered.get(name))
     shown = [at for at in range(TENTHS + 1) if at < TENTHS or before[at] or after[at]]
     rows = [(_LABELS[at], before[at], after[at]) for at in shown]
-    return Chart(name, rows, max([*before.values(), *after.values()], default=1))
+    return Chart(
+        name if name.endswith(IN_USE) else f"{name} requested",
+        rows,
+        max([*before.values(), *after.values()], default=1),
+    )
 
 
 def _tenth(use: NodeUse, amounts: Mapping[str, int], name: str) -> int:

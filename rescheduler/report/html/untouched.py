@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rescheduler.model.objects.resources import PODS
 from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import Bar, bars_before
-from rescheduler.report.plan.nodes import SHOWN_FIRST, NodeUse
+from rescheduler.report.plan.nodes import SHOWN_FIRST, NodeUse, measured_resources
 
 MOST_NODES = 10_000
 MOST_WITH_BARS = 300
@@ -37,11 +37,12 @@ def untouched(uses: Sequence[NodeUse]) -> Untouched | None:
     others = [use for use in uses if not use.pods_changed]
     if not others:
         return None
+    shown = (*SHOWN_FIRST, *measured_resources(uses))
     nodes = [
         UntouchedNode(
             use.node.name,
             plural(use.before.get(PODS, 0), "pod"),
-            bars_before(use, SHOWN_FIRST) if at < MOST_WITH_BARS else (),
+            bars_before(use, shown) if at < MOST_WITH_BARS else (),
         )
         for at, use in enumerate(others[:MOST_NODES])
     ]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult
+from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import MOST_RESOURCES
 from rescheduler.report.html.figure import Look, NodeFigure, figure
@@ -44,9 +45,11 @@ class _Part:
     most_rows: int
 
 
-def walk(plan: Plan | PlanResult, cluster: Cluster, emptied: Sequence[str]) -> list[Pane]:
+def walk(
+    plan: Plan | PlanResult, cluster: Cluster, emptied: Sequence[str], observed: ObservedUse | None = None
+) -> list[Pane]:
     """The figures, and what to click on to see each of them; nothing where no pod changes its node."""
-    parts = _parts(plan, cluster)
+    parts = _parts(plan, cluster, observed)
     if not parts[0].uses:
         return []
     resources = resources_shown(parts[0].uses)[:MOST_RESOURCES]
@@ -63,13 +66,13 @@ def walk(plan: Plan | PlanResult, cluster: Cluster, emptied: Sequence[str]) -> l
     return panes
 
 
-def _parts(plan: Plan | PlanResult, cluster: Cluster) -> list[_Part]:
+def _parts(plan: Plan | PlanResult, cluster: Cluster, observed: ObservedUse | None) -> list[_Part]:
     flows = flows_of(plan)
     steps = steps_of(flows)
     rows = min(MOST_ROWS_OF_A_STEP, MOST_ROWS_OF_ALL_STEPS // max(1, len(steps)))
-    going_on = Walk(cluster)
+    going_on = Walk(cluster, observed)
     return [
-        _Part("Whole plan", "Whole plan", flows, Walk(cluster).step(flows), MOST_ROWS),
+        _Part("Whole plan", "Whole plan", flows, Walk(cluster, observed).step(flows), MOST_ROWS),
         *(_part(step, going_on, rows) for step in steps),
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rich.console import RenderableType
@@ -13,6 +13,8 @@ from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS, Resources, format_amount
 from rescheduler.model.plan.plan import Plan, PlanResult
+from rescheduler.model.usage.observed_use import ObservedUse
+from rescheduler.model.usage.usage import FloatArray
 from rescheduler.report.cells import cell, plural, table
 from rescheduler.report.plan.flows import Flow, flows_of
 
@@ -21,11 +23,14 @@ from rescheduler.report.plan.flows import Flow, flows_of
 SHOWN_FIRST = (CPU, MEMORY)
 _WHOLE_CORES = 10**8  # millicores from which decimals would need an exponent
 
+IN_USE = " in use"
+"""What stands behind a resource where measured use is told, and not requests."""
+
 Amounts = Mapping[str, int]
 
 
 class NodeUse(NamedTuple):
-    """One node: what it offers, and what pods ask of it, by resource (``pods`` too).
+    """One node: what it offers, and what pods ask of it, by resource (``pods`` too), and use where it is measured.
 
     ``after`` is ``before`` less ``leaving``, and with ``arriving`` (pods from other nodes) and ``placed`` (pods that
     were pending).
@@ -53,12 +58,46 @@ class NodeUse(NamedTuple):
         return self.leaving.get(PODS, 0) + self.arriving.get(PODS, 0) + self.placed.get(PODS, 0)
 
 
-def uses_of(plan: Plan | PlanResult, cluster: Cluster, *, and_others: int = 0) -> tuple[NodeUse, ...]:
+class MeasuredAmounts:
+    """Use in whole millicores, bytes and pieces, by names such as ``cpu in use``; of unknown nodes nothing."""
+
+    def __init__(self, cluster: Cluster, observed: ObservedUse | None) -> None:
+        """``observed``: aligned with the cluster; None: nothing is measured."""
+        self._observed = observed
+        self._names = () if observed is None else tuple(f"{name}{IN_USE}" for name in observed.resources)
+        self._nodes = {} if observed is None else {node.name: row for row, node in enumerate(cluster.nodes)}
+        self._pods = {} if observed is None else {pod.key: row for row, pod in enumerate(cluster.pods)}
+
+    def offered(self, node: str) -> Amounts:
+        """What a node can bear."""
+        return self._of_node(node, lambda known: known.capacity)
+
+    def of_rest(self, node: str) -> Amounts:
+        """What a node uses beyond its pods."""
+        return self._of_node(node, lambda known: known.of_rest)
+
+    def of_pod(self, key: str) -> Resources:
+        """What a pod uses wherever it is."""
+        if self._observed is None:
+            return ()
+        used = self._observed.of_pods[:, self._pods[key]]
+        return tuple(zip(self._names, map(round, used.tolist()), strict=True))
+
+    def _of_node(self, node: str, amounts: Callable[[ObservedUse], FloatArray]) -> Amounts:
+        if self._observed is None or not self._observed.is_known[self._nodes[node]]:
+            return {}
+        column = amounts(self._observed)[:, self._nodes[node]]
+        return dict(zip(self._names, map(round, column.tolist()), strict=True))
+
+
+def uses_of(
+    plan: Plan | PlanResult, cluster: Cluster, *, and_others: int = 0, observed: ObservedUse | None = None
+) -> tuple[NodeUse, ...]:
     """Every node that a pod leaves or arrives on, by name, and then as many of the others as are asked for.
 
-    Nodes and pods that the cluster lacks are left out.
+    Nodes and pods that the cluster lacks are left out. ``observed``: measured load of the cluster, if any.
     """
-    walk = Walk(cluster)
+    walk = Walk(cluster, observed)
     flows = flows_of(plan)
     touched = walk.step(flows)
     if not and_others:
@@ -71,8 +110,9 @@ def uses_of(plan: Plan | PlanResult, cluster: Cluster, *, and_others: int = 0) -
 class Walk:
     """The cluster's use from step to step: what one step leaves behind is where the next one begins."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, observed: ObservedUse | None = None) -> None:
         self._cluster = cluster
+        self._measured = MeasuredAmounts(cluster, observed)
         self._now: dict[str, Amounts] = {}
 
     def step(self, flows: Sequence[Flow]) -> tuple[NodeUse, ...]:
@@ -83,9 +123,10 @@ class Walk:
             if pod is None:
                 continue
             if flow.origin is not None:
-                leaving.add(flow.origin, _held(pod))
+                leaving.add(flow.origin, self._held(pod))
             if flow.target is not None:
-                (placed if flow.origin is None else arriving).add(flow.target, pod.spec.requests)
+                asked = (*pod.spec.requests, *self._measured.of_pod(pod.key))
+                (placed if flow.origin is None else arriving).add(flow.target, asked)
         names = sorted({*leaving.by_node, *arriving.by_node, *placed.by_node} & self._cluster.node_by_name.keys())
         uses = tuple(self._use(name, leaving.on(name), arriving.on(name), placed.on(name)) for name in names)
         self._now.update((use.node.name, use.after) for use in uses)
@@ -99,8 +140,14 @@ class Walk:
         node = self._cluster.node_by_name[name]
         before = self._now.get(name)
         if before is None:
-            before = _total(map(_held, self._cluster.pods_by_node.get(name, ())))
-        return NodeUse(node, dict(node.allocatable), before, leaving, arriving, placed)
+            before = _total(map(self._held, self._cluster.pods_by_node.get(name, ())))
+            before.update(self._measured.of_rest(name))
+        offered = {**dict(node.allocatable), **self._measured.offered(name)}
+        return NodeUse(node, offered, before, leaving, arriving, placed)
+
+    def _held(self, pod: Pod) -> Resources:
+        held = pod.spec.requests if pod.held is None else pod.held
+        return (*held, *self._measured.of_pod(pod.key))
 
 
 class _Totals:
@@ -120,23 +167,25 @@ class _Totals:
 
 
 def resources_shown(uses: Iterable[NodeUse]) -> tuple[str, ...]:
-    """CPU and memory, and every other resource whose use the plan changes, but for the number of pods."""
+    """CPU and memory, measured use, and every other resource whose use the plan changes, but for the number of pods."""
     changed: set[str] = set()
     for use in uses:
         for amounts in (use.leaving, use.arriving, use.placed):
             changed.update(name for name, amount in amounts.items() if amount)
-    return (*SHOWN_FIRST, *sorted(changed - {*SHOWN_FIRST, PODS}))
+    return (*SHOWN_FIRST, *sorted(changed - {*SHOWN_FIRST, PODS}, key=lambda name: (not name.endswith(IN_USE), name)))
+
+
+def measured_resources(uses: Iterable[NodeUse]) -> tuple[str, ...]:
+    """What is told of measured use, by name."""
+    return tuple(sorted({name for use in uses for name in use.offered if name.endswith(IN_USE)}))
 
 
 def in_one_unit(resource: str, amount: int) -> str:
     """An amount for a column: cores in decimals, so that a column does not mix cores and millicores."""
+    resource = resource.removesuffix(IN_USE)
     if resource == CPU:
         return f"{amount / 1000:g}" if abs(amount) < _WHOLE_CORES else str(amount // 1000)
     return format_amount(resource, amount)
-
-
-def _held(pod: Pod) -> Resources:
-    return pod.spec.requests if pod.held is None else pod.held
 
 
 def _total(amounts: Iterable[Resources]) -> Counter[str]:

@@ -124,3 +124,24 @@ def test_a_broken_recording_of_load_is_refused_in_one_paragraph(desk: Desk, text
     assert said in answer.err
     assert len(answer.err.splitlines()) == 1
     assert "usage.json" in answer.err
+
+
+SPREAD = "objectives: [{name: SpreadLoad, args: {target: {cpu: 60%}}}]"
+
+
+def test_the_page_of_a_plan_draws_the_load_that_spread_load_judges_by(desk: Desk) -> None:
+    """Beside requests, for nodes that change and for those that do not; the table keeps to requests."""
+    desk.record(*NODES)
+    desk.policy(SPREAD)
+    load = desk.file("usage.json", usage(a=20, b=30, c=81))
+    page = desk.run("plan", "--usage", load, "-o", "html").out
+    for figures in ("0.8 of 4", "1.2 of 4", "3.24 of 4"):
+        assert f"<b>cpu in use</b><u>{figures}</u>" in page
+    assert "in use" not in desk.run("plan", "--usage", load, "-o", "wide").out
+
+
+def test_a_page_without_measured_load_draws_requests_alone(desk: Desk) -> None:
+    """Requests that stand in for use are drawn once."""
+    desk.record(*NODES)
+    desk.policy(SPREAD)
+    assert "in use</b>" not in desk.run("plan", "-o", "html").out

@@ -10,7 +10,7 @@ import typer
 
 from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
 from rescheduler.cli.options import ImprovingFlags, with_options
-from rescheduler.cli.parameters import MomentInTime, moment, parsed
+from rescheduler.cli.parameters import MomentInTime, OutputFormat, moment, parsed
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
     cluster_options_from,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rescheduler.composition.given_policies import GivenFiles
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.plan.plan import Plan
+    from rescheduler.model.usage.observed_use import ObservedUse
     from rescheduler.policy.fields.policy import Policy
 
 
@@ -218,7 +219,9 @@ def _plan_once(options: WhatIfFlags) -> int:
             proposed = planning.plan(cluster, policy, **given)
         if at is not None:
             proposed = planning.told_as_if_at(proposed, read, at)
-    return _told(options, proposed, cluster)
+        is_drawn = options.output is OutputFormat.HTML
+        observed = planning.measured_load(cluster, policy, schedulers) if is_drawn else None
+    return _told(options, proposed, cluster, observed)
 
 
 def _plan_of_descheduler_policy(options: WhatIfFlags, files: GivenFiles) -> int:
@@ -251,9 +254,9 @@ def _refuse_without_prices(options: WhatIfFlags, policy: Policy) -> None:
         raise UsageError(f"{needed}: wanted a table of prices that says instanceType and resources; give --prices FILE")
 
 
-def _told(options: WhatIfFlags, proposed: Plan, cluster: Cluster) -> int:
+def _told(options: WhatIfFlags, proposed: Plan, cluster: Cluster, observed: ObservedUse | None = None) -> int:
     warn(proposed.warnings)
-    print_plan(proposed, cluster, options.output)
+    print_plan(proposed, cluster, options.output, observed)
     return NOT_EMPTY if options.exit_code and proposed.moves else DONE
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from itertools import groupby
 
+import numpy as np
+
 from rescheduler.model.objects.resources import CPU, PODS
+from rescheduler.model.usage.observed_use import ObservedUse
+from rescheduler.report.html.bars import bars_after
 from rescheduler.report.plan.flows import flows_of
-from rescheduler.report.plan.nodes import Walk, in_one_unit, resources_shown, uses_of
+from rescheduler.report.plan.nodes import IN_USE, Walk, in_one_unit, measured_resources, resources_shown, uses_of
 from tests.builders import cluster, node, pod
 from tests.unit.report.large_plans import chain, spreading
 from tests.unit.report.plans import small_cluster, small_plan
@@ -71,3 +75,23 @@ def test_cores_are_told_in_decimals_and_never_with_an_exponent() -> None:
     assert [in_one_unit(CPU, amount) for amount in (0, 250, 1500, 99_999_999, 10**8, 10**12, -500)] == [
         "0", "0.25", "1.5", "100000", "100000", "1000000000", "-0.5",
     ]  # fmt: skip
+
+
+def test_measured_use_moves_with_its_pod_and_of_unknown_nodes_nothing_is_told() -> None:
+    """Whole millicores, the node's own use counted in; nothing for a node whose load is not known."""
+    found = small_cluster()
+    pods, nodes = len(found.pods), len(found.nodes)
+    of_pods = np.arange(1.0, pods + 1)[None, :] * 100.4
+    known = np.array([node.name != "n2" for node in found.nodes])
+    observed = ObservedUse(("cpu",), np.full((1, nodes), 4000.0), of_pods, np.full((1, nodes), 50.0), known)
+    uses = {use.node.name: use for use in uses_of(small_plan(), found, observed=observed)}
+    name, number = f"cpu{IN_USE}", {pod.name: row for row, pod in enumerate(found.pods)}
+    share = {key: round(100.4 * (row + 1)) for key, row in number.items()}
+    on_first = sum(share[pod.name] for pod in found.pods_by_node["n1"])
+    assert uses["n1"].before[name] == on_first + 50
+    assert uses["n1"].after[name] == on_first + 50 - share["web-1"] + share["big-1"]
+    assert uses["n1"].offered[name] == 4000
+    assert name not in uses["n2"].offered
+    (bar,) = bars_after(uses["n2"], [name])
+    assert (bar.label, bar.figures, list(bar.parts)) == (name, "", [])
+    assert measured_resources(uses.values()) == (name,)
