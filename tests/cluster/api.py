@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
 import urllib3
 
 from tests.cluster.kubeconfig import Access, read_kubeconfig
 from tests.cluster.resources import PREFIXES, resource_path
+from tests.cluster.versions import VERSION_VARIABLE
 
 Manifest = dict[str, Any]
 
@@ -145,6 +148,8 @@ class Api:
             for entry in self.request("GET", prefix)["resources"]:
                 if "/" not in entry["name"]:
                     self._plurals[version, entry["kind"]] = entry["name"], entry["namespaced"]
+        if (version, kind) not in self._plurals and os.environ.get(VERSION_VARIABLE):
+            pytest.skip(f"Kubernetes {os.environ[VERSION_VARIABLE]} serves no {kind} of {version}")
         plural, is_namespaced = self._plurals[version, kind]
         namespace = manifest["metadata"].get("namespace", "default") if is_namespaced else None
         return resource_path(plural if plural in PREFIXES else f"{version}/{plural}", namespace)
