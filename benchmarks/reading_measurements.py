@@ -15,7 +15,7 @@ from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
-from rescheduler.adapters.kubernetes.objects.pages import decode_page
+from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_page
 from rescheduler.adapters.kubernetes.reader import LiveReader
 
 PODS = KIND_BY_NAME["Pod"]

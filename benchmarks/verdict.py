@@ -21,7 +21,7 @@ from msgspec import structs
 from benchmarks.instances import Family, make_family
 from benchmarks.machine import describe_machine
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, reference_to

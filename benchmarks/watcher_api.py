@@ -28,8 +28,8 @@ from rescheduler.model.usage.samples import DISK, NETWORK
 from rescheduler.model.usage.trust import Assessment, Trust, TrustState
 from rescheduler.model.usage.usage import Statistics, Usage, UsageWindows
 from rescheduler.policy.fields.usage import WatcherApi
-from rescheduler.usage.collected import Collected
-from rescheduler.usage.provider_health import ProviderHealth
+from rescheduler.usage.collecting.collected import Collected
+from rescheduler.usage.collecting.provider_health import ProviderHealth
 
 WINDOWS = (300.0, 600.0, 900.0)
 TARGETS = {

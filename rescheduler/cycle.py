@@ -19,12 +19,12 @@ from rescheduler.costs.node_prices import node_prices, price_warnings
 from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.disruption.absent_kinds import absent_kinds
 from rescheduler.disruption.cautions import cautions
+from rescheduler.disruption.earlier.owed_room import with_owed_room
+from rescheduler.disruption.earlier.ramp_up import let_go_at, marked, without_held_back
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.gate import other_methods
+from rescheduler.disruption.gate.gate import other_methods
+from rescheduler.disruption.gate.kill_switch import stop_mark
 from rescheduler.disruption.karpenter import karpenter_warnings, left_to_karpenter
-from rescheduler.disruption.kill_switch import stop_mark
-from rescheduler.disruption.owed_room import with_owed_room
-from rescheduler.disruption.ramp_up import let_go_at, marked, without_held_back
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import Clock, Progress, no_progress
 from rescheduler.model.columns.columns import Columns

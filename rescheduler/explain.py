@@ -12,18 +12,18 @@ from typing import Final
 import numpy as np
 from msgspec import UNSET
 
-from rescheduler.disruption.could_surge import could_surge
+from rescheduler.disruption.earlier.open_evictions import indebted, replicas_with_debts
 from rescheduler.disruption.eligibility import NOTHING_REMEMBERED
 from rescheduler.disruption.eligibility import explain_pod as objections_to
 from rescheduler.disruption.eligibility_context import EligibilityContext
-from rescheduler.disruption.open_evictions import indebted, replicas_with_debts
+from rescheduler.disruption.methods.could_surge import could_surge
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, ReschedulerError
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Selection
-from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, Refusal, reference_to
+from rescheduler.model.plan.plan import EMPTY_NODES, Move, Plan, PlannedPlacement, Refusal, reference_to
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.explanation import Explanation, NodeVerdict
@@ -33,7 +33,6 @@ from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.scheduling.verdict import reason_counts
 
 MOST_NAMED: Final = 8
-EMPTY_NODES: Final = "EmptyNodes"
 
 
 class NotInClusterError(ReschedulerError):

@@ -10,7 +10,7 @@ from msgspec.structs import replace as with_changes
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.cycle import CycleOptions, make_plan, observed_load
-from rescheduler.disruption.could_surge import with_surge_for_the_rest
+from rescheduler.disruption.methods.could_surge import with_surge_for_the_rest
 from rescheduler.extension_points import NOTHING_EARLIER, Clock, LedgerReading, Progress, no_progress
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.objects.cluster import Cluster

@@ -24,7 +24,7 @@ from rescheduler.model.objects.node import is_leaving
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.imagined import with_nodes, with_nodes_to_go
-from rescheduler.model.plan.plan import Plan, Refusal, Status
+from rescheduler.model.plan.plan import EMPTY_NODES, Plan, Refusal, Status
 from rescheduler.model.plan.what_if import NodeReplacement, NodeShape, WhatIf
 from rescheduler.model.prices import place_of
 from rescheduler.model.printable import printable
@@ -211,7 +211,7 @@ class _Replacing:
 
     def _move_cost(self) -> float:
         objectives = self.asking.policy.objectives
-        own = next((objective.move_cost for objective in objectives if objective.name == "EmptyNodes"), 0.0)
+        own = next((objective.move_cost for objective in objectives if objective.name == EMPTY_NODES), 0.0)
         return own * (1 + self.asking.policy.limits.margin)
 
     def _is_worth_its_moves(self, cost: float, moves: int) -> bool:

@@ -23,7 +23,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Eligibility, Selection
 from rescheduler.model.plan.imagined import TO_GO, with_nodes, with_nodes_to_go
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
-from rescheduler.model.plan.plan import ObjectiveResult, Plan, Refusal, Status, reference_to
+from rescheduler.model.plan.plan import EMPTY_NODES, ObjectiveResult, Plan, Refusal, Status, reference_to
 from rescheduler.model.plan.what_if import AddedNode, NodeShape, Reached, WhatIf
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.report.plan.flows import emptied_nodes
@@ -126,7 +126,7 @@ class AskingWhatIf:
 
     def _objectives(self) -> tuple[Objective, ...]:
         if self.change.removed:
-            return (Objective(name="EmptyNodes", args={"nodeSelector": {"matchLabels": {TO_GO: "true"}}}),)
+            return (Objective(name=EMPTY_NODES, args={"nodeSelector": {"matchLabels": {TO_GO: "true"}}}),)
         if self.change.keeps_objectives:
             return self.policy.objectives
         own = tuple(item for item in self.policy.objectives if item.name == "MakeRoom")

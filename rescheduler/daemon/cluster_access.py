@@ -17,7 +17,7 @@ from rescheduler.composition.live.cluster_source import ClusterOptions, connecte
 from rescheduler.composition.live.ledgers import config_map_ledger
 from rescheduler.composition.live.standing_rights import checked_daemon_rights
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
-from rescheduler.disruption.health import Signals
+from rescheduler.disruption.gate.health import Signals
 from rescheduler.extension_points import Clock, ClusterError
 from rescheduler.model.daemon.notices import Notice
 from rescheduler.model.objects.cluster import Cluster

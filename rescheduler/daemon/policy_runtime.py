@@ -126,6 +126,11 @@ class NoLoad(NothingMeasured):
         """Nothing was started."""
 
 
+def _plan_seconds(policy: Policy) -> float:
+    """How long a plan may be carried out."""
+    return max(SHORTEST_PLAN_SECONDS, REPAYMENTS_IN_A_PLAN * policy.disruption.breaker.repay_within)
+
+
 def make_runtime(
     parts: RuntimeParts, policy: Policy, policy_id: str, before: PolicyRuntime | None = None
 ) -> PolicyRuntime:
@@ -151,7 +156,7 @@ def make_runtime(
         planner,
         schedulers=schedulers,
         selection=parts.selection,
-        timeout_seconds=max(SHORTEST_PLAN_SECONDS, REPAYMENTS_IN_A_PLAN * policy.disruption.breaker.repay_within),
+        timeout_seconds=_plan_seconds(policy),
         before=None if before is None else before.rounds,
         ways=ways,
     )
@@ -162,16 +167,12 @@ def make_runtime(
     load.start()  # when nothing can fail any more: nobody would stop it
     parts.use_load(load if isinstance(load, DaemonLoad) else None)
     parts.use_schedulers(SchedulerWatch(schedulers.names))
-    return PolicyRuntime(
-        policy,
-        policy_id,
-        schedulers,
-        rounds,
-        Asking(triggers, parts.tell),
-        hand_over,
-        load,
-        lambda seen: objective_values(seen, policy, schedulers, load.windows(seen), watched),
-    )
+
+    def values(cluster: Cluster) -> Mapping[str, float]:
+        return objective_values(cluster, policy, schedulers, load.windows(cluster), watched)
+
+    asking = Asking(triggers, parts.tell)
+    return PolicyRuntime(policy, policy_id, schedulers, rounds, asking, hand_over, load, values)
 
 
 def _load(ground: Ground, policy: Policy) -> NoLoad | DaemonLoad:

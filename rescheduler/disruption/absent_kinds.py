@@ -9,6 +9,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node_pool import POOL_LABEL
 from rescheduler.model.objects.pod import PodSpec
 from rescheduler.model.plan.move_method import MoveMethod
+from rescheduler.model.plan.plan import EMPTY_NODES
 from rescheduler.policy.fields.policy import Permission, Policy
 
 _UNKNOWN: Final[Mapping[str, str]] = {
@@ -53,7 +54,7 @@ def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
         is_counted = kind == "ResourceQuota" and may_surge(policy)
         return is_counted or policy.disruption.unsettled is Permission.DENY
     if kind == "NodePool":
-        return policy.has_objective("EmptyNodes") and any(POOL_LABEL in node.labels for node in cluster.nodes)
+        return policy.has_objective(EMPTY_NODES) and any(POOL_LABEL in node.labels for node in cluster.nodes)
     if kind == "Namespace":
         asked = policy.scope.namespace_selector
         specs = {id(pod.spec): pod.spec for pod in cluster.pods}.values()

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rescheduler.disruption.back_off import EvictionBackOff
-from rescheduler.disruption.breaker import breaker_objection, judge_breaker
 from rescheduler.disruption.budgets.budget_status import called, rate_detail
+from rescheduler.disruption.earlier.back_off import EvictionBackOff
+from rescheduler.disruption.earlier.ramp_up import allowance, let_go_at
 from rescheduler.disruption.eligibility_context import EligibilityContext
-from rescheduler.disruption.health import lacking_head_room, unhealthy
-from rescheduler.disruption.ramp_up import allowance, let_go_at
+from rescheduler.disruption.gate.breaker import breaker_objection, judge_breaker
+from rescheduler.disruption.gate.health import lacking_head_room, unhealthy
 from rescheduler.disruption.rules.scope import minimum_age
 from rescheduler.disruption.rules.unsettled import RUN, unstable_reason
 from rescheduler.model.columns.arrays import NOWHERE

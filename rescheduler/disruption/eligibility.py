@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from rescheduler.disruption.breaker import is_on_trial
+from rescheduler.disruption.earlier.open_evictions import indebted, replicas_with_debts
+from rescheduler.disruption.earlier.ramp_up import RULE, allowance, has_ended, sent_in_window
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING, EligibilityContext
-from rescheduler.disruption.move_methods import method_groups
-from rescheduler.disruption.open_evictions import indebted, replicas_with_debts
+from rescheduler.disruption.gate.breaker import is_on_trial
+from rescheduler.disruption.methods.move_methods import method_groups
 from rescheduler.disruption.pod_kinds import counts_as_ready
-from rescheduler.disruption.ramp_up import RULE, allowance, has_ended, sent_in_window
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.disruption.rules import HELPING, MOVING
 from rescheduler.disruption.rules.rule import Rule, Stage

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from rescheduler.disruption.back_off import EvictionBackOff
-from rescheduler.disruption.breaker import judge_breaker
 from rescheduler.disruption.budgets.pod_disruption_budgets import PodDisruptionBudgets
 from rescheduler.disruption.budgets.policy_budgets import PolicyBudgets
 from rescheduler.disruption.budgets.workload_budgets import BereftWorkloads, WorkloadBudgets
-from rescheduler.disruption.move_methods import MoveMethods
+from rescheduler.disruption.earlier.back_off import EvictionBackOff
+from rescheduler.disruption.gate.breaker import judge_breaker
+from rescheduler.disruption.methods.move_methods import MoveMethods
+from rescheduler.disruption.methods.surges import LabelUsers
 from rescheduler.disruption.pod_kinds import PodKinds
 from rescheduler.disruption.replica_changes import Wanted
-from rescheduler.disruption.surges import LabelUsers
 from rescheduler.model.columns.selectors import read_selector
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster

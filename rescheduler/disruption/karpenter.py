@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.plan import EMPTY_NODES
 from rescheduler.policy.fields.daemon.autoscaler import BuyingTaints, Consolidation, ScaleDown
 from rescheduler.policy.fields.policy import Guidance, Policy
-
-EMPTY_NODES = "EmptyNodes"
 
 
 def left_to_karpenter(cluster: Cluster, policy: Policy) -> Mapping[str, str]:

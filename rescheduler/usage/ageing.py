@@ -13,7 +13,7 @@ from rescheduler.model.usage.trust import Assessment, Trust, TrustState
 from rescheduler.model.usage.usage import Usage, UsageWindows
 from rescheduler.usage.checks.coverage import coverage_freeze, has_failed
 from rescheduler.usage.checks.settling import touched_lately
-from rescheduler.usage.collected import Collected
+from rescheduler.usage.collecting.collected import Collected
 
 # Moves that the last tick did not know of: the nodes that they touched settle at once, not from the next tick on.
 

@@ -14,7 +14,7 @@ from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.usage.trust import Assessment, Trust, TrustState
 from rescheduler.model.usage.usage import FloatArray, Statistics, Usage, UsageWindows
-from rescheduler.usage.collected import Collected
+from rescheduler.usage.collecting.collected import Collected
 
 UNKNOWN: Final = Trust(TrustState.MISSING, "was not there when load was last collected")
 

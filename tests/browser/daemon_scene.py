@@ -14,7 +14,7 @@ from rescheduler.daemon.api.daemon_running import daemon_listener
 from rescheduler.daemon.page.outlook import PageBasis
 from rescheduler.daemon.rounds.vigilance import HealthFreeze
 from rescheduler.daemon.steering.explaining import Basis, Explaining
-from rescheduler.disruption.health import Finding
+from rescheduler.disruption.gate.health import Finding
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.daemon.notices import RoundEnded
 from rescheduler.model.plan.plan import ObjectiveResult, PlannedPlacement, Status

@@ -16,8 +16,8 @@ from rescheduler.adapters.metrics.prometheus.prometheus_arguments import Prometh
 from rescheduler.model.objects.node import Node
 from rescheduler.model.usage.trust import Assessment, TrustState
 from rescheduler.policy.fields.usage import UsagePolicy
-from rescheduler.usage.collected import Collected, Observed
-from rescheduler.usage.collector import Collector
+from rescheduler.usage.collecting.collected import Collected, Observed
+from rescheduler.usage.collecting.collector import Collector
 from tests.builders import node
 from tests.metrics.fault_proxy import (
     Fault,

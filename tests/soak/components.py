@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from msgspec import structs
 
-from rescheduler.adapters.simulated.kubelet import Kubelet
-from rescheduler.adapters.simulated.owners import OwnerControllers
-from rescheduler.adapters.simulated.scheduler import SimulatedScheduler
+from rescheduler.adapters.simulated.components.kubelet import Kubelet
+from rescheduler.adapters.simulated.components.owners import OwnerControllers
+from rescheduler.adapters.simulated.components.scheduler import SimulatedScheduler
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
 from tests.soak.conditions import CRASHES, NO_IMAGE, Conditions

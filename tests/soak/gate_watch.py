@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import greenlet
 
 from rescheduler.daemon.rounds import rounds
-from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.permit import Permit

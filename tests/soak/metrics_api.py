@@ -19,7 +19,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.policy.fields.usage import UsagePolicy
-from rescheduler.usage.collector import Collector
+from rescheduler.usage.collecting.collector import Collector
 from tests.soak.lies import Lie
 
 WORDS: Final = {

@@ -16,10 +16,10 @@ import msgspec
 from msgspec import structs
 
 from rescheduler.daemon.plugins import parse_policy
-from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.execution.ledger.ledger_session import check_fence
 from rescheduler.execution.ledger.open_evictions import settled
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import announced, debt_of, plan_begun, revised
 from rescheduler.model.objects.cluster import Cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rescheduler.adapters.simulated.budgets import selects
+from rescheduler.adapters.simulated.components.budgets import selects
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.node import Node

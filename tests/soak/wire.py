@@ -9,7 +9,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
-from rescheduler.disruption.health import Signals
+from rescheduler.disruption.gate.health import Signals
 from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod

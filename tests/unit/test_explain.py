@@ -6,7 +6,7 @@ import pytest
 from msgspec import UNSET, structs
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.disruption.could_surge import with_surge_for_the_rest
+from rescheduler.disruption.methods.could_surge import with_surge_for_the_rest
 from rescheduler.explain import NotInClusterError, explain_node, explain_pod, find_node, find_pod, gained_by_surge
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection

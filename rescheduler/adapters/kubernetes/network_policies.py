@@ -10,8 +10,8 @@ from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotS
 from rescheduler.adapters.kubernetes.client.paths import object_path
 from rescheduler.adapters.kubernetes.kinds import NETWORK_POLICY
 from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
-from rescheduler.adapters.kubernetes.objects.pages import decode_page
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_page
 from rescheduler.extension_points import ClusterError, ClusterReader
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.workload import NetworkPolicy

@@ -11,9 +11,9 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KIND_BY_NAME, KINDS, REQUIRED, SELDOM_SERVED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
-from rescheduler.adapters.kubernetes.objects.pages import ObjectDecoding
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ApiStruct
+from rescheduler.adapters.kubernetes.objects.decoding.pages import ObjectDecoding
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader, Progress, no_progress
 from rescheduler.model.objects.cluster import Cluster
 

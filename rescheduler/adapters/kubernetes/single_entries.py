@@ -10,8 +10,8 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import config_map_path, secret_path
 from rescheduler.adapters.kubernetes.objects.config_map import entries_of
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ApiStruct
 from rescheduler.extension_points import ClusterError
 
 # Reads one entry of a Secret of a live cluster: a credential of a metrics provider, or a token of our own server.

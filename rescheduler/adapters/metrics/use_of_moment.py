@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.measured_use import METRICS, MetricsList, UseOfMoment
 from rescheduler.adapters.metrics.cluster_metrics import ClusterMetrics
 from rescheduler.adapters.metrics.metrics_server import NODES_PATH, PODS_PATH

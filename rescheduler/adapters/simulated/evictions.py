@@ -6,8 +6,8 @@ replaced meanwhile costs a disruption although nothing is evicted.
 
 from __future__ import annotations
 
-from rescheduler.adapters.simulated.budgets import DisruptionController
-from rescheduler.adapters.simulated.kubelet import Kubelet
+from rescheduler.adapters.simulated.components.budgets import DisruptionController
+from rescheduler.adapters.simulated.components.kubelet import Kubelet
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.objects.pod import Pod

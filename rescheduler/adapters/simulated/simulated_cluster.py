@@ -9,18 +9,18 @@ from typing import ClassVar
 import numpy as np
 from msgspec import structs
 
-from rescheduler.adapters.simulated.adoption import Adoption
-from rescheduler.adapters.simulated.budgets import DisruptionController, selects
 from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.adapters.simulated.components.adoption import Adoption
+from rescheduler.adapters.simulated.components.budgets import DisruptionController, selects
+from rescheduler.adapters.simulated.components.kubelet import Kubelet
+from rescheduler.adapters.simulated.components.owners import OwnerControllers
+from rescheduler.adapters.simulated.components.scheduler import SimulatedScheduler
 from rescheduler.adapters.simulated.detaching import Detacher
 from rescheduler.adapters.simulated.evictions import EvictionHandler
 from rescheduler.adapters.simulated.gates import GateKeeper
 from rescheduler.adapters.simulated.holds import SimulatedHoldKeeper
 from rescheduler.adapters.simulated.identity import Identity
-from rescheduler.adapters.simulated.kubelet import Kubelet
 from rescheduler.adapters.simulated.object_store import Event, ObjectStore, Write
-from rescheduler.adapters.simulated.owners import OwnerControllers
-from rescheduler.adapters.simulated.scheduler import SimulatedScheduler
 from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
 from rescheduler.adapters.vicinity import NarrowReads, read_vicinity

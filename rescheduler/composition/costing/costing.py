@@ -10,7 +10,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.costing.lifts import Lift, World, lifts_of
 from rescheduler.composition.planning import plan
-from rescheduler.costs.fleet import fleet_of
+from rescheduler.costs.fleet import Fleet, fleet_of
 from rescheduler.costs.node_prices import node_prices
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.extension_points import NOTHING_EARLIER, Clock, LedgerReading, Progress, ReschedulerError, no_progress
@@ -19,7 +19,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
-from rescheduler.model.plan.plan import Plan
+from rescheduler.model.plan.plan import EMPTY_NODES, Plan
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
@@ -66,7 +66,10 @@ def costs_of(
     lifts = lifts_of(cluster, policy, eligibility, prices, first)[:MOST_RULES]
     share = (1 - FIRST_SHARE) / max(1, len(lifts))
     rules = [_rule_cost(lift, first, planned(lift.without(), share)) for lift in lifts]
-    fleet = fleet_of(cluster, prices)
+    return _costs(first, fleet_of(cluster, prices), rules)
+
+
+def _costs(first: Plan, fleet: Fleet, rules: list[RuleCost]) -> Costs:
     rules.sort(key=lambda rule: (-rule.saving, -rule.at_most, rule.rule, rule.object))
     return Costs(
         cost=_cost(first),
@@ -81,9 +84,9 @@ def costs_of(
 
 def _for_money(policy: Policy, deadline: float) -> Policy:
     """The policy with EmptyNodes alone, for money and at any number of evictions that its limits let be."""
-    own = next((one for one in policy.objectives if one.name == "EmptyNodes"), Objective(name="EmptyNodes"))
+    own = next((one for one in policy.objectives if one.name == EMPTY_NODES), Objective(name=EMPTY_NODES))
     args = {name: value for name, value in own.args.items() if name != "price"}
-    objective = Objective(name="EmptyNodes", args=args)
+    objective = Objective(name=EMPTY_NODES, args=args)
     limits = policy.limits.model_copy(update={"deadline": deadline})
     return policy.model_copy(update={"objectives": (objective,), "limits": limits})
 

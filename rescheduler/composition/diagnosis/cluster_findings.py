@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.kill_switch import stop_mark
+from rescheduler.disruption.gate.kill_switch import stop_mark
 from rescheduler.model.objects.annotations import STOP
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from secrets import token_hex
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace as with_changes
 
@@ -16,12 +16,12 @@ from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_ev
 from rescheduler.composition.planning import plan
 from rescheduler.cycle import prove_rest
 from rescheduler.disruption.absent_kinds import may_surge
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
-from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.run.executor import Executor, HoldSettings, plan_id_of
-from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.resuming import what_is_left
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import (
     Clock,
@@ -78,16 +78,10 @@ def apply(
     cluster = read_cluster(options, progress)
     if may_surge(policy):
         cluster = with_network_policies(options, policy, cluster)
-    known = schedulers(cluster)
-    told: list[str] = []
+    known, told = schedulers(cluster), list[str]()
+    given: dict[str, Any] = {"selection": selection, "schedulers": known, "seed": seed, "progress": progress}
     proposed = reviewed or plan(
-        cluster,
-        policy,
-        selection=selection,
-        schedulers=known,
-        seed=seed,
-        earlier=earlier_evictions(options, policy, cluster, told.append),
-        progress=progress,
+        cluster, policy, earlier=earlier_evictions(options, policy, cluster, told.append), **given
     )
     refuse_taints(proposed, cluster, policy)
     if not confirm(proposed, cluster):

@@ -23,10 +23,10 @@ from rescheduler.descheduler.foretelling import by_state, foretold_plan
 from rescheduler.descheduler.improving.improving import within_limits
 from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import DeschedulerPolicy
-from rescheduler.disruption.kill_switch import stop_mark
-from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.disruption.ramp_up import RULE as RAMP_UP
-from rescheduler.disruption.ramp_up import let_go_at, marked
+from rescheduler.disruption.earlier.ramp_up import RULE as RAMP_UP
+from rescheduler.disruption.earlier.ramp_up import let_go_at, marked
+from rescheduler.disruption.gate.kill_switch import stop_mark
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.run.executor import HoldSettings, plan_id_of
 from rescheduler.execution.run.resuming import rest_of

@@ -22,7 +22,7 @@ from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import MeasuredLoad
 from rescheduler.usage.ageing import aged, with_touched
 from rescheduler.usage.aligning import aligned
-from rescheduler.usage.collected import Collected, Observed
+from rescheduler.usage.collecting.collected import Collected, Observed
 
 # What our own evictions have done to measured load of late.
 

@@ -20,11 +20,11 @@ from rescheduler.model.usage.usage import UsageWindows
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import MeasuredLoad
 from rescheduler.usage.aligning import aligned
-from rescheduler.usage.collected import Collected, Observed
-from rescheduler.usage.collector import Collector
+from rescheduler.usage.collecting.collected import Collected, Observed
+from rescheduler.usage.collecting.collector import Collector
 
 if TYPE_CHECKING:
-    from rescheduler.usage.provider_health import ProviderHealth
+    from rescheduler.usage.collecting.provider_health import ProviderHealth
 
 
 _IN_PLACE = "requests stand in for measured load"

@@ -19,8 +19,8 @@ from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.policy.fields.values import format_duration
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.report.usage import UsageView
-from rescheduler.usage.collected import Collected
-from rescheduler.usage.collector import Collector
+from rescheduler.usage.collecting.collected import Collected
+from rescheduler.usage.collecting.collector import Collector
 
 FRESH_INTERVALS: Final = 3.0
 """A watcher's file whose newest tick is older than this many intervals is not being written any more."""

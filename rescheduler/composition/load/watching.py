@@ -13,8 +13,8 @@ from rescheduler.extension_points import Clock
 from rescheduler.model.objects.pod import Pod
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
-from rescheduler.usage.collected import Collected, Observe, Observed, news
-from rescheduler.usage.collector import Collector
+from rescheduler.usage.collecting.collected import Collected, Observe, Observed, news
+from rescheduler.usage.collecting.collector import Collector
 
 if TYPE_CHECKING:
     from rescheduler.adapters.kubernetes.client.connection import Connection

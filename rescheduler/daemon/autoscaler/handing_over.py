@@ -15,12 +15,11 @@ from rescheduler.model.daemon.notices import CapacityRequested, Fault, Notice
 from rescheduler.model.daemon.rounds import AutoscalerNotice, RoundReport
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PodReference, reference_to
+from rescheduler.model.plan.plan import EMPTY_NODES, PodReference, reference_to
 from rescheduler.policy.fields.daemon.autoscaler import ScaleUp
 from rescheduler.policy.fields.policy import Mode, Policy
 from rescheduler.policy.fields.values import format_duration
 
-EMPTY_NODES: Final = "EmptyNodes"
 MOST_FAULTS: Final = 100
 """So many are remembered as told."""
 

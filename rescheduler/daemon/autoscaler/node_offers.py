@@ -13,10 +13,10 @@ from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node, is_leaving
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import EMPTY_NODES
 from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, ScaleDown
 from rescheduler.report.plan.flows import is_evicted
 
-EMPTY_NODES: Final = "EmptyNodes"
 PATIENCE_SECONDS: Final = 120.0
 """A node that is not seen empty so long after the round is not offered."""
 

@@ -23,7 +23,7 @@ from rescheduler.model.usage.load_report import WINDOWS, served_window
 from rescheduler.model.usage.samples import DISK, NETWORK
 from rescheduler.model.usage.usage import FloatArray, Usage
 from rescheduler.policy.fields.values import format_duration, parse_duration
-from rescheduler.usage.collected import Collected
+from rescheduler.usage.collecting.collected import Collected
 
 # Load of pods in the document, an extension that other clients pass over.
 

@@ -13,7 +13,7 @@ from rescheduler.daemon.load_watcher.source import Records
 from rescheduler.daemon.load_watcher.telemetry import CONTENT_TYPE, Telemetry
 from rescheduler.daemon.serving.protection import plain_text
 from rescheduler.extension_points import Clock
-from rescheduler.usage.collected import Collected
+from rescheduler.usage.collecting.collected import Collected
 
 LATE_TICKS: Final = 3
 SLOWEST_TICK_SECONDS: Final = 60.0

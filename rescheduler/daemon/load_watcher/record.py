@@ -13,7 +13,7 @@ from rescheduler.model.objects.resources import CPU
 from rescheduler.model.usage.predicted_use import REPORTING_SECONDS
 from rescheduler.model.usage.trust import Assessment, TrustState
 from rescheduler.model.usage.usage import FRESH_SECONDS, Usage
-from rescheduler.usage.collected import Collected
+from rescheduler.usage.collecting.collected import Collected
 
 ENOUGH: Final = 0.9
 """A window that is believed of fewer nodes than this share of what another window is believed of is not served."""

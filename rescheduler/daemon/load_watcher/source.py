@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rescheduler.daemon.load_watcher.record import Record
-from rescheduler.usage.collected import Collected
+from rescheduler.usage.collecting.collected import Collected
 
 
 class WatcherSource(Protocol):

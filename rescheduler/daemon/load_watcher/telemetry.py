@@ -18,7 +18,7 @@ from rescheduler.daemon.load_watcher.record import Record
 from rescheduler.daemon.load_watcher.source import Records
 from rescheduler.extension_points import Clock
 from rescheduler.model.usage.trust import TrustState
-from rescheduler.usage.collected import Collected
+from rescheduler.usage.collecting.collected import Collected
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _PREFIX: Final = "rescheduler_watcher"

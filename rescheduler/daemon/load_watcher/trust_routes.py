@@ -15,7 +15,7 @@ from rescheduler.daemon.load_watcher.source import Records
 from rescheduler.daemon.serving.protection import plain_text
 from rescheduler.extension_points import Clock
 from rescheduler.model.printable import printable
-from rescheduler.usage.provider_health import ProviderHealth
+from rescheduler.usage.collecting.provider_health import ProviderHealth
 
 
 class NodeTrustEntry(msgspec.Struct, rename="camel", gc=False):

@@ -11,8 +11,8 @@ import numpy as np
 from rescheduler.disruption.budgets.budget_status import UNLIMITED, BudgetStatus, rate_detail
 from rescheduler.disruption.budgets.policy_budgets import PolicyBudgets
 from rescheduler.disruption.budgets.windows import told
+from rescheduler.disruption.earlier.ramp_up import allowance, has_ended
 from rescheduler.disruption.eligibility_context import EligibilityContext
-from rescheduler.disruption.ramp_up import allowance, has_ended
 from rescheduler.model.daemon.ledger import SENT, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection

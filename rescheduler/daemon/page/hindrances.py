@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rescheduler.daemon.page.outlook import Outlook, brief, lasting
-from rescheduler.disruption.breaker import MOST_OPENINGS, breaker_objection
-from rescheduler.disruption.kill_switch import stop_mark
+from rescheduler.disruption.gate.breaker import MOST_OPENINGS, breaker_objection
+from rescheduler.disruption.gate.kill_switch import stop_mark
 from rescheduler.model.objects.annotations import STOP
 
 MOST_SILENT_SECONDS = 120.0

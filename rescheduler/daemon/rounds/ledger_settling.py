@@ -5,13 +5,13 @@ from __future__ import annotations
 from msgspec import structs
 
 from rescheduler.daemon.rounds.world import RoundContext
-from rescheduler.disruption.breaker import judge_breaker
 from rescheduler.disruption.budgets.workload_budgets import BereftWorkloads
-from rescheduler.disruption.ramp_up import remembering
+from rescheduler.disruption.earlier.ramp_up import remembering
+from rescheduler.disruption.gate.breaker import judge_breaker
 from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.ledger.ledger_writer import LedgerWriter
 from rescheduler.execution.ledger.open_evictions import settled
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.policy import Mode, Policy

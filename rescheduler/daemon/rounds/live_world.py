@@ -21,7 +21,7 @@ from rescheduler.composition.live.guarding import Guard, guarded
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
 from rescheduler.composition.load.daemon_load import DaemonLoad
 from rescheduler.daemon.rounds.world import RoundContext
-from rescheduler.disruption.health import Signals
+from rescheduler.disruption.gate.health import Signals
 from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, LedgerReading, LedgerStore, Progress, no_progress

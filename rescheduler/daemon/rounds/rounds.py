@@ -11,18 +11,18 @@ from rescheduler.daemon.rounds.ledger_settling import settled_ledger
 from rescheduler.daemon.rounds.past_states import PastStates
 from rescheduler.daemon.rounds.vigilance import HealthFreeze, Vigilance
 from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
-from rescheduler.disruption.breaker import breaker_objection
+from rescheduler.disruption.earlier.owed_room import with_owed_room
+from rescheduler.disruption.earlier.ramp_up import let_go_at
 from rescheduler.disruption.eligibility_context import EVERYTHING
-from rescheduler.disruption.gate import refused_by_run
-from rescheduler.disruption.health import lacking_head_room
+from rescheduler.disruption.gate.breaker import breaker_objection
+from rescheduler.disruption.gate.gate import refused_by_run
+from rescheduler.disruption.gate.health import lacking_head_room
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
-from rescheduler.disruption.owed_room import with_owed_room
-from rescheduler.disruption.policy_gate import PolicyGate
-from rescheduler.disruption.ramp_up import let_go_at
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.run.executor import Executor, HoldSettings
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, ReschedulerError, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
@@ -118,24 +118,24 @@ class RoundRunner:
         earlier = None if before is None else before._vigilance
         self._vigilance: Vigilance = Vigilance(policy.health, world.clock, world.signals, before=earlier)
         self._is_approved = False
-        self._rules = LedgerRules(
-            world.holder,
-            keep_seconds(policy),
-            waits_until_repaid=True,
-            label_keys=counted_labels(policy),
-        )
-        self._gate: PolicyGate = PolicyGate(
-            policy,
-            selection,
+        labels = counted_labels(policy)
+        self._rules = LedgerRules(world.holder, keep_seconds(policy), waits_until_repaid=True, label_keys=labels)
+        self._gate: PolicyGate = self._own_gate(None if before is None else before._gate)
+
+    def _own_gate(self, before: PolicyGate | None) -> PolicyGate:
+        world = self._world
+        return PolicyGate(
+            self._policy,
+            self._selection,
             is_confirmed=False,
             is_daemon=True,
-            schedulers=schedulers.names,
+            schedulers=self._schedulers.names,
             trust=world.trust,
             stop=world.stopped,
             health=self._vigilance.findings,
             fence=lambda _: world.fence(),
-            before=None if before is None else before._gate,
-            lenient=ways.lenient,
+            before=before,
+            lenient=self._ways.lenient,
         )
 
     def watch(self, cluster: Cluster) -> None:

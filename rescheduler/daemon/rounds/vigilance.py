@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from rescheduler.disruption.health import NO_SIGNALS, Finding, Sighting, Signals, sighting, unhealthy
+from rescheduler.disruption.gate.health import NO_SIGNALS, Finding, Sighting, Signals, sighting, unhealthy
 from rescheduler.extension_points import Clock
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster

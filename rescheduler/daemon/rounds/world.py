@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from rescheduler.disruption.health import NO_SIGNALS, Signals
-from rescheduler.disruption.policy_gate import AskTrust
+from rescheduler.disruption.gate.health import NO_SIGNALS, Signals
+from rescheduler.disruption.gate.policy_gate import AskTrust
 from rescheduler.extension_points import AuditLog, Clock, ExecutionTarget, LedgerStore, Progress, no_progress
 from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.objects.cluster import Cluster

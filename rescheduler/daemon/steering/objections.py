@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rescheduler.daemon.steering.steering_errors import ObjectionError
-from rescheduler.disruption.breaker import MOST_OPENINGS, breaker_objection
 from rescheduler.disruption.budgets.windows import closure_at
+from rescheduler.disruption.gate.breaker import MOST_OPENINGS, breaker_objection
 from rescheduler.model.columns.selectors import read_selector, selects
 from rescheduler.model.daemon.ledger import Breaker, Ledger
 from rescheduler.model.objects.cluster import Cluster

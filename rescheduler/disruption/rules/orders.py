@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.breaker import breaker_objection
 from rescheduler.disruption.eligibility_context import EligibilityContext
+from rescheduler.disruption.gate.breaker import breaker_objection
 from rescheduler.model.objects.pod import Pod
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rescheduler.execution.eviction.evicting import ATTEMPTS, TRY_LATER
 from rescheduler.execution.guidance.gates import Gates, is_gated
 from rescheduler.execution.guidance.hold_maker import HeldRoom, HoldMaker, fits, leavers_by_node, room_after, take
 from rescheduler.execution.guidance.holds import Holds
-from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of
-from rescheduler.execution.run.evicting import ATTEMPTS, TRY_LATER
-from rescheduler.execution.run.settling import CREATION_SECONDS
-from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of
+from rescheduler.execution.landing.settling import CREATION_SECONDS
+from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod

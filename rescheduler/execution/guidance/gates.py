@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget
 from rescheduler.model.objects.annotations import GUIDE_GATE
 from rescheduler.model.objects.constraints import LabelSelector

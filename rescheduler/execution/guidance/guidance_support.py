@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from rescheduler.execution.run.emptied import empties_nodes
-from rescheduler.execution.run.outcomes import Outcomes
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.landing.emptied import empties_nodes
+from rescheduler.execution.landing.outcomes import Outcomes
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ExecutionTarget
 from rescheduler.model.plan.plan import Plan
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rescheduler.execution.guidance.hold_maker import HeldRoom, fits, free_room, take
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, TaintLostError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod

@@ -20,7 +20,7 @@ from rescheduler.execution.guidance.hold_maker import (
     take,
 )
 from rescheduler.execution.guidance.holds import Holds
-from rescheduler.execution.run.emptied import destinations, empties_nodes, standing_on
+from rescheduler.execution.landing.emptied import destinations, empties_nodes, standing_on
 from rescheduler.model.columns.taints import BANS, tolerates
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node

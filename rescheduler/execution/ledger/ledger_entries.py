@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
-from rescheduler.execution.run.fresh_cluster import FreshCluster
+from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.model.columns.spread import ZONE
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import closed

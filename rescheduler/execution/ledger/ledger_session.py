@@ -13,12 +13,12 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
+from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.ledger.ledger_entries import AnnouncedEvictions
 from rescheduler.execution.ledger.ledger_writer import LedgerWriter
 from rescheduler.execution.ledger.open_evictions import SENT_WITHIN_SECONDS
 from rescheduler.execution.ledger.repayment import OpenEvictions
-from rescheduler.execution.run.fresh_cluster import FreshCluster
-from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import (
     AuditLog,
     Clock,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import (
     Clock,
     ClusterError,

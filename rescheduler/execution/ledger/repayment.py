@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.ledger.ledger_writer import LedgerWriter
 from rescheduler.execution.ledger.open_evictions import doubt_ends_at, settled
-from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.resuming import require_standing
-from rescheduler.execution.run.stopping import Waiter
+from rescheduler.execution.stopping import Waiter
 from rescheduler.extension_points import ExecutionTarget
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 from rescheduler.model.objects.pod import Pod

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from rescheduler.execution.guidance.hold_maker import HoldSettings
+from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.ledger.ledger_session import DEFAULT_RULES, LedgerRules, LedgerSettings
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
 from rescheduler.execution.run.move_news import MoveNews
-from rescheduler.execution.run.outcomes import Outcomes
 from rescheduler.execution.run.plan_run import PlanRun, RunSettings
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import (
     AuditLog,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rescheduler.execution.run.departures import EvictedPod
+from rescheduler.execution.landing.departures import EvictedPod
 from rescheduler.extension_points import Clock, HearMoves
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.plan.move_change import AT_REST, MoveChange, MoveState

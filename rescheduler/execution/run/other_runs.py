@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.guidance.guidance_support import PREDICT, GuidanceSupport
-from rescheduler.execution.run.fresh_cluster import FreshCluster
-from rescheduler.execution.run.outcomes import Outcomes
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.landing.outcomes import Outcomes
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ExecutionTarget, Progress
 from rescheduler.model.plan.leaving_taint import LEAVING, is_expired, plan_of
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from rescheduler.execution.eviction.evicting import is_leaving
+from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.guidance.gated_moves import GatedMoves
 from rescheduler.execution.guidance.gates import Gates
 from rescheduler.execution.guidance.guidance_support import GuidanceSupport, usable_guidance, with_gates, without_gates
@@ -13,24 +15,22 @@ from rescheduler.execution.guidance.hold_maker import HoldMaker, HoldSettings
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.guidance.leaving_nothing import SURE_DEATH_SECONDS, leave_nothing
 from rescheduler.execution.guidance.room import RoomKeeper
+from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of, siblings
+from rescheduler.execution.landing.emptied import emptied_nodes, promised_empty, without_spoiled
+from rescheduler.execution.landing.outcomes import Outcomes
+from rescheduler.execution.landing.placing import Nominator, Placer
+from rescheduler.execution.landing.settling import Settler
+from rescheduler.execution.landing.verifier import still_used, verify
 from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
 from rescheduler.execution.ledger.repayment import when_repaid
 from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
-from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of, siblings
-from rescheduler.execution.run.emptied import emptied_nodes, promised_empty, without_spoiled
-from rescheduler.execution.run.evicting import is_leaving
-from rescheduler.execution.run.fresh_cluster import FreshCluster
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
-from rescheduler.execution.run.outcomes import Outcomes
-from rescheduler.execution.run.placing import Nominator, Placer
 from rescheduler.execution.run.proving import RestProver, Stray, strays_of
 from rescheduler.execution.run.resuming import Remainder, made_at, require_standing, rest_of, what_is_left
 from rescheduler.execution.run.segments import segment_end
 from rescheduler.execution.run.sending import Sender
-from rescheduler.execution.run.settling import Settler
-from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
-from rescheduler.execution.run.verifier import still_used, verify
+from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.execution.surge.surge_moves import SurgeMoves
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Gate, Progress

@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from rescheduler.execution.run.departures import EvictedPod
-from rescheduler.execution.run.emptied import without_spoiled
-from rescheduler.execution.run.fresh_cluster import FreshCluster
-from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.fresh_cluster import FreshCluster
+from rescheduler.execution.landing.departures import EvictedPod
+from rescheduler.execution.landing.emptied import without_spoiled
+from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.run.resuming import rest_of, still_needed
-from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import Resources
 from rescheduler.model.plan.plan import Plan

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from rescheduler.execution.run.outcomes import Outcomes, landing
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.landing.outcomes import Outcomes, landing
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, OutcomeKind, Plan, PlannedPlacement, marked_waves

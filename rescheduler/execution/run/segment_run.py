@@ -9,19 +9,19 @@ from typing import Final, NamedTuple
 from rescheduler.execution.core import events as core
 from rescheduler.execution.core.move_state import UNDER_WAY, MoveStage, Order, RunRules, beginning
 from rescheduler.execution.core.step import step
+from rescheduler.execution.eviction.evicting import ATTEMPTS, Evictor
+from rescheduler.execution.eviction.making_way import Way
+from rescheduler.execution.eviction.own_verdict import OwnVerdict
+from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster
 from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.guidance.hold_maker import free_room, take
 from rescheduler.execution.guidance.holds import Holds
+from rescheduler.execution.landing.departures import Departures, EvictedPod, known_before, selector_of
+from rescheduler.execution.landing.outcomes import Outcomes
+from rescheduler.execution.landing.placing import Nominator
+from rescheduler.execution.landing.settling import Settler
 from rescheduler.execution.ledger.ledger_session import LedgerSession
-from rescheduler.execution.run.departures import Departures, EvictedPod, known_before, selector_of
-from rescheduler.execution.run.evicting import ATTEMPTS, Evictor
-from rescheduler.execution.run.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster
-from rescheduler.execution.run.making_way import Way
-from rescheduler.execution.run.outcomes import Outcomes
-from rescheduler.execution.run.own_verdict import OwnVerdict
-from rescheduler.execution.run.placing import Nominator
-from rescheduler.execution.run.settling import Settler
-from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.extension_points import ExecutionTarget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod

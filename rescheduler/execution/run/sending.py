@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rescheduler.execution.eviction.evicting import Evictor
+from rescheduler.execution.eviction.own_verdict import OwnVerdict
+from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.guidance.gated_moves import GatedMoves
 from rescheduler.execution.guidance.guiding import MOST_SHUT, Guide, is_guided
 from rescheduler.execution.guidance.holds import Holds
+from rescheduler.execution.landing.departures import Departures, EvictedPod
+from rescheduler.execution.landing.outcomes import Outcomes
+from rescheduler.execution.landing.placing import Nominator
+from rescheduler.execution.landing.settling import Settler
 from rescheduler.execution.ledger.ledger_session import LedgerSession
-from rescheduler.execution.run.departures import Departures, EvictedPod
-from rescheduler.execution.run.evicting import Evictor
-from rescheduler.execution.run.fresh_cluster import FreshCluster
-from rescheduler.execution.run.outcomes import Outcomes
-from rescheduler.execution.run.own_verdict import OwnVerdict
-from rescheduler.execution.run.placing import Nominator
 from rescheduler.execution.run.segment_run import SegmentRun, Tools, pod_of
-from rescheduler.execution.run.settling import Settler
-from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.execution.surge.surge_moves import SurgeMoves
 from rescheduler.extension_points import ExecutionTarget, Gate
 from rescheduler.model.plan.move_method import MoveMethod

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rescheduler.execution.run.evicting import is_leaving
-from rescheduler.execution.run.fresh_cluster import OLDEST_SNAPSHOT_SECONDS
+from rescheduler.execution.eviction.evicting import is_leaving
+from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS
 from rescheduler.execution.run.segment_run import AT_ONCE, Tools
 from rescheduler.execution.surge.surge_core import TRY_LATER
 from rescheduler.extension_points import NotSentError

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rescheduler.execution.eviction.evicting import what_changed
 from rescheduler.execution.guidance.gates import Gates, is_gated
 from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.guidance.hold_maker import HeldRoom
-from rescheduler.execution.run.departures import Departures, EvictedPod, selector_of
-from rescheduler.execution.run.evicting import what_changed
+from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of
 from rescheduler.execution.run.segment_run import Tools, pod_of
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.execution.surge import surge_core as core
 from rescheduler.execution.surge.giving_back import give_back
 from rescheduler.execution.surge.last_step import LastStep

@@ -10,6 +10,7 @@ from msgspec import UNSET, structs
 
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.plan.plan import (
+    EMPTY_NODES,
     Move,
     MoveOutcome,
     ObjectiveResult,
@@ -99,7 +100,7 @@ def _emptied(plan: Plan | PlanResult | None) -> set[str]:
     """Nodes that EmptyNodes takes pods off, and to which nobody comes; of a result only where all moves ended well."""
     if plan is None:
         return set()
-    left = {move.from_node for move in plan.moves if move.objective == "EmptyNodes"}
+    left = {move.from_node for move in plan.moves if move.objective == EMPTY_NODES}
     failed = {move.from_node for move in plan.moves if _is_short(move)}
     return left.difference(failed, _goals(plan.moves), _goals(plan.placements))
 

@@ -10,7 +10,7 @@ from rescheduler.model.plan.plan import Move
 class Permit(Struct, frozen=True):
     """One move that may start now.
 
-    ``resource_version`` is that of the pod as the gate saw it. Only ``disruption/gate.py`` constructs permits.
+    ``resource_version`` is that of the pod as the gate saw it. Only ``disruption/gate/gate.py`` constructs permits.
     """
 
     move: Move

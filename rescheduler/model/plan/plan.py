@@ -17,6 +17,8 @@ from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.what_if import WhatIf
 
 API_VERSION = "rescheduler/v1alpha1"
+EMPTY_NODES = "EmptyNodes"
+"""The objective on which others act: nodes that it empties are marked, offered to autoscalers, and told by name."""
 MOST_EMPTY_CLOSED = 300
 """While nodes are emptied, up to so many that were empty before are kept closed: placeholders for more of them would
 take the job controller too long. Planner and executor both go by it."""

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from rescheduler.model.plan.plan import ObjectiveResult, Plan, PlanResult, Status, Upstream
+from rescheduler.model.plan.plan import EMPTY_NODES, ObjectiveResult, Plan, PlanResult, Status, Upstream
 from rescheduler.report.cells import number, percent, plural
 
 # What each objective has reached, in words.
@@ -76,7 +76,7 @@ def _plain(value: float, unit: str) -> str:
 
 
 _WORDS: dict[str, Callable[[float, str], str]] = {
-    "EmptyNodes": _emptied,
+    EMPTY_NODES: _emptied,
     "SpreadLoad": _overload,
     "SeparateAntagonists": _antagonists,
     "Defragment": _shapes,
@@ -108,7 +108,7 @@ def is_as_planned(result: PlanResult) -> bool:
 
 def _to_be_empty(result: PlanResult) -> set[str]:
     """Nodes that EmptyNodes takes pods off and that nobody is sent to."""
-    emptied = {move.from_node for move in result.moves if move.objective == "EmptyNodes"}
+    emptied = {move.from_node for move in result.moves if move.objective == EMPTY_NODES}
     return emptied.difference([move.to_node for move in result.moves], [place.node for place in result.placements])
 
 

@@ -10,7 +10,7 @@ from rescheduler.disruption.budgets import budget_status as standing
 from rescheduler.disruption.budgets import open_evictions_counted as debts_counted
 from rescheduler.disruption.budgets import pod_disruption_budgets, workload_budgets
 from rescheduler.disruption.budgets.budget_status import BudgetStatus
-from rescheduler.disruption.gate import Spent
+from rescheduler.disruption.gate.gate import Spent
 from rescheduler.model.daemon.ledger import DEBTS
 from tests.soak.seeded_bugs.seams import (
     SeededBug,

@@ -9,12 +9,12 @@ from typing import Any, Final
 from msgspec import structs
 
 from rescheduler.daemon.rounds import rounds
+from rescheduler.execution.eviction import evicting
+from rescheduler.execution.eviction.evicting import Evictor
+from rescheduler.execution.eviction.own_verdict import OwnVerdict
+from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.ledger import ledger_session
 from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
-from rescheduler.execution.run import evicting
-from rescheduler.execution.run.evicting import Evictor
-from rescheduler.execution.run.fresh_cluster import FreshCluster
-from rescheduler.execution.run.own_verdict import OwnVerdict
 from rescheduler.execution.run.segment_run import SegmentRun
 from rescheduler.extension_points import EvictionAnswer, StoreError
 from rescheduler.model.daemon import ledger_changes

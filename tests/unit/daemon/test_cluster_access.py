@@ -13,7 +13,7 @@ from rescheduler.daemon.cluster_access import signals_of
 from rescheduler.daemon.rounds.rounds import RoundRunner
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
 from rescheduler.daemon.rounds.vigilance import Vigilance
-from rescheduler.disruption.health import NO_SIGNALS, Signals
+from rescheduler.disruption.gate.health import NO_SIGNALS, Signals
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.daemon.safety import Health

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.daemon.rounds.rounds import RoundRunner
-from rescheduler.disruption.ramp_up import allowance
+from rescheduler.disruption.earlier.ramp_up import allowance
 from rescheduler.model.daemon.ledger import EntryState, Ledger
 from rescheduler.policy.fields.daemon.safety import RampUpPolicy
 from rescheduler.policy.fields.policy import Mode

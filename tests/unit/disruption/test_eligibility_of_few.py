@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rescheduler.disruption.earlier.open_evictions import with_debts
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.eligibility_context import EligibilityContext
-from rescheduler.disruption.gate import WITH_SURGES, GateContext, permit_wave
-from rescheduler.disruption.open_evictions import with_debts
+from rescheduler.disruption.gate.gate import WITH_SURGES, GateContext, permit_wave
 from rescheduler.model.daemon.ledger import EntryState, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility

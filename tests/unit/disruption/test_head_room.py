@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.disruption.health import lacking_head_room
+from rescheduler.disruption.gate.health import lacking_head_room
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Move, PlannedPlacement, PodReference
 from rescheduler.policy.fields.daemon.safety import Health

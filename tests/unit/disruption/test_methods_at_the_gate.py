@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec import UNSET, structs
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.gate import GateContext, other_methods, permit_wave, refused_by_run
-from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.gate.gate import GateContext, other_methods, permit_wave, refused_by_run
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.annotations import REQUEST_EVICT_ONLY
 from rescheduler.model.objects.cluster import Cluster

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from rescheduler.disruption.earlier.ramp_up import let_go_at, marked, steps_of, without_held_back
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.ramp_up import let_go_at, marked, steps_of, without_held_back
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rescheduler.disruption.gate import Spent
+from rescheduler.disruption.gate.gate import Spent
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits
 from rescheduler.model.plan.plan import Move, PodReference
 from tests.builders import cluster, node, pod

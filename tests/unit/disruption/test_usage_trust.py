@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.disruption.gate import distrusted
-from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.gate.gate import distrusted
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
 from rescheduler.policy.fields.policy import Policy
-from tests.unit.disruption.test_gate import move, world
+from tests.unit.disruption.gate.test_gate import move, world
 
 FINE = Trust(TrustState.TRUSTED)
 USABLE = {TrustState.TRUSTED, TrustState.PREDICTED}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rescheduler.execution.run.emptied import standing_on
+from rescheduler.execution.landing.emptied import standing_on
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.objects.annotations import HOLD_GATE
 from rescheduler.model.objects.cluster import Cluster

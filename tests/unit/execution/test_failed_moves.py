@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.execution.run.departures import EvictedPod
+from rescheduler.execution.landing.departures import EvictedPod
 from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.pod import Pod

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.ledger.ledger_session import LedgerRules, LedgerSession, LedgerSettings
-from rescheduler.execution.run.fresh_cluster import FreshCluster
-from rescheduler.execution.run.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, PodReference
 from tests.unit.execution.worlds import World, fragmented

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.execution.run.emptied import standing_on
+from rescheduler.execution.landing.emptied import standing_on
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionInterruptedError
 from rescheduler.model.objects.annotations import HOLD_GATE
 from rescheduler.model.objects.cluster import Cluster

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.cycle import CycleOptions, make_plan, prove_rest
-from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection

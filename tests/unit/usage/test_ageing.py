@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rescheduler.model.usage.samples import MetricsSample
 from rescheduler.usage.ageing import aged
-from rescheduler.usage.collected import Collected, Observed
-from rescheduler.usage.collector import Collector
+from rescheduler.usage.collecting.collected import Collected, Observed
+from rescheduler.usage.collecting.collector import Collector
 from tests.builders import NOW
 from tests.unit.usage.cases import FakeProvider, answer, nan, nodes, steady
-from tests.unit.usage.test_collector import POLICY, run, states, usage
+from tests.unit.usage.collecting.test_collector import POLICY, run, states, usage
 
 END = NOW + 45
 

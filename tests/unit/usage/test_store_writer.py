@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rescheduler.extension_points import StoreError
 from rescheduler.model.usage.samples import NodeSamples
-from rescheduler.usage.collector import StoreWriter
+from rescheduler.usage.collecting.collector import StoreWriter
 from tests.builders import NOW
 from tests.unit.usage.cases import answer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.usage.collector import next_tick
+from rescheduler.usage.collecting.collector import next_tick
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from rescheduler.adapters.files.recording.anonymize import Anonymizer
 from rescheduler.adapters.files.recording.reading import SERVER_VERSION, TAKEN_AT, read_recording
 from rescheduler.adapters.files.recording.slim import slim_bytes
 from rescheduler.adapters.kubernetes.kinds import KINDS, ObjectKind
-from rescheduler.adapters.kubernetes.objects.pages import decode_object
+from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_object
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.times import rfc3339

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError
 
 # How much a recording may ask of us before it is refused as hostile.
 

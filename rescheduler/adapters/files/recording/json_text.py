@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from rescheduler.adapters.files.recording.documents import LARGEST_OBJECT_BYTES, Envelope, Item, head_of, item_of
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, broken_text
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, broken_text
 
 _LONGEST_TOKEN_END: Final = 16
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")

@@ -17,9 +17,9 @@ from rescheduler.adapters.files.recording.yaml_text import yaml_objects
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, NETWORK_POLICY, RECORDED_KINDS, ObjectKind
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.config_map import ConfigMapObject, key_of
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_object, labelled
 from rescheduler.adapters.kubernetes.objects.measured_use import METRICS, UseOfMoment
-from rescheduler.adapters.kubernetes.objects.pages import decode_object, labelled
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.measured_use import NOTHING_MEASURED

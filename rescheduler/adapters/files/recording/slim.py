@@ -10,8 +10,8 @@ from msgspec import Raw
 
 from rescheduler.adapters.kubernetes.kinds import ObjectKind
 from rescheduler.adapters.kubernetes.objects import workload
-from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import (
+from rescheduler.adapters.kubernetes.objects.decoding.decode import decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import (
     NULL,
     ApiStruct,
     LabelSelectorObject,

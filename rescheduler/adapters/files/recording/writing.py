@@ -23,8 +23,8 @@ from rescheduler.adapters.files.recording.slim import slim_bytes
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
-from rescheduler.adapters.kubernetes.objects.pages import decode_page
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_page
 from rescheduler.adapters.kubernetes.reader import server_version
 from rescheduler.extension_points import Clock, ClusterError, Progress, SnapshotError, no_progress
 from rescheduler.model.printable import shortened

@@ -21,7 +21,7 @@ from rescheduler.adapters.files.recording.documents import (
     head_of,
     item_of,
 )
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError
 from rescheduler.model.printable import shortened
 from rescheduler.policy.reading.document import Path
 from rescheduler.policy.reading.yaml_reader import FAST_LOADER, YamlReader, YamlTextError

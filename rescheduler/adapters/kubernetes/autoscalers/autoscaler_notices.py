@@ -23,7 +23,7 @@ from rescheduler.adapters.kubernetes.objects.autoscaler import (
     scale_up_status,
 )
 from rescheduler.adapters.kubernetes.objects.config_map import ConfigMapObject
-from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta
 from rescheduler.adapters.kubernetes.watch.reflector import Reflector
 from rescheduler.adapters.kubernetes.watch.sink import Hear, Sink, deaf
 from rescheduler.extension_points import Clock

@@ -9,8 +9,8 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import pod_path
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ApiStruct
 from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import PodObject
 from rescheduler.extension_points import ClusterError

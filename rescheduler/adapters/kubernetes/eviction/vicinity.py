@@ -12,8 +12,8 @@ from rescheduler.adapters.kubernetes.client.paths import object_path
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods, read_pods_on
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
-from rescheduler.adapters.kubernetes.objects.pages import decode_object, decode_page
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_object, decode_page
 from rescheduler.adapters.vicinity import NarrowReads, Reads
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.constraints import LabelSelector

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from rescheduler.adapters.kubernetes.kinds import WORKLOAD_KINDS
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError
-from rescheduler.adapters.kubernetes.objects.setting_aside import usable
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import usable
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod, PodSpec
@@ -135,6 +135,25 @@ Objects = Mapping[str, tuple[Any, ...]]
 """By kind, each in the model's order."""
 
 
+_KIND_OF_FIELD: Final = {
+    "budgets": "PodDisruptionBudget",
+    "namespaces": "Namespace",
+    "services": "Service",
+    "priority_classes": "PriorityClass",
+    "claims": "PersistentVolumeClaim",
+    "volumes": "PersistentVolume",
+    "storage_classes": "StorageClass",
+    "csi_nodes": "CSINode",
+    "csi_drivers": "CSIDriver",
+    "csi_capacities": "CSIStorageCapacity",
+    "attachments": "VolumeAttachment",
+    "quotas": "ResourceQuota",
+    "autoscalers": "HorizontalPodAutoscaler",
+    "node_pools": "NodePool",
+}
+"""Fields of a Cluster that are the objects of one kind as they were read."""
+
+
 def assembled(
     objects: Objects,
     pod_facts: PodFacts,
@@ -155,30 +174,15 @@ def assembled(
     nodes, pods, aside = usable(nodes, pods, aside)
     _warn_of_those(aside, warnings)
 
-    def all_of(kind: str) -> tuple[Any, ...]:
-        return objects.get(kind, ())
-
+    fields: dict[str, Any] = {field: objects.get(kind, ()) for field, kind in _KIND_OF_FIELD.items()}
     return Cluster(
         nodes=nodes,
         pods=pods,
-        workloads=tuple(found for kind in WORKLOAD_KINDS for found in all_of(kind)),
-        budgets=all_of("PodDisruptionBudget"),
-        namespaces=all_of("Namespace"),
-        services=all_of("Service"),
-        priority_classes=all_of("PriorityClass"),
-        claims=all_of("PersistentVolumeClaim"),
-        volumes=all_of("PersistentVolume"),
-        storage_classes=all_of("StorageClass"),
-        csi_nodes=all_of("CSINode"),
-        csi_drivers=all_of("CSIDriver"),
-        csi_capacities=all_of("CSIStorageCapacity"),
-        attachments=all_of("VolumeAttachment"),
-        quotas=all_of("ResourceQuota"),
-        autoscalers=all_of("HorizontalPodAutoscaler"),
-        node_pools=all_of("NodePool"),
+        workloads=tuple(found for kind in WORKLOAD_KINDS for found in objects.get(kind, ())),
         network_policies=objects.get("NetworkPolicy"),
         warnings=warnings.told(),
         set_aside=aside,
+        **fields,
         **about,
     )
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import yaml
 
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ApiStruct, ObjectMeta
 from rescheduler.model.daemon.rounds import AutoscalerNotice
 from rescheduler.model.printable import shortened
 from rescheduler.model.times import read_time

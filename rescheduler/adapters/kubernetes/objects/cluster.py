@@ -18,15 +18,15 @@ from rescheduler.adapters.kubernetes.objects.assembly import (
     assembled,
     with_classes,
 )
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError
-from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import SharedMetadata
+from rescheduler.adapters.kubernetes.objects.decoding.pages import Unreadable
+from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import KeptObjects, glimpse_of, kept, stand_in
 from rescheduler.adapters.kubernetes.objects.node import NodeConversion
 from rescheduler.adapters.kubernetes.objects.node_pool import node_pool
-from rescheduler.adapters.kubernetes.objects.pages import Unreadable
 from rescheduler.adapters.kubernetes.objects.pod_autoscaler import pod_autoscaler
 from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
 from rescheduler.adapters.kubernetes.objects.quota import resource_quota
-from rescheduler.adapters.kubernetes.objects.setting_aside import KeptObjects, glimpse_of, kept, stand_in
 from rescheduler.adapters.kubernetes.objects.workload import disruption_budget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod

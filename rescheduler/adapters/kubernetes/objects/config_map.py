@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta
+from rescheduler.adapters.kubernetes.objects.decoding.decode import decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ApiStruct, ObjectMeta
 
 
 class ConfigMapObject(ApiStruct):

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError, decode
 from rescheduler.model.objects.measured_use import MeasuredUse
 from rescheduler.model.objects.resources import CPU, MEMORY, QuantityError, parse_quantity
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from rescheduler.adapters.kubernetes.objects.amounts import amounts, at_most
-from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import (
+from rescheduler.adapters.kubernetes.objects.decoding.amounts import amounts, at_most
+from rescheduler.adapters.kubernetes.objects.decoding.decode import decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import (
     ApiStruct,
     Condition,
     ObjectMeta,

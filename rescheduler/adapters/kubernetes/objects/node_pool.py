@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, name_of
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ApiStruct, ObjectMeta, name_of
 from rescheduler.model.objects.constraints import Requirement
 from rescheduler.model.objects.node_pool import CONSOLIDATING, WHEN_EMPTY, NodePool, PoolBudget
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, foreign_group, name_of, namespace_of
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import (
+    ApiStruct,
+    ObjectMeta,
+    foreign_group,
+    name_of,
+    namespace_of,
+)
 from rescheduler.model.objects.workload import PodAutoscaler
 from rescheduler.model.times import read_time
 

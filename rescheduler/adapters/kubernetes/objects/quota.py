@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rescheduler.adapters.kubernetes.objects.amounts import amounts, at_most
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta, name_of, namespace_of
+from rescheduler.adapters.kubernetes.objects.decoding.amounts import amounts, at_most
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ApiStruct, ObjectMeta, name_of, namespace_of
 from rescheduler.model.objects.resources import CPU, requested_amount
 from rescheduler.model.objects.workload import ResourceQuota
 

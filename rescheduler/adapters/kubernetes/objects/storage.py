@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from rescheduler.adapters.kubernetes.objects import storage_fields as decoded
-from rescheduler.adapters.kubernetes.objects.amounts import BEYOND, bytes_of
-from rescheduler.adapters.kubernetes.objects.metadata import (
+from rescheduler.adapters.kubernetes.objects.decoding.amounts import BEYOND, bytes_of
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import (
     ObjectMeta,
     SharedMetadata,
     annotations_like,
     name_of,
     namespace_of,
 )
-from rescheduler.adapters.kubernetes.objects.selectors import label_selector, node_selector_terms
+from rescheduler.adapters.kubernetes.objects.decoding.selectors import label_selector, node_selector_terms
 from rescheduler.model.objects.constraints import NodeSelectorTerm, Requirement
 from rescheduler.model.objects.resources import LARGEST_AMOUNT
 from rescheduler.model.objects.storage import (

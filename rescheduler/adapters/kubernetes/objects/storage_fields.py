@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import field
 
-from rescheduler.adapters.kubernetes.objects.metadata import (
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import (
     ApiStruct,
     LabelSelectorObject,
     NodeSelectorObject,

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 
 from msgspec import DecodeError, Meta, Raw, ValidationError, field, json
 
-from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import (
+from rescheduler.adapters.kubernetes.objects.decoding.decode import decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import (
     NULL,
     ApiStruct,
     Condition,
@@ -19,8 +19,8 @@ from rescheduler.adapters.kubernetes.objects.metadata import (
     name_of,
     namespace_of,
 )
+from rescheduler.adapters.kubernetes.objects.decoding.selectors import equal_labels, label_selector, unknown_rules
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import Count, SmallInt
-from rescheduler.adapters.kubernetes.objects.selectors import equal_labels, label_selector, unknown_rules
 from rescheduler.model.objects.annotations import OUR_PREFIX
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.workload import (

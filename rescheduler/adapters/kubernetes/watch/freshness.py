@@ -16,8 +16,8 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.paths import object_path
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError, decode
-from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta
 from rescheduler.adapters.kubernetes.watch.kind_store import Key, WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.versions import is_older

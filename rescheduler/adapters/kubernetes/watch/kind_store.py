@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE, PodFacts, PodTally
 from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion, lacks_priority
-from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta, SharedMetadata
-from rescheduler.adapters.kubernetes.objects.pages import Unreadable
-from rescheduler.adapters.kubernetes.objects.setting_aside import stand_in
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta, SharedMetadata
+from rescheduler.adapters.kubernetes.objects.decoding.pages import Unreadable
+from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import stand_in
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resource_version import number_of
 from rescheduler.model.objects.set_aside import SetAside

@@ -15,9 +15,9 @@ from rescheduler.adapters.kubernetes.client.answers import LineStream
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, InvalidRequestError, OutcomeUnknownError
 from rescheduler.adapters.kubernetes.kinds import ObjectKind
-from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
-from rescheduler.adapters.kubernetes.objects.pages import ObjectDecoding, Unreadable
+from rescheduler.adapters.kubernetes.objects.decoding.decode import decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta
+from rescheduler.adapters.kubernetes.objects.decoding.pages import ObjectDecoding, Unreadable
 from rescheduler.adapters.kubernetes.watch.server_clock import ServerClock
 from rescheduler.adapters.kubernetes.watch.sink import Sink
 from rescheduler.adapters.kubernetes.watch.versions import Versions, is_older

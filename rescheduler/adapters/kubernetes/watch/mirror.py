@@ -10,8 +10,8 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KIND_BY_NAME, KINDS, REQUIRED, SELDOM_SERVED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.assembly import AssemblyWarnings, assembled, with_classes
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError
-from rescheduler.adapters.kubernetes.objects.metadata import SharedMetadata
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import SharedMetadata
 from rescheduler.adapters.kubernetes.watch.kind_store import KindState, KindStore
 from rescheduler.adapters.kubernetes.watch.list_and_watch import WatchSettings
 from rescheduler.adapters.kubernetes.watch.polling import Polling

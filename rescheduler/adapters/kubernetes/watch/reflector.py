@@ -16,7 +16,7 @@ from rescheduler.adapters.kubernetes.client.failures import (
     ServerBusyError,
 )
 from rescheduler.adapters.kubernetes.kinds import ObjectKind
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError, ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.watch.backoff import Backoff
 from rescheduler.adapters.kubernetes.watch.list_and_watch import ListAndWatch, WatchSettings
 from rescheduler.adapters.kubernetes.watch.server_clock import ServerClock

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 from msgspec import Raw, Struct, field
 
 from rescheduler.adapters.kubernetes.client.failures import ServerBusyError
-from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct, ObjectMeta
+from rescheduler.adapters.kubernetes.objects.decoding.decode import decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ApiStruct, ObjectMeta
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.printable import shortened
 

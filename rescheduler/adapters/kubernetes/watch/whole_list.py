@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rescheduler.adapters.kubernetes.client.answers import list_version
-from rescheduler.adapters.kubernetes.objects.pages import ObjectDecoding
+from rescheduler.adapters.kubernetes.objects.decoding.pages import ObjectDecoding
 from rescheduler.adapters.kubernetes.watch.watch_lines import BOOKMARK, DELETED, ERROR, bookmark, error_of, watch_line
 from rescheduler.extension_points import ClusterError
 

@@ -54,26 +54,29 @@ def ui(
 
     Prints an address that is good for one tab. The token stays here: it lasts ten minutes, and is renewed by kubectl.
     """
+    names, daemon = _names(allow), (namespace, account or "rescheduler-viewer", target)
+    with ExitStack() as stack:
+        upstream = _upstream(stack, options, daemon, server, token_file, ca_file)
+        _serve(stack, upstream, names, port)
+    say("stopped")
+    return DONE
+
+
+def _serve(stack: ExitStack, upstream: DaemonBehind, names: tuple[str, ...], port: int) -> None:
+    """Serve the page on this machine until somebody says stop."""
     from rescheduler.cli.commands.looking.watcher import until_signalled
     from rescheduler.daemon.page.local_proxy import LocalProxy
     from rescheduler.daemon.serving.listening import ApplicationServer, Door
 
-    names = _names(allow)
-    with ExitStack() as stack:
-        upstream = _upstream(
-            stack, options, (namespace, account or "rescheduler-viewer", target), server, token_file, ca_file
-        )
-        proxy = LocalProxy(upstream, names)
-        listener = ApplicationServer(proxy, f"127.0.0.1:{port}", Door("page-proxy", "ui"))
-        stack.callback(listener.stop)
-        proxy.serve_as(urlsplit(listener.url).port or 0)
-        listener.start()
-        with until_signalled(signal.SIGTERM, signal.SIGINT) as stop:
-            say(f"open this in one tab; {_told(names)}; Ctrl-C ends it")
-            write(f"{listener.url}/#{proxy.secret}\n")
-            stop.wait()
-    say("stopped")
-    return DONE
+    proxy = LocalProxy(upstream, names)
+    listener = ApplicationServer(proxy, f"127.0.0.1:{port}", Door("page-proxy", "ui"))
+    stack.callback(listener.stop)
+    proxy.serve_as(urlsplit(listener.url).port or 0)
+    listener.start()
+    with until_signalled(signal.SIGTERM, signal.SIGINT) as stop:
+        say(f"open this in one tab; {_told(names)}; Ctrl-C ends it")
+        write(f"{listener.url}/#{proxy.secret}\n")
+        stop.wait()
 
 
 def _names(allow: str) -> tuple[str, ...]:

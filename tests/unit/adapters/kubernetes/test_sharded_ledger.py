@@ -19,7 +19,7 @@ from rescheduler.adapters.kubernetes.ledger.ledger_text import ShardMark, pack, 
 from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.execution.ledger.ledger_writer import LedgerWriter
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, LedgerLostError
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import announced

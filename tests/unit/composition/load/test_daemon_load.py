@@ -15,7 +15,7 @@ from rescheduler.model.daemon.notices import EvictionNoted, Started
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.usage.trust import TrustState
 from rescheduler.model.usage.usage import UsageWindows
-from rescheduler.usage.collected import Collected
+from rescheduler.usage.collecting.collected import Collected
 from tests.builders import NOW, cluster, node, pod
 from tests.clocks import FakeClock
 from tests.unit.daemon.api.records import collected

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from rescheduler.daemon.load_watcher.app import create_app
 from rescheduler.model.usage.trust import Trust, TrustState
-from rescheduler.usage.collected import Collected
-from rescheduler.usage.provider_health import ProviderHealth
+from rescheduler.usage.collecting.collected import Collected
+from rescheduler.usage.collecting.provider_health import ProviderHealth
 from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import Answer, ask
 from tests.unit.daemon.api.records import NAN, NOW, SetSource, collected, pods_using

@@ -13,8 +13,8 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.trust import Assessment, Trust, TrustState
 from rescheduler.model.usage.usage import Statistics, Usage, UsageWindows
-from rescheduler.usage.collected import Collected
-from rescheduler.usage.provider_health import ProviderHealth
+from rescheduler.usage.collecting.collected import Collected
+from rescheduler.usage.collecting.provider_health import ProviderHealth
 from rescheduler.usage.rings import PodUse
 from tests.builders import NOW, node, pod
 

@@ -23,8 +23,8 @@ from rescheduler.scheduling.configuration import combined, read_configuration
 from rescheduler.scheduling.reports import schedule_of
 from rescheduler.scheduling.schedulers import MeasuredLoad, Schedulers
 from rescheduler.usage.aligning import aligned
-from rescheduler.usage.collected import Collected, Observed
-from rescheduler.usage.collector import Collector
+from rescheduler.usage.collecting.collected import Collected, Observed
+from rescheduler.usage.collecting.collector import Collector
 from tests.builders import NOW, cluster, node, pod
 from tests.paths import EXAMPLES
 from tests.unit.daemon.api.asking import asked

@@ -6,8 +6,8 @@ import pytest
 
 from rescheduler.daemon.load_watcher.app import create_app
 from rescheduler.model.usage.trust import Trust, TrustState
-from rescheduler.usage.collected import Collected
-from rescheduler.usage.provider_health import ProviderHealth
+from rescheduler.usage.collecting.collected import Collected
+from rescheduler.usage.collecting.provider_health import ProviderHealth
 from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import ask, asked
 from tests.unit.daemon.api.records import NOW, SetSource, collected

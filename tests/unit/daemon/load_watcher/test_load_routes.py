@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rescheduler.model.usage.trust import Trust, TrustState
-from rescheduler.usage.collected import Collected
+from rescheduler.usage.collecting.collected import Collected
 from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import asked
 from tests.unit.daemon.api.records import NOW, SetSource, collected, pods_using, record

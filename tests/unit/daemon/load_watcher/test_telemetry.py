@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rescheduler.daemon.load_watcher.app import create_app
 from rescheduler.model.usage.trust import Trust, TrustState
-from rescheduler.usage.provider_health import ProviderHealth
+from rescheduler.usage.collecting.provider_health import ProviderHealth
 from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import ask
 from tests.unit.daemon.api.records import NAN, NOW, SetSource, collected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rescheduler.model.usage.trust import Trust, TrustState
-from rescheduler.usage.provider_health import ProviderHealth
+from rescheduler.usage.collecting.provider_health import ProviderHealth
 from tests.clocks import FakeClock
 from tests.unit.daemon.api.asking import asked
 from tests.unit.daemon.api.records import NAN, NOW, SetSource, collected

@@ -7,7 +7,7 @@ import pytest
 from rescheduler.daemon.page.hindrances import hindrances
 from rescheduler.daemon.rounds.vigilance import HealthFreeze
 from rescheduler.daemon.steering.pausing import Pause, Switch
-from rescheduler.disruption.health import Finding
+from rescheduler.disruption.gate.health import Finding
 from rescheduler.model.daemon.ledger import Breaker
 from rescheduler.model.daemon.notices import LeadershipChanged, PolicyHeld, PolicyKept, RoundEnded, SyncChanged
 from rescheduler.model.objects.annotations import STOP

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rescheduler.daemon.rounds.vigilance import Vigilance
-from rescheduler.disruption.health import Signals
+from rescheduler.disruption.gate.health import Signals
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.policy.fields.daemon.safety import Health
 from tests.builders import NOW, cluster, node

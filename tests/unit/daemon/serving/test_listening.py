@@ -136,7 +136,7 @@ def test_a_stock_client_reads_it_over_a_socket() -> None:
 
 def test_a_client_keeps_what_it_has_when_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A status other than 200 is an error to it."""
-    from rescheduler.usage.collected import Collected
+    from rescheduler.usage.collecting.collected import Collected
 
     monkeypatch.setattr(SOURCE, "collected", Collected(0.0))
     with listening() as listener, pytest.raises(ClientError, match="404"):

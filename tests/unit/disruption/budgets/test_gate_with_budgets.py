@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rescheduler.disruption.policy_gate import PolicyGate
+from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.permit import Permit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.disruption.kill_switch import stop_mark
+from rescheduler.disruption.gate.kill_switch import stop_mark
 from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger
 from rescheduler.model.objects.workload import Namespace
 from rescheduler.model.plan.disruption import DisruptionGroup

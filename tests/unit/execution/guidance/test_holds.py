@@ -7,7 +7,7 @@ import pytest
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.execution.guidance.hold_maker import HeldRoom
 from rescheduler.execution.guidance.holds import AT_ONCE, Holds
-from rescheduler.execution.run.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, HoldRequest
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import cluster, node, pod

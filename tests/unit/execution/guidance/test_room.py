@@ -9,7 +9,7 @@ from rescheduler.execution.guidance import room
 from rescheduler.execution.guidance.hold_maker import HeldRoom, HoldMaker, fits, room_after, take
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.guidance.room import FEW_MOVES, RoomKeeper, closings, empty_before, enough_to_close
-from rescheduler.execution.run.emptied import emptied_nodes
+from rescheduler.execution.landing.emptied import emptied_nodes
 from rescheduler.execution.run.resuming import rest_of
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Toleration

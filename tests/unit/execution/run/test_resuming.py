@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from rescheduler.execution.run.outcomes import Outcomes
+from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.run.resuming import made_at, rest_of, what_is_left
 from rescheduler.extension_points import ExecutionInterruptedError
 from rescheduler.model.plan.plan import Plan, PodReference

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rescheduler.execution.guidance import guiding, room
-from rescheduler.execution.run.departures import EvictedPod
+from rescheduler.execution.landing.departures import EvictedPod
 from rescheduler.execution.run.segment_run import is_harmless
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger

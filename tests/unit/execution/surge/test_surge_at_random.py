@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.adapters.simulated.adoption import surplus
+from rescheduler.adapters.simulated.components.adoption import surplus
 from rescheduler.execution.surge import surge_core, surge_moves
 from rescheduler.extension_points import ExecutionInterruptedError
 from rescheduler.model.objects.annotations import GUIDE_GATE, SURGE

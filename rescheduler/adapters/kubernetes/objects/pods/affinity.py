@@ -8,21 +8,21 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import Raw
 
-from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import NULL
+from rescheduler.adapters.kubernetes.objects.decoding.decode import decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import NULL
+from rescheduler.adapters.kubernetes.objects.decoding.selectors import (
+    label_selector,
+    node_selector_term,
+    node_selector_terms,
+    unknown_node_rules,
+    unknown_rules,
+)
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import (
     NodeAffinityObject,
     PodAffinityObject,
     PodAffinityTermObject,
     TolerationObject,
     TopologySpreadConstraintObject,
-)
-from rescheduler.adapters.kubernetes.objects.selectors import (
-    label_selector,
-    node_selector_term,
-    node_selector_terms,
-    unknown_node_rules,
-    unknown_rules,
 )
 from rescheduler.model.objects.constraints import (
     NodeAffinityRules,

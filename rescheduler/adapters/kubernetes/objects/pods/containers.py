@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from msgspec import Raw
 
-from rescheduler.adapters.kubernetes.objects.amounts import amounts
-from rescheduler.adapters.kubernetes.objects.decode import AmountError, ObjectError, decode, joined
-from rescheduler.adapters.kubernetes.objects.metadata import NULL
+from rescheduler.adapters.kubernetes.objects.decoding.amounts import amounts
+from rescheduler.adapters.kubernetes.objects.decoding.decode import AmountError, ObjectError, decode, joined
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import NULL
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import Container, PodSpecObject, ResourceRequirements
 from rescheduler.model.objects.pod import APP, INIT, SIDECAR, ContainerResources
 from rescheduler.model.objects.resources import (

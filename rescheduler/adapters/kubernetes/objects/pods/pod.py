@@ -9,8 +9,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError, decode
-from rescheduler.adapters.kubernetes.objects.metadata import NULL, Condition, ObjectMeta, SharedMetadata, name_of
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import (
+    NULL,
+    Condition,
+    ObjectMeta,
+    SharedMetadata,
+    name_of,
+)
 from rescheduler.adapters.kubernetes.objects.pods.pod_detail import pod_detail
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import ContainerState, PodObject, PodSpecObject, PodStatus
 from rescheduler.adapters.kubernetes.objects.pods.pod_spec import PodSpecs

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import Raw
 
-from rescheduler.adapters.kubernetes.objects.decode import decode
-from rescheduler.adapters.kubernetes.objects.metadata import NULL
+from rescheduler.adapters.kubernetes.objects.decoding.decode import decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import NULL
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import (
     ContainerState,
     ContainerStatus,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Raw, field
 
-from rescheduler.adapters.kubernetes.objects.metadata import (
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import (
     ApiStruct,
     Condition,
     LabelSelectorObject,

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from rescheduler.adapters.kubernetes.objects.decode import AmountError, decode
-from rescheduler.adapters.kubernetes.objects.metadata import NULL
+from rescheduler.adapters.kubernetes.objects.decoding.decode import AmountError, decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import NULL
 from rescheduler.adapters.kubernetes.objects.pods.affinity import (
     node_affinity,
     pod_affinity,

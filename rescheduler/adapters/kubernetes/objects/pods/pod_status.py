@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from rescheduler.adapters.kubernetes.objects.metadata import NULL, Condition
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import NULL, Condition
 from rescheduler.adapters.kubernetes.objects.pods.containers import (
     ContainerNeeds,
     PodNeeds,

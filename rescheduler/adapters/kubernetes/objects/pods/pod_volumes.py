@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError, decode
-from rescheduler.adapters.kubernetes.objects.metadata import NULL
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError, decode
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import NULL
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import PodSpecObject
 from rescheduler.model.objects.constraints import Volume
 

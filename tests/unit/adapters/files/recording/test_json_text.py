@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rescheduler.adapters.files.recording.documents import Envelope, Item
 from rescheduler.adapters.files.recording.json_text import JsonText, json_objects
-from rescheduler.adapters.kubernetes.objects.decode import BrokenTextError
+from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError
 
 NAMES = st.text(max_size=8)
 VALUES = st.recursive(

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from rescheduler.adapters.files.recording.slim import cut_of
 from rescheduler.adapters.kubernetes.kinds import KINDS
-from rescheduler.adapters.kubernetes.objects.metadata import ApiStruct
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ApiStruct
 
 
 def structs_in(hint: Any) -> Iterator[type[ApiStruct]]:

@@ -18,7 +18,7 @@ from rescheduler.adapters.kubernetes.objects.autoscaler import (
     scale_up_status,
 )
 from rescheduler.adapters.kubernetes.objects.config_map import ConfigMapObject
-from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta
 from rescheduler.model.daemon.rounds import AutoscalerNotice
 from tests.clocks import FakeClock
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
-from rescheduler.adapters.kubernetes.objects.decode import ObjectError
-from rescheduler.adapters.kubernetes.objects.metadata import ObjectMeta, SharedMetadata
-from rescheduler.adapters.kubernetes.objects.pages import Unreadable, decode_object
-from rescheduler.adapters.kubernetes.objects.setting_aside import Glimpse
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta, SharedMetadata
+from rescheduler.adapters.kubernetes.objects.decoding.pages import Unreadable, decode_object
+from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import Glimpse
 from rescheduler.adapters.kubernetes.watch import kind_store as ordered_objects
 from rescheduler.adapters.kubernetes.watch.kind_store import KindStore, OrderedObjects
 from rescheduler.adapters.kubernetes.watch.watch_lines import Marked

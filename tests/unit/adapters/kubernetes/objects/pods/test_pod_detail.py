@@ -11,7 +11,7 @@ import msgspec
 from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.adapters.files.recording.slim import slim_bytes
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
-from rescheduler.adapters.kubernetes.objects.pages import decode_object
+from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_object
 from rescheduler.model.objects.pod_detail import ContainerDetail, PodDetail
 from tests.unit.adapters.api_objects import list_of, node_object, pod_object
 

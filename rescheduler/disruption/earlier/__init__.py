@@ -1,0 +1,1 @@
+"""What earlier evictions forbid, put off or still keep room for."""

@@ -1,0 +1,1 @@
+"""How a pod may be moved: evicted, by surge, or by itself."""

@@ -1,0 +1,1 @@
+"""One eviction: its own verdict, the intent, the request, and the room that its replacement finds open."""

@@ -1,0 +1,84 @@
+"""The snapshot a plan is being carried out on, with its age, and with what one move depends on read anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rescheduler.execution.guidance.hold_maker import without_placeholders
+from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.extension_points import Clock, ExecutionTarget
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.plan.leaving_taint import leaving_taints, without_leaving_taints
+from rescheduler.model.plan.plan import Move
+from rescheduler.model.plan.vicinity import Vicinity, patched
+
+OLDEST_SNAPSHOT_SECONDS: Final = 9.0
+"""A snapshot is taken anew where it is older than this, so that none is older than ten seconds when it is used."""
+
+
+class FreshCluster:
+    """The newest snapshot, without our own placeholders and taints: the room that they keep is the plan's.
+
+    ``as_seen``: what the configured schedulers make of a snapshot. ``taints``: those of ours that stood then, by node.
+    Ages are counted from where a reading began, since what it showed first may be as old as that.
+    """
+
+    def __init__(self, target: ExecutionTarget, clock: Clock, as_seen: Callable[[Cluster], Cluster]) -> None:
+        self._target = target
+        self._clock = clock
+        self._as_seen = as_seen
+        self._asked_at = float("-inf")
+        self._took_seconds = 0.0
+        self._looked_at = float("-inf")
+        self._ahead_seconds = 0.0
+        self._found = Cluster()
+        self.now = Cluster()
+        self.taints: Mapping[str, Taint] = {}
+
+    def read(self) -> Cluster:
+        """Take a new snapshot."""
+        began = self._clock.monotonic()
+        found = self._target.read()
+        self._asked_at = began
+        self._took_seconds = self._clock.monotonic() - began
+        self._ahead_seconds = found.taken_at - began
+        return self._take(found)
+
+    def look_around(self, move: Move) -> Vicinity:
+        """Read anew what one move depends on, and let the snapshot show it."""
+        began = self._clock.monotonic()
+        around = self._target.read_vicinity(move, self._found)
+        self._looked_at = began
+        self._take(patched(self._found, move, around, began + self._ahead_seconds))
+        return around
+
+    def require_fast(self) -> None:
+        """Raise PlanStoppedError if the newest snapshot was too old for any eviction when it was there at last."""
+        if self._took_seconds > OLDEST_SNAPSHOT_SECONDS:
+            raise PlanStoppedError(
+                f"reading the cluster took {self._took_seconds:.0f} s, and nothing is evicted by what was true over "
+                f"{OLDEST_SNAPSHOT_SECONDS:g} s ago; see why the API server answers slowly, then apply again to go on"
+            )
+
+    @property
+    def age_seconds(self) -> float:
+        """Time since the snapshot was asked for."""
+        return self._clock.monotonic() - self._asked_at
+
+    @property
+    def look_age_seconds(self) -> float:
+        """Time since what the last look around showed was asked for."""
+        return self._clock.monotonic() - self._looked_at
+
+    @property
+    def time(self) -> float:
+        """The time by the cluster's clock when it was last read, carried on by ours that never jumps."""
+        return self._clock.monotonic() + self._ahead_seconds
+
+    def _take(self, found: Cluster) -> Cluster:
+        self._found = found
+        self.taints = leaving_taints(found)
+        self.now = self._as_seen(without_leaving_taints(without_placeholders(found)))
+        return self.now

@@ -1,0 +1,1 @@
+"""From providers' answers, tick by tick, to windows of samples."""

@@ -1,0 +1,1 @@
+"""Tests of what earlier evictions forbid."""

@@ -1,0 +1,142 @@
+"""Tests of the room that is kept for replacements which nobody has made yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rescheduler.disruption.earlier.owed_room import with_owed_room
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger
+from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.resources import CPU, MEMORY, PODS
+from tests.builders import NOW, cluster, node, pod, taint, workload
+from tests.unit.disruption.ledgers import entry, ledger
+
+GOING: dict[str, Any] = {"owner": "web", "kind": "StatefulSet", "deletion_at": NOW + 3000, "created_at": NOW - 5000}
+
+
+def going(name: str = "web-1", **fields: Any) -> Any:
+    """A pod that was evicted and takes its time to go."""
+    return pod(name, node="n1", cpu="1500m", memory="1Gi", **{**GOING, **fields})
+
+
+def one_debt(**fields: Any) -> Ledger:
+    """The ledger with the eviction of web-1, which was to go to n2."""
+    return ledger(entry(1, ago=500, state=EntryState.OPEN, **fields))
+
+
+def offered(seen: Cluster, name: str) -> dict[str, int]:
+    """What a node has for pods."""
+    return dict(seen.node_by_name[name].allocatable)
+
+
+def nodes(**second: Any) -> list[Any]:
+    """Three nodes, the third a little larger than the second."""
+    return [node("n1", cpu="2"), node("n2", **{"cpu": "2", **second}), node("n3", cpu="3")]
+
+
+def test_room_is_kept_where_the_replacement_is_expected() -> None:
+    """What the pod asks for, and its slot; other nodes keep theirs."""
+    seen = with_owed_room(cluster(*nodes(), going()), one_debt())
+    before = offered(cluster(*nodes()), "n2")
+    after = offered(seen, "n2")
+    assert before[CPU] - after[CPU] == 1500
+    assert before[MEMORY] - after[MEMORY] == 2**30
+    assert before[PODS] - after[PODS] == 1
+    assert offered(seen, "n1") == offered(cluster(*nodes()), "n1")
+    assert offered(seen, "n3") == offered(cluster(*nodes()), "n3")
+
+
+@pytest.mark.parametrize("debts", [EMPTY_LEDGER, ledger(entry(1, ago=500))])
+def test_nothing_is_owed_without_an_open_debt(debts: Ledger) -> None:
+    """The very same snapshot comes back."""
+    seen = cluster(*nodes(), going())
+    assert with_owed_room(seen, debts) is seen
+
+
+def test_nothing_is_owed_where_the_old_pod_is_gone() -> None:
+    """Then its replacement is there, pending or bound, and speaks for itself."""
+    seen = cluster(*nodes(), pod("web-1", uid="new", node="n2", owner="web", kind="StatefulSet"))
+    assert with_owed_room(seen, one_debt()) is seen
+
+
+def test_who_came_after_an_eviction_is_its_replacement() -> None:
+    """As of a ReplicaSet, which does not wait for the old pod to go; one that came before is not."""
+    came = pod("web-9", owner="web", kind="StatefulSet", created_at=float(int(NOW - 500)))
+    seen = cluster(*nodes(), going(), came)
+    assert with_owed_room(seen, one_debt()) is seen
+    earlier = pod("web-9", owner="web", kind="StatefulSet", created_at=NOW - 502)
+    assert offered(with_owed_room(cluster(*nodes(), going(), earlier), one_debt()), "n2")[CPU] == 500
+
+
+def test_who_only_claims_to_be_a_replacement_is_none() -> None:
+    """A pod that its owner's selector does not match may name the owner all the same; the room is kept."""
+    forged = pod("x", owner="web", kind="StatefulSet", created_at=NOW - 100, labels={"app": "other"})
+    owner = workload("web", 3, kind="StatefulSet")
+    assert offered(with_owed_room(cluster(*nodes(), owner, going(), forged), one_debt()), "n2")[CPU] == 500
+
+
+@pytest.mark.parametrize("fields", [{"deletion_at": NOW}, {"phase": "Failed"}, {"owner": "db"}])
+def test_others_are_no_replacement(fields: dict[str, Any]) -> None:
+    """Neither who is on the way out, nor who has failed, nor another owner's pod."""
+    given = {"owner": "web", "kind": "StatefulSet", "created_at": NOW - 100, **fields}
+    seen = cluster(*nodes(), going(), pod("web-9", **given))
+    assert offered(with_owed_room(seen, one_debt()), "n2")[CPU] == 500
+
+
+def test_each_replacement_answers_for_one_eviction() -> None:
+    """Of two that left, one has come back: room for the other is kept."""
+    both = ledger(entry(1, ago=500, state=EntryState.OPEN), entry(2, ago=400, state=EntryState.OPEN, to_node="n3"))
+    came = pod("web-9", owner="web", kind="StatefulSet", created_at=NOW - 300)
+    seen = with_owed_room(cluster(*nodes(), going(), going("web-2"), came), both)
+    assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (2000, 1500)
+
+
+@pytest.mark.parametrize("second", [{"cpu": "1"}, {"memory": "512Mi"}])
+def test_room_that_is_not_there_any_more_is_kept_on_the_emptiest_other_node(second: dict[str, Any]) -> None:
+    """Where the one that was expected is too small by now."""
+    seen = with_owed_room(cluster(*nodes(**second), going()), one_debt())
+    assert offered(seen, "n2") == offered(cluster(*nodes(**second)), "n2")
+    assert offered(seen, "n3")[CPU] == 1500
+
+
+@pytest.mark.parametrize(
+    "third", [{"is_ready": False}, {"is_unschedulable": True}, {"taints": (taint("a"),)}, {"deletion_at": NOW}]
+)
+def test_no_other_room_is_kept_where_not_everybody_may_go(third: dict[str, Any]) -> None:
+    """It could not be used; then nothing is kept."""
+    found = [node("n1", cpu="2"), node("n2", cpu="1"), node("n3", cpu="3", **third)]
+    seen = with_owed_room(cluster(*found, going()), one_debt())
+    assert offered(seen, "n3")[CPU] == 3000
+
+
+def test_pods_hold_what_they_hold_before_room_is_given_away() -> None:
+    """A node whose pods leave too little is not where room is kept, counted with what a resized pod holds."""
+    other = pod("other", node="n2", cpu="100m", held=((CPU, 1000),))
+    seen = with_owed_room(cluster(*nodes(), going(), other), one_debt())
+    assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (2000, 1500)
+
+
+def test_room_that_just_suffices_is_room() -> None:
+    """To the last millicore, and to the last slot for a pod."""
+    assert offered(with_owed_room(cluster(*nodes(cpu="1500m"), going()), one_debt()), "n2").get(CPU, 0) == 0
+    full = [node("n1", cpu="2"), node("n2", cpu="2", pods=2), node("n3", cpu="3")]
+    one = with_owed_room(cluster(*full, going(), pod("x", node="n2", cpu="100m")), one_debt())
+    assert (offered(one, "n2")[CPU], offered(one, "n2")[PODS]) == (500, 1)
+    two = with_owed_room(cluster(*full, going(), *(pod(f"x-{n}", node="n2", cpu="100m") for n in range(2))), one_debt())
+    assert (offered(two, "n2")[CPU], offered(two, "n3")[CPU]) == (2000, 1500)
+
+
+def test_room_is_not_kept_twice() -> None:
+    """The second replacement finds less where the first has its room, and goes to the node with the most left."""
+    both = ledger(entry(1, ago=500, state=EntryState.OPEN), entry(2, ago=400, state=EntryState.OPEN))
+    seen = with_owed_room(cluster(*nodes(), going(), going("web-2")), both)
+    assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (500, 1500)
+
+
+def test_a_pod_of_unknown_age_is_no_replacement() -> None:
+    """It may have been there before."""
+    seen = cluster(*nodes(), going(), pod("web-9", owner="web", kind="StatefulSet", created_at=None))
+    early = ledger(entry(1, ago=NOW - 1.0, state=EntryState.OPEN))
+    assert offered(with_owed_room(seen, early), "n2")[CPU] == 500

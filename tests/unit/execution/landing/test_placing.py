@@ -1,0 +1,93 @@
+"""A pending pod is led into kept room: nominated right before the release, and again when that failed."""
+
+from __future__ import annotations
+
+from rescheduler.adapters.simulated.clock import SimulatedClock
+from rescheduler.execution.guidance.hold_maker import HeldRoom
+from rescheduler.execution.guidance.holds import Holds
+from rescheduler.execution.landing.placing import FIRST_PATIENCE_SECONDS, Nominator
+from rescheduler.extension_points import HoldRequest
+from rescheduler.model.plan.plan import PodReference
+
+POD = PodReference("default", "big-0", "uid")
+KEPT = HeldRoom(POD, HoldRequest("hold-a-0", "n0", (("cpu", 1000),), "", "default-scheduler", 60, "a"), True)
+
+
+class Notebook:
+    """A target that writes down what it is asked."""
+
+    def __init__(self) -> None:
+        self.acts: list[str] = []
+
+    def hold(self, requests: list[HoldRequest]) -> None:
+        """Note it."""
+        self.acts.append("hold")
+
+    def release(self, names: list[str]) -> None:
+        """Note it."""
+        self.acts.append("release")
+
+    def nominate(self, pod: PodReference, node: str) -> bool:
+        """Note it."""
+        self.acts.append(f"nominate {pod.name} {node}")
+        return True
+
+
+def leader(*, guided: bool = True) -> tuple[Nominator, Notebook, SimulatedClock]:
+    """A leader with one placeholder that stands."""
+    notebook, clock = Notebook(), SimulatedClock()
+    holds = Holds(notebook, clock)  # type: ignore[arg-type]
+    holds.set([KEPT])
+    found = Nominator(notebook, holds, clock)  # type: ignore[arg-type]
+    found.is_guided = guided
+    return found, notebook, clock
+
+
+def test_the_nomination_comes_right_before_the_release() -> None:
+    """Earlier, a failed attempt would clear it; later, a rival would be first."""
+    leading, notebook, _ = leader()
+    leading.lead(POD, "n0", POD)
+    assert notebook.acts == ["hold", "nominate big-0 n0", "release"]
+
+
+def test_a_pod_that_still_waits_is_led_again_behind_closed_doors() -> None:
+    """The room is kept anew before the next try, and tries become rarer."""
+    leading, notebook, clock = leader()
+    leading.lead(POD, "n0", POD)
+    leading.lead(POD, "n0", POD)
+    assert len(notebook.acts) == 3
+    clock.sleep(FIRST_PATIENCE_SECONDS)
+    leading.lead(POD, "n0", POD)
+    assert notebook.acts[3:] == ["hold", "nominate big-0 n0", "release"]
+    clock.sleep(FIRST_PATIENCE_SECONDS)
+    leading.lead(POD, "n0", POD)
+    assert len(notebook.acts) == 6
+    clock.sleep(FIRST_PATIENCE_SECONDS)
+    leading.lead(POD, "n0", POD)
+    assert len(notebook.acts) == 9
+
+
+def test_a_new_pod_is_given_time_to_find_its_own_way() -> None:
+    """Most replacements are bound within milliseconds: these are not touched."""
+    leading, notebook, clock = leader()
+    leading.lead(POD, "n0", POD, after_seconds=0.5)
+    assert notebook.acts == ["hold"]
+    clock.sleep(0.5)
+    leading.lead(POD, "n0", POD, after_seconds=0.5)
+    assert notebook.acts == ["hold", "nominate big-0 n0", "release"]
+
+
+def test_nothing_is_written_without_guidance() -> None:
+    """Predict leaves everything to the scheduler."""
+    leading, notebook, _ = leader(guided=False)
+    leading.lead(POD, "n0", POD)
+    leading.suggest(POD, "n0")
+    assert notebook.acts == ["hold"]
+
+
+def test_a_pod_without_a_placeholder_is_only_nominated() -> None:
+    """Nothing is made for it that was not there before."""
+    leading, notebook, _ = leader()
+    other = PodReference("default", "web-0", "uid-2")
+    leading.lead(other, "n1", other)
+    assert notebook.acts == ["hold", "nominate web-0 n1"]
