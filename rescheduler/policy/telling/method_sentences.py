@@ -15,8 +15,11 @@ def method_sentences(disruption: Disruption) -> Iterator[str]:
     """One sentence a rule, in the order in which they are asked, then warnings; nothing where there are none."""
     for number, rule in enumerate(disruption.move_by, start=1):
         yield f"rule {number} of moveBy: {_pods(rule)} {_how(rule, disruption)}{_else(rule)}"
-    if any(rule.method is not MoveMethod.EVICT for rule in disruption.move_by):
-        yield "moves by surge and migration are planned, and not carried out yet: apply and run refuse them"
+    methods = {rule.method for rule in disruption.move_by}
+    if MoveMethod.SURGE in methods:
+        yield "apply carries moves by surge out; run refuses a plan that has one"
+    if MoveMethod.MIGRATE in methods:
+        yield "moves by migration are planned, and not carried out yet: apply and run refuse them"
     for number, rule in enumerate(disruption.move_by, start=1):
         earlier = next((place for place, one in enumerate(disruption.move_by[: number - 1], 1) if _hides(one, rule)), 0)
         if earlier:
