@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from rescheduler.daemon.rounds import rounds, vigilance
 from rescheduler.daemon.rounds.past_states import PastStates
-from rescheduler.disruption import breaker, gate, health
 from rescheduler.disruption.earlier.back_off import EvictionBackOff
+from rescheduler.disruption.gate import breaker, gate, health
 from rescheduler.execution.run import plan_run
 from rescheduler.model.daemon.ledger import Breaker
 from rescheduler.model.objects.cluster import Cluster

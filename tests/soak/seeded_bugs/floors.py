@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rescheduler.disruption import eligibility as careful_groups
-from rescheduler.disruption import pod_kinds, ramp_up
+from rescheduler.disruption import pod_kinds
 from rescheduler.disruption.budgets import budget_status as standing
 from rescheduler.disruption.budgets import open_evictions_counted as debts_counted
 from rescheduler.disruption.budgets import pod_disruption_budgets, workload_budgets
 from rescheduler.disruption.budgets.budget_status import BudgetStatus
+from rescheduler.disruption.earlier import ramp_up
 from rescheduler.disruption.gate.gate import Spent
 from rescheduler.model.daemon.ledger import DEBTS
 from tests.soak.seeded_bugs.seams import (
