@@ -20,6 +20,7 @@ from rescheduler.disruption.gate.health import Finding
 from rescheduler.model.columns.taints import CORDON, tolerates
 from rescheduler.model.daemon.ledger import Breaker
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import node_mark
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility
 from rescheduler.model.plan.move_method import MoveMethod
@@ -280,6 +281,8 @@ def _destination(move: Move, pod: Pod, context: GateContext) -> Iterator[tuple[s
     node = context.cluster.node_by_name.get(move.to_node)
     if node is None:
         yield "DestinationGone", f"has no place any more: node {move.to_node} is not there"
+    elif (mark := node_mark(node)) is not None:
+        yield "Destination", f"has no place any more: node {move.to_node}, which {mark}"
     elif not node.is_ready:
         yield "Destination", f"has no place any more: node {move.to_node} is not ready"
     elif node.is_unschedulable and not any(tolerates(item, CORDON) for item in pod.spec.tolerations):

@@ -26,7 +26,7 @@ from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PodReference, Refusal
 from rescheduler.policy.fields.daemon.safety import BreakerPolicy
 from rescheduler.policy.fields.policy import Policy
-from tests.builders import NOW, budget, cluster, node, pod, workload
+from tests.builders import NOW, budget, cluster, node, pod, taint, workload
 from tests.unit.disruption.cases import policy
 
 CLOSED = Breaker()
@@ -140,10 +140,16 @@ def test_an_obstacle_at_the_destination_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "told"), [({"is_ready": False}, "not ready"), ({"is_unschedulable": True}, "cordoned")]
+    ("state", "told"),
+    [
+        ({"is_ready": False}, "not ready"),
+        ({"is_unschedulable": True}, "cordoned"),
+        ({"taints": (taint("ToBeDeletedByClusterAutoscaler"),)}, "an autoscaler is about to remove"),
+        ({"deletion_at": NOW}, "is being deleted"),
+    ],
 )
-def test_a_destination_must_take_pods_now(state: dict[str, bool], told: str) -> None:
-    """A node that is down, or cordoned since, is no destination; other nodes still are."""
+def test_a_destination_must_take_pods_now(state: dict[str, Any], told: str) -> None:
+    """A node that is down, cordoned since, or about to go, is no destination; other nodes still are."""
     found = world()
     changed = tuple(structs.replace(item, **state) if item.name == "n2" else item for item in found.nodes)
     (verdict,) = permit_wave([move(0)], context(replace(found, nodes=changed)))
