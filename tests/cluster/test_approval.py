@@ -36,7 +36,7 @@ def proposed(process: DaemonProcess) -> str:
 
 def test_an_annotation_lets_a_plan_be_carried_out(cluster: Cluster, tool: Tool) -> None:
     """Without any API: nothing is evicted before it is there, and everything after."""
-    fragmented(cluster)
+    fragmented(cluster, nodes=3)
     tool.writes()
     with daemon(tool, "--policy", tool.policy(POLICY)) as process:
         number = proposed(process)
@@ -48,7 +48,7 @@ def test_an_annotation_lets_a_plan_be_carried_out(cluster: Cluster, tool: Tool) 
         given = process.wait_for("approval given")
         assert (given["plan"], given["who"], given["how"]) == (number, "annotation", "annotation")
         assert process.wait_for("round ended", outcome="done")["plan"] == number
-        cluster.wait_pods_running(13)
+        cluster.wait_pods_running(10)
         assert len(evictions(tool)) == 2
         assert process.stop() == 0
     tool.assert_nothing_left()
@@ -58,7 +58,7 @@ def test_a_person_looks_pauses_and_approves_over_rest(
     cluster: Cluster, tool: Tool, approver: str, tmp_path: Path
 ) -> None:
     """Paused, a yes is refused; then it is taken, once, and who said it stands in round and audit log."""
-    fragmented(cluster)
+    fragmented(cluster, nodes=3)
     tool.writes()
     url, audit = f"http://127.0.0.1:{free_port()}", tmp_path / "audit.jsonl"
     api = f"api: {{address: '{url.removeprefix('http://')}'}}\naudit: {{file: '{audit}'}}"
@@ -84,7 +84,7 @@ def test_a_person_looks_pauses_and_approves_over_rest(
         assert call(f"/v1/plans/{number}").document["status"] == "CarriedOut"
         (carried_out,) = [item for item in call("/v1/rounds").document["items"] if item["approvedBy"]]
         assert (carried_out["approvedBy"], carried_out["planId"]) == (who, number)
-        cluster.wait_pods_running(13)
+        cluster.wait_pods_running(10)
         pod = cluster.api.list("pods", "default")[0]["metadata"]["name"]
         assert call(f"/v1/explain/pods/default/{pod}").document["kind"] == "Explanation"
         assert len(evictions(tool)) == 2

@@ -25,12 +25,12 @@ def test_a_pending_pod_gets_its_room(cluster: Cluster, tool: Tool) -> None:
     """The trigger fires by itself, the plan is carried out, the pod runs, nothing is left, SIGTERM ends it with 0."""
     with daemon(tool, "--policy", policy(tool, "Execute")) as process:
         process.wait_for("leading")
-        fragmented(cluster)
+        fragmented(cluster, nodes=3)  # as many places as pods that go: no other node ties with the planned ones
         ended = process.wait_for("round ended", outcome="done")
         assert ended["triggers"] == ["PendingPods"]
         assert (ended["planned"], ended["outcomes"]) == (2, {"Landed": 2}), process.told()
         assert len(process.events("eviction announced")) == len(process.events("eviction sent")) == 2
-        cluster.wait_pods_running(13)
+        cluster.wait_pods_running(10)
         assert process.stop() == 0
     assert len([write for write in tool.writes() if write.subresource == "eviction" and not write.is_dry_run]) == 2
     tool.assert_nothing_left()
