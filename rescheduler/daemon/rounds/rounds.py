@@ -220,18 +220,23 @@ class RoundRunner:
         cluster = self._look()
         self.ledger = settled_ledger(self._world, self._policy, self._rules, cluster)
         self._world.learn(self.ledger.entries)
-        self._vigilance.look(cluster, self.ledger)
+        self._vigilance.findings(cluster, self.ledger)
         return cluster, self.ledger
 
     def _look(self) -> Cluster:
         """Read the cluster; what an earlier process left in it goes first. Raises ClusterError."""
         target, policy = self._world.target, self._policy
-        read = self._world.snapshot or target.read
-        cluster = read()
+        read, judge = self._world.snapshot or target.read, self._vigilance.look
+        cluster = self._noticed(read(), judge)
         if policy.mode is not Mode.DRY_RUN and policy.guidance is not Guidance.PREDICT:
-            cluster = target.read() if tidy_up(target, cluster, policy.hold.deadline) else cluster
-        self._past.refuse_older(cluster)
-        self._gate.look(cluster)
+            is_tidied = tidy_up(target, cluster, policy.hold.deadline)
+            cluster = self._noticed(target.read(), judge) if is_tidied else cluster
+        return cluster
+
+    def _noticed(self, cluster: Cluster, judge: Callable[[Cluster, Ledger], object]) -> Cluster:
+        """The same, with what it shows remembered: whatever fails after, it was seen. Raises ClusterError."""
+        judge(cluster, EMPTY_LEDGER)
+        self._gate.look(self._past.refuse_older(cluster))
         return cluster
 
     def _objection(self, cluster: Cluster, ledger: Ledger, plan: Plan) -> str | None:
@@ -278,7 +283,7 @@ class RoundRunner:
             guidance=policy.guidance.value,
             timeout_seconds=self._timeout_seconds,
             proof=ways.proof or own_proof,
-            as_seen=lambda found: with_owed_room(as_seen(self._past.refuse_older(found)), before),
+            as_seen=lambda found: with_owed_room(as_seen(self._noticed(found, self._vigilance.findings)), before),
             progress=world.progress,
             ledger=world.ledger,
             audit=world.audit,

@@ -11,6 +11,7 @@ from tests.soak.invariants.history import History
 from tests.soak.invariants.load import PATIENT
 from tests.soak.invariants.repayment import desired_of, has_gone
 from tests.soak.trace import (
+    Answer,
     Effect,
     Event,
     NodeChanged,
@@ -31,12 +32,14 @@ LOOKS = (("list", "pods"), ("patch", "jobs"))
 @dataclass
 class _Run:
     """One plan in one process. ``step_at``: its last request that was no look; ``rest_at``: since when all that it
-    evicted is made good, None: it is not. ``last``: the last eviction that it asked for."""
+    evicted is made good, None: it is not. ``last``: the last eviction that it asked for. ``waits``: since its last
+    step, from when until when it waited for answers."""
 
     step_at: float
     sent: list[Send] = field(default_factory=list)
     rest_at: float | None = None
     last: Request | None = None
+    waits: list[tuple[float, float]] = field(default_factory=list)
 
 
 class Progress(Checker):
@@ -45,9 +48,10 @@ class Progress(Checker):
     name = "L5"
     sentence = (
         "Once all pods that a plan has evicted are gone and their workloads are whole, whoever carries it out makes a "
-        "step or ends within two minutes, but where the API server asks for patience."
+        "step or ends within two minutes of its own time, but where the API server asks for patience. While an answer "
+        "of the API server is outstanding, it is the server's time."
     )
-    interests = (Effect, PlanEvent, RoundEvent, ProcessEvent, Request, PodChanged, NodeChanged)
+    interests = (Answer, Effect, PlanEvent, RoundEvent, ProcessEvent, Request, PodChanged, NodeChanged)
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
@@ -65,6 +69,10 @@ class Progress(Checker):
                 run.rest_at = None
         elif isinstance(event, Request):
             return self._asked(event)
+        elif isinstance(event, Answer):
+            run = self._runs.get(event.request.process)
+            if run is not None:
+                run.waits.append((event.request.t, event.t))
         elif isinstance(event, RoundEvent):
             run = self._runs.pop(event.process, None)
             return () if run is None else self._judge(event.process, run, event.t)
@@ -81,6 +89,7 @@ class Progress(Checker):
         found = self._judge(request.process, run, request.t)
         if (request.verb, request.resource) not in LOOKS or found:
             run.step_at = request.t
+            run.waits.clear()
         if request.resource == "pods/eviction":
             run.last = request
         return found
@@ -89,7 +98,9 @@ class Progress(Checker):
         if run.rest_at is None or (run.last is not None and run.last.answer in PATIENT):
             return ()
         self.bites()
-        idle = t - max(run.rest_at, run.step_at)
+        since = max(run.rest_at, run.step_at)
+        # Not all that is between two looks, but the looks themselves: who only asks and sleeps in between is found.
+        idle = t - since - sum(max(0.0, answered - max(asked, since)) for asked, answered in run.waits)
         if idle <= IDLE_SECONDS:
             return ()
         return self.violated(

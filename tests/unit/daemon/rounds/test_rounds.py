@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
 from rescheduler.daemon.rounds.world import RoundContext as Surroundings
 from rescheduler.disruption.replica_changes import Wanted
-from rescheduler.extension_points import ClusterError
+from rescheduler.extension_points import ClusterError, LedgerReading, StoreError
 from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger
 from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
@@ -182,6 +182,57 @@ def test_unready_nodes_freeze_it_until_it_has_been_calm() -> None:
     world.clock.sleep(601)
     assert some.run_once().reason == ""
     assert world.evicted
+
+
+@pytest.mark.parametrize("fails", ["ledger", "tidying"])
+def test_unready_nodes_are_remembered_where_the_round_fails_after_reading_them(fails: str) -> None:
+    """The snapshot was seen, though nothing was decided on it: it has to be calm for as long as after any other."""
+
+    class Failing(SimulatedLedger):
+        def read(self) -> LedgerReading:
+            if is_failing[0] and fails == "ledger":
+                raise StoreError("no answer")
+            return super().read()
+
+    class Untidy(World):
+        def untaint(self, nodes: Sequence[str]) -> None:
+            if is_failing[0] and fails == "tidying":
+                raise ClusterError("no answer")
+            super().untaint(nodes)
+
+    is_failing = [True]
+    left = node("n9", "1m", taints=(leaving_taint("0123456789", 1.0),))
+    world = Untidy(fragmented(left, *(node(f"down-{number}", "4", is_ready=False) for number in range(3))))
+    some = rounds(world, surroundings(world, Failing(world.clock)), guidance=Guidance.TAINT)
+    assert some.run_once().reason == "no answer"
+    is_failing[0] = False
+    for number in range(3):
+        world.put(node(f"down-{number}", "1m"))
+    world.clock.sleep(60)
+    assert "calm" in some.run_once().reason
+    assert world.evicted == []
+
+
+def test_unready_nodes_are_remembered_where_the_plan_is_stopped_by_what_was_read_with_them() -> None:
+    """The gate was not asked any more, since the plan did not hold: the next round has to wait all the same."""
+
+    class Falling(World):
+        reads = 0
+
+        def read(self) -> Cluster:
+            self.reads += 1
+            found = super().read()
+            if self.reads != 2:
+                return found
+            return replace(found, nodes=tuple(structs.replace(item, is_ready=False) for item in found.nodes))
+
+    world = Falling(fragmented())
+    found = Policy.model_validate(EXECUTE)
+    some = RoundRunner(surroundings(world), found, planner(world, found))
+    assert "does not hold" in some.run_once().reason
+    world.clock.sleep(60)
+    assert "calm" in some.run_once().reason
+    assert world.evicted == []
 
 
 def test_an_open_breaker_lets_nothing_go() -> None:
