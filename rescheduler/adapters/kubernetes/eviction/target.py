@@ -83,7 +83,9 @@ class KubernetesTarget(ExecutionTarget):
 
     def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
         """What a move depends on, by narrow reads. Raises ClusterError."""
-        return read_vicinity(LiveReads(self._connection), move, cluster, side_by_side)
+        around = read_vicinity(LiveReads(self._connection), move, cluster, side_by_side)
+        self._owners.update((pod.uid, pod.controller) for pod in around.pods if pod.key == move.pod.key)
+        return around
 
     def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         """Ask the Eviction API for exactly this pod; see ``evictor.classify`` for the answers."""

@@ -12,8 +12,9 @@ from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.guidance.nominations import nominate
 from rescheduler.adapters.kubernetes.leftovers.cleaning import Leftover, find_leftovers, remove_leftovers
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import Move, PodReference
 from tests.clocks import FakeClock
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, status
 
@@ -130,6 +131,21 @@ def test_events_tell_of_the_pod_and_of_its_owner() -> None:
     assert (second["regarding"]["kind"], second["regarding"]["uid"]) == ("ReplicaSet", "uid-rs")
     assert first["eventTime"] == "2027-01-15T08:00:00.000000Z"
     assert "web-0" in second["note"]
+
+
+def test_who_owns_a_pod_is_known_from_a_look_around_it_too() -> None:
+    """An eviction reads its pod in no other way."""
+    server = FakeServer()
+    found = {"metadata": {"resourceVersion": "9"}, "items": [manifest()]}
+    for path in ("/api/v1/pods", "/apis/policy/v1/namespaces/shop/poddisruptionbudgets"):
+        server.answer("GET", path, found if path.endswith("/pods") else {"metadata": {}, "items": []})
+    for name in ("n1", "n2"):
+        server.answer("GET", f"/api/v1/nodes/{name}", status(404, "not found"))
+    server.answer("POST", EVENTS, {})
+    cluster = target(server)
+    cluster.read_vicinity(Move(POD, "n1", "n2", 1, "MakeRoom", "because"), Cluster())
+    cluster.record(POD, "Moved", "from n1")
+    assert [request.body["regarding"]["kind"] for request in server.asked("POST")] == ["Pod", "ReplicaSet"]
 
 
 def test_no_event_goes_to_a_kind_that_is_only_called_like_one_of_kubernetes() -> None:
