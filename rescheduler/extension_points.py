@@ -290,7 +290,11 @@ class ExecutionTarget(Protocol):
     def record(
         self, pod: PodReference, reason: str, message: str, *, action: str = "Reschedule", is_warning: bool = False
     ) -> None:
-        """Tell of an act by an Event on the pod; never raises."""
+        """Tell of an act by an Event on the pod, maybe only after this returns; never raises."""
+
+    def finish_telling(self) -> None:
+        """Wait until everything that was recorded is told; at once where telling waits for nothing."""
+        return
 
 
 class LedgerReading(NamedTuple):

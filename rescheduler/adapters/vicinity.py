@@ -50,14 +50,14 @@ def read_vicinity(
 ) -> Vicinity:
     """Read what a move depends on. ``cluster``: who owns the pod; ``together`` does reads that do not wait for another.
 
-    The pods that are counted with this one are read last, since its labels and the budgets say which they are.
+    The pods that are counted with this one are read last, since its labels and the budgets say which they are. The pod
+    itself is among those on its node; where it is not, it is asked for.
     """
     namespace, name = move.pod.namespace, move.pod.name
     before = cluster.pod_by_key.get(move.pod.key)
     owners = () if before is None else owners_of(cluster, before)
-    pod, budgets, on_origin, on_destination, *objects = together(
+    budgets, on_origin, on_destination, *objects = together(
         [
-            lambda: reads.read_pod(namespace, name),
             lambda: reads.budgets_in(namespace),
             lambda: reads.pods_on(move.from_node),
             lambda: reads.pods_on(move.to_node),
@@ -66,6 +66,7 @@ def read_vicinity(
             *(partial(reads.read_workload, owner) for owner in owners),
         ]
     )
+    pod = next((item for item in on_origin if item.key == move.pod.key), None) or reads.read_pod(namespace, name)
     selectors = () if pod is None else counted_with(cluster, pod, tuple(budgets))
     lists = together([partial(reads.read_pods, namespace, selector) for selector in selectors])
     pods = {item.key: item for found in (on_origin, on_destination, *lists) for item in found}

@@ -10,8 +10,9 @@ from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ExecutionTarget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.leaving_taint import leaving_taints, without_leaving_taints
-from rescheduler.model.plan.plan import Move
+from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.model.plan.vicinity import Vicinity, patched
 
 OLDEST_SNAPSHOT_SECONDS: Final = 9.0
@@ -32,6 +33,7 @@ class FreshCluster:
         self._asked_at = float("-inf")
         self._took_seconds = 0.0
         self._looked_at = float("-inf")
+        self._looked_for: PodReference | None = None
         self._ahead_seconds = 0.0
         self._found = Cluster()
         self.now = Cluster()
@@ -50,9 +52,13 @@ class FreshCluster:
         """Read anew what one move depends on, and let the snapshot show it."""
         began = self._clock.monotonic()
         around = self._target.read_vicinity(move, self._found)
-        self._looked_at = began
+        self._looked_at, self._looked_for = began, move.pod
         self._take(patched(self._found, move, around, began + self._ahead_seconds))
         return around
+
+    def pod_as_seen(self, move: Move) -> tuple[float, Pod | None] | None:
+        """The pod of a move as the last look around has it, and when that was asked for; None: it was another's."""
+        return (self._looked_at, self._found.pod_by_key.get(move.pod.key)) if self._looked_for == move.pod else None
 
     def require_fast(self) -> None:
         """Raise PlanStoppedError if the newest snapshot was too old for any eviction when it was there at last."""

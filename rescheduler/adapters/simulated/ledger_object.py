@@ -12,12 +12,12 @@ CALL_SECONDS = 0.01
 class SimulatedLedger(LedgerStore):
     """Any number of simulated processes may share one; it outlives each of them.
 
-    ``stop`` is the mark that an operator sets; ``writes`` counts those that took effect, ``conflicts`` the others.
-    Each call takes ``call_seconds`` on the clock.
+    ``stop`` is the mark that an operator sets, a change of the object once it is there; ``writes`` counts those that
+    took effect, ``conflicts`` the others. Each call takes ``call_seconds`` on the clock.
     """
 
     def __init__(self, clock: Clock, ledger: Ledger = EMPTY_LEDGER, *, call_seconds: float = CALL_SECONDS) -> None:
-        self.stop: str | None = None
+        self._stop: str | None = None
         self.writes = 0
         self.conflicts = 0
         self._clock = clock
@@ -31,6 +31,16 @@ class SimulatedLedger(LedgerStore):
         return self._ledger
 
     @property
+    def stop(self) -> str | None:
+        """Why nothing may be evicted."""
+        return self._stop
+
+    @stop.setter
+    def stop(self, reason: str | None) -> None:
+        self._stop = reason
+        self._version += self._version > 0
+
+    @property
     def version(self) -> str:
         """As it stands: "" before the first write."""
         return str(self._version) if self._version else ""
@@ -38,7 +48,7 @@ class SimulatedLedger(LedgerStore):
     def read(self) -> LedgerReading:
         """The ledger, its version and the stop mark, as they stand when the call ends."""
         self._clock.sleep(self._call_seconds)
-        return LedgerReading(self._ledger, self.version, self.stop)
+        return LedgerReading(self._ledger, self.version, self._stop)
 
     def write(self, ledger: Ledger, version: str) -> str | None:
         """Replace the ledger if nobody has written since ``version``; None if somebody has."""

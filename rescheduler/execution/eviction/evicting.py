@@ -1,4 +1,4 @@
-"""One eviction: look again, ask for a dry run, write the intent, then ask in earnest; answers told apart."""
+"""One eviction: look around, ask for a dry run, write the intent, then ask in earnest; answers told apart."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Evictor:
 
     One pod at a time; no pod is ever asked for again after an eviction of it may have taken effect.
     ``still_allowed`` says what speaks against a move now; ``ask_gate``: what the gate says where somebody else has
-    written to the ledger meanwhile.
+    written to the ledger meanwhile. ``as_seen``: see ``FreshCluster.pod_as_seen``.
     """
 
     def __init__(
@@ -65,24 +65,26 @@ class Evictor:
         session: LedgerSession,
         still_allowed: Callable[[Move], str | None],
         ask_gate: Callable[[Move], str | None],
+        as_seen: Callable[[Move], tuple[float, Pod | None] | None],
     ) -> None:
         self._target = target
         self._waiter = waiter
         self._session = session
         self._still_allowed = still_allowed
         self._ask_gate = ask_gate
+        self._as_seen = as_seen
         self._tries: Counter[str] = Counter()
         self._eviction: Eviction | None = None
         self.in_flight: Move | None = None
         """The move whose eviction was sent and has had no definite answer; whoever has noted its answer resets it."""
 
     def ask(self, number: int, move: Move, expected: Pod) -> Event:
-        """Get leave for a move whose pod still is as ``expected``: verdict, live read, dry run."""
+        """Get leave for a move whose pod still is as ``expected``: verdict, the pod as that saw it, dry run."""
         self._eviction = eviction = Eviction(move, expected)
         objection = self._still_allowed(move)
         if objection is not None:
             return self._refused(number, objection)
-        read_at, live = self._waiter.now, self._read(move, expected)
+        read_at, live = self._look(move, expected)
         if isinstance(live, str):
             return self._refused(number, live)
         answer = self._target.evict(move.pod, live.resource_version, dry_run=True)
@@ -157,13 +159,16 @@ class Evictor:
         self._waiter.require_time(seconds)
         return NotYet(number, self._waiter.now + seconds)
 
+    def _look(self, move: Move, expected: Pod) -> tuple[float, Pod | str]:
+        """The pod as the look around for its verdict showed it, and when; as it stands now, where that was long ago."""
+        seen = self._as_seen(move)
+        if seen is None or self._waiter.now - seen[0] > LIVE_SECONDS:
+            return self._waiter.now, self._read(move, expected)
+        return seen[0], _as_expected(seen[1], move, expected)
+
     def _read(self, move: Move, expected: Pod) -> Pod | str:
         """The pod as it stands now; in words why not, where it is not as expected any more."""
-        live = self._target.read_pod(move.pod.namespace, move.pod.name)
-        change = what_changed(live, expected)
-        if live is None or change is not None:
-            return f"{move.pod.key} {change}; plan again"
-        return live
+        return _as_expected(self._target.read_pod(move.pod.namespace, move.pod.name), move, expected)
 
     def _last_look(self, move: Move, live: Pod, read_at: float) -> str | None:
         """Between the intent and the request: what speaks against it after all. The intent is then taken back."""
@@ -235,6 +240,13 @@ def what_changed(live: Pod | None, expected: Pod) -> str | None:
     if expected.is_ready and not live.is_ready:
         return "is not ready any more"
     return None
+
+
+def _as_expected(live: Pod | None, move: Move, expected: Pod) -> Pod | str:
+    change = what_changed(live, expected)
+    if live is None or change is not None:
+        return f"{move.pod.key} {change}; plan again"
+    return live
 
 
 def _told(move: Move, answer: EvictionAnswer) -> str:

@@ -57,7 +57,7 @@ class OwnVerdict:
             self._fresh.require_fast()
         elif self._pod == move.pod and self._is_young:
             return None
-        self._session.look()
+        self._session.know()
         objection = self.ask(move)
         self.is_crowded = objection is None and move.has_destination and not has_room(move, departures, self._fresh.now)
         if self.is_crowded:

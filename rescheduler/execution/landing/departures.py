@@ -9,6 +9,7 @@ from itertools import product
 from typing import Final
 
 from rescheduler.extension_points import ExecutionTarget
+from rescheduler.model.columns.shared_lists import read_shared
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
@@ -119,7 +120,7 @@ class Departures:
             wanted = [key for key, items in groups.items() if not all(item.is_over and item.is_ready for item in items)]
         else:
             wanted = [_group(only)]
-        for key, pods in zip(wanted, self._target.read_lists(wanted), strict=True):
+        for key, pods in zip(wanted, read_shared(wanted, self._target.read_lists), strict=True):
             _match(groups[key], [*pods, *self._taken_out(groups[key])])
 
     def _taken_out(self, departures: Iterable[EvictedPod]) -> Iterator[Pod]:

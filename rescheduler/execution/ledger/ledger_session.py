@@ -162,10 +162,11 @@ class LedgerSession:
 
     def look(self) -> Ledger:
         """The ledger for the gate, read anew. Raises PlanStoppedError where another plan has begun, ClusterError."""
-        self._writer.read()
-        self._check(self._writer.ledger)
-        self._seen = self._writer.version
-        return self.ledger
+        return self._seen_by_gate(self._writer.read())
+
+    def know(self) -> Ledger:
+        """The same, as it was read a moment ago: for what is announced next, since that finds who has written since."""
+        return self._seen_by_gate(self._writer.know())
 
     def announce(self, move: Move, pod: Pod, ask: Callable[[], str | None]) -> str | None:
         """Write the intent to evict ``pod`` as it was read just now; in words what speaks against it, None: it stands.
@@ -318,6 +319,11 @@ class LedgerSession:
     def _write_rest(self) -> None:
         if self._writer.has_news:
             self._writer.update(lambda ledger: ledger, lambda _: False, self._fresh.time)
+
+    def _seen_by_gate(self, ledger: Ledger) -> Ledger:
+        self._check(ledger)
+        self._seen = self._writer.version
+        return self.ledger
 
     def _check(self, ledger: Ledger) -> None:
         if self._plan is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from rescheduler.execution.eviction.evicting import is_leaving
@@ -178,11 +179,13 @@ class PlanRun:
             self.outcomes.warnings.append(left)
 
     def close_books(self) -> None:
-        """Write down where pods landed, as the last thing that is done."""
+        """Write down where pods landed, and let what was told in passing come to its end, as the last that is done."""
         try:
             trouble = self._session.close(self.outcomes.result())
         except KeyboardInterrupt:
             trouble = "where pods landed was not written down; the next plan finds out by itself"
+        with suppress(KeyboardInterrupt):
+            self._target.finish_telling()
         if trouble is not None:
             self.outcomes.warnings.append(trouble)
 

@@ -58,8 +58,9 @@ class Sender:
         self._departures = Departures(target)
         verdict = OwnVerdict(gate, fresh, waiter, session, self.sent)
         self.evictor = Evictor(
-            target, waiter, session, lambda move: verdict.objection(move, self._departures.all), verdict.ask
-        )
+            target, waiter, session, lambda move: verdict.objection(move, self._departures.all), verdict.ask,
+            fresh.pod_as_seen,
+        )  # fmt: skip
         self.tools = Tools(
             target, fresh, waiter, holds, settler, nominator, outcomes, session, verdict, self.evictor, self.sent,
             in_flight, is_of_use,

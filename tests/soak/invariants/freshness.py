@@ -24,9 +24,9 @@ class Freshness(Checker):
 
     name = "I7"
     sentence = (
-        "At send: snapshot <= 10 s old; a live GET <= 2 s old equals the plan in UID, node, Ready and has no deletion "
+        "At send: snapshot <= 10 s old; a live read <= 2 s old equals the plan in UID, node, Ready and has no deletion "
         "mark; the target node in the snapshot is Ready and schedulable; the eviction carries uid and resourceVersion "
-        "of that GET; the gate's verdict about this very pod to socket write <= 1 s, and given on "
+        "of that read; the gate's verdict about this very pod to socket write <= 1 s, and given on "
         "its owner's pods, budgets, node and destination as read <= 1 s before."
     )
     interests = (Request,)
@@ -55,14 +55,13 @@ class Freshness(Checker):
             yield f"to {send.to_node}, which the snapshot shows as gone, not Ready or cordoned"
 
     def _live(self, send: Send) -> Iterator[str]:
-        answer = self.history.live.get((send.request.process, send.key))
-        if answer is None:
+        read_at, live = self.history.live.get((send.request.process, send.key), (None, None))
+        if read_at is None:
             yield "without a live read of the pod"
             return
-        if send.t - answer.t > LIVE_SECONDS + ROUNDING_SECONDS:
-            yield f"{send.t - answer.t:.1f} s after the last live read of the pod"
-        live = answer.shown
-        if not isinstance(live, Pod) or live.uid != send.request.uid:
+        if send.t - read_at > LIVE_SECONDS + ROUNDING_SECONDS:
+            yield f"{send.t - read_at:.1f} s after the last live read of the pod"
+        if live is None or live.uid != send.request.uid:
             yield "though the live read showed another pod, or none"
             return
         move = self.history.moves.get((send.request.process, send.request.uid))

@@ -79,8 +79,8 @@ class History:
         self.losses = Losses()
         self.policies: dict[str, Policy] = {}
         self.snapshots: dict[str, Snapshot] = {}
-        self.live: dict[tuple[str, str], Answer] = {}
-        """The newest read of one pod, by process and pod key."""
+        self.live: dict[tuple[str, str], tuple[float, Pod | None]] = {}
+        """The newest live read of a pod, by itself or in a look around it, by process and pod key; since when."""
         self.waves: dict[str, tuple[Move, ...]] = {}
         """What the gate was asked about together, by process; asked about one of them again they still are a wave."""
         self.verdicts: dict[tuple[str, str], Verdict] = {}
@@ -220,7 +220,8 @@ class History:
         if isinstance(answer.shown, Cluster):
             self.snapshots[request.process] = Snapshot(request.t, answer.as_of, answer.shown)
         elif request.verb == "get" and request.resource == "pods":
-            self.live[request.process, f"{request.namespace}/{request.name}"] = answer
+            shown = answer.shown if isinstance(answer.shown, Pod) else None
+            self.live[request.process, f"{request.namespace}/{request.name}"] = answer.t, shown
         self._seen_unharmed(answer)
 
     def _seen_unharmed(self, answer: Answer) -> None:
@@ -249,6 +250,9 @@ class History:
 
     def _looked(self, look: LookEvent) -> None:
         self.looks[look.process, look.move.pod.uid] = look
+        key = look.move.pod.key
+        pod = next((pod for pod in look.shown.pods if pod.key == key), None)
+        self.live[look.process, key] = look.asked_at, pod
         snapshot = self.snapshots.get(look.process)
         if snapshot is not None:
             self.snapshots[look.process] = Snapshot(snapshot.asked_at, snapshot.as_of, told_by(look, snapshot.shown))

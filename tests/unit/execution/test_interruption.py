@@ -119,3 +119,30 @@ def test_a_cluster_that_cannot_be_read_at_all_is_an_error_not_a_result() -> None
     world = Breaking(fragmented(), ClusterError("no route to host"), 1, after=False)
     with pytest.raises(ClusterError, match="no route"):
         executor(world).carry_out(two_moves(fragmented()))
+
+
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_what_was_told_in_passing_has_come_to_its_end_when_a_plan_is_over(is_interrupted: bool) -> None:
+    """Whatever way it ends, and even while somebody loses patience with that."""
+    start = fragmented()
+    world = World(start)
+    calls: list[str] = []
+    record = world.record
+    world.record = lambda *given, **named: calls.append("record") or record(*given, **named)  # type: ignore[func-returns-value,method-assign]
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def finish() -> None:
+        calls.append("finish")
+        raise KeyboardInterrupt
+
+    world.finish_telling = finish  # type: ignore[method-assign]
+    if is_interrupted:
+        world.script = [None, None, interrupt]
+        with pytest.raises(ExecutionInterruptedError):
+            executor(world).carry_out(two_moves(start))
+    else:
+        executor(world).carry_out(two_moves(start))
+    assert "record" in calls
+    assert calls.index("finish") == len(calls) - 1

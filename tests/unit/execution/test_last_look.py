@@ -130,15 +130,16 @@ def test_an_announcement_that_takes_too_long_is_taken_back() -> None:
 
 
 def while_announced(world: World, ledger: SimulatedLedger, act: Callable[[], None]) -> None:
-    """Let something happen before each reading of a pod whose intent is written."""
-    read = world.read_pod
+    """Let something happen before each reading of a pod, or of a node's pods, once an intent is written."""
+    read_pod, pods_on = world.read_pod, world.pods_on
 
-    def changed(namespace: str, name: str) -> Any:
+    def first(read: Callable[..., Any], *asked: str) -> Any:
         if EntryState.INTENDED in states(ledger.ledger):
             act()
-        return read(namespace, name)
+        return read(*asked)
 
-    world.read_pod = changed  # type: ignore[method-assign]
+    world.read_pod = lambda *asked: first(read_pod, *asked)  # type: ignore[method-assign]
+    world.pods_on = lambda *asked: first(pods_on, *asked)  # type: ignore[method-assign]
 
 
 def test_a_server_that_is_slow_each_time_is_not_waited_for() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from functools import partial
 
+from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
 from rescheduler.adapters.kubernetes.eviction import detaching, events, evictor
@@ -61,6 +63,7 @@ class KubernetesTarget(ExecutionTarget):
         self._rule = GateRule(connection, hold_namespace, clock)
         self._taints = NodeTaints(connection, clock)
         self._owners: dict[str, OwnerReference | None] = {}
+        self._telling: list[Future[bool]] = []
 
     def read(self) -> Cluster:
         """A fresh snapshot. Raises ClusterError."""
@@ -83,7 +86,9 @@ class KubernetesTarget(ExecutionTarget):
 
     def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
         """What a move depends on, by narrow reads. Raises ClusterError."""
-        return read_vicinity(LiveReads(self._connection), move, cluster, side_by_side)
+        around = read_vicinity(LiveReads(self._connection), move, cluster, side_by_side)
+        self._owners.update((pod.uid, pod.controller) for pod in around.pods if pod.key == move.pod.key)
+        return around
 
     def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         """Ask the Eviction API for exactly this pod; see ``evictor.classify`` for the answers."""
@@ -174,6 +179,11 @@ class KubernetesTarget(ExecutionTarget):
     def record(
         self, pod: PodReference, reason: str, message: str, *, action: str = events.ACTION, is_warning: bool = False
     ) -> None:
-        """Tell of an act by Events on the pod and its owner; never raises."""
-        act = events.Act(reason, message, action, is_warning)
-        events.record(self._connection, pod, self._owners.get(pod.uid), self._clock.now(), act)
+        """Tell of an act by Events on the pod and its owner, which nothing waits for; never raises."""
+        act, owner = events.Act(reason, message, action, is_warning), self._owners.get(pod.uid)
+        tell = partial(events.record, self._connection, pod, owner, self._clock.now(), act)
+        self._telling = [*(told for told in self._telling if not told.done()), in_background(tell, "events")]
+
+    def finish_telling(self) -> None:
+        """Wait until everything that was recorded is told, or could not be."""
+        wait(self._telling)

@@ -79,6 +79,7 @@ class ShardedLedger(LedgerStore, Slots):
         self._view = _View()
         self._known: dict[ShardMark, Shard] = {}
         self._turn = 0
+        self._dropped: frozenset[int] = frozenset()
 
     def read(self) -> LedgerReading:
         """A live read. Raises LedgerDeniedError, LedgerLostError where a shard is gone, ClusterError for no ledger."""
@@ -90,7 +91,7 @@ class ShardedLedger(LedgerStore, Slots):
                 if self._objects.get(self._name).version != main.version:
                     continue  # whoever wrote meanwhile may have dropped it
                 raise LedgerLostError(f"{gone}; {self._remedy}") from None
-            self._view = _View(main, ledger, shards)
+            self._view, self._dropped = _View(main, ledger, shards), frozenset()
             marks = main.annotations
             return LedgerReading(
                 with_marks(ledger, marks, self._objects.now()),
@@ -111,18 +112,21 @@ class ShardedLedger(LedgerStore, Slots):
     def write(self, ledger: Ledger, version: str) -> str | None:
         """Replace the ledger if it still is at ``version`` ("": if there is none yet); None if it is not.
 
+        What was dropped since the last reading, to make room, is not written again by who does not know of it yet.
         Raises LedgerDeniedError, LedgerFullError, OutcomeUnknownError where it may have been written, ClusterError.
         """
         before = self._view
         if version != before.main.version:
             return None
-        layout = Layout(self, before.shards, ledger, self._closed_bytes)
+        kept = tuple(entry for entry in ledger.entries if entry.number not in self._dropped)
+        layout = Layout(self, before.shards, replace(ledger, entries=kept), self._closed_bytes)
         if not layout.move_out():
             return None
         self._check_room(layout)
         written = self._objects.put(self._name, layout.main_content(), before.main)
         if written is None:
             return None
+        self._dropped |= {entry.number for entry in kept} - {entry.number for entry in layout.ledger.entries}
         self._view = _View(written, layout.ledger, tuple(layout.shards))
         self._known = {shard.mark: shard for shard in layout.shards}
         return written.version

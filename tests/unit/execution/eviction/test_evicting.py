@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from rescheduler.execution.eviction.evicting import ATTEMPTS, SHORTEST_BACK_OFF_SECONDS, what_changed
 from rescheduler.extension_points import EvictionAnswer
@@ -136,6 +137,33 @@ def test_a_failed_dry_run_is_harmless_and_tried_again() -> None:
     world.script = [EvictionAnswer("Failed", "502")]
     result = executor(world).carry_out(two_moves(start))
     assert outcomes(result)["big-0"] == ("Landed", "n0")
+
+
+@pytest.mark.parametrize(("seconds", "reads"), [(0.5, 0), (1.2, 1)])
+def test_a_pod_is_read_once_more_only_where_a_dry_run_took_long(seconds: float, reads: int) -> None:
+    """The look around for its verdict has shown it a moment ago, and its eviction names the version that was seen."""
+    start = fragmented()
+    world = World(start)
+    asked: list[str] = []
+    read = world.read_pod
+    world.read_pod = lambda namespace, name: asked.append(name) or read(namespace, name)  # type: ignore[func-returns-value,method-assign]
+    world.script = [lambda *_: world.clock.sleep(seconds), lambda *_: asked.append("sent")]  # type: ignore[list-item,return-value]
+    executor(world, guidance="Predict").carry_out(plan_of(start, [("web-00", "n1", 1)]))
+    assert asked[: asked.index("sent")] == ["web-00"] * reads
+    assert world.evicted == ["web-00"]
+
+
+def test_a_pod_that_changes_after_it_was_seen_is_not_evicted() -> None:
+    """Its version is another by then, and the API server refuses."""
+    start = fragmented()
+    world = World(start)
+
+    old = start.pod_by_key["default/web-00"]
+    world.put(old)  # from now on it has a version
+    world.script = [None, lambda *_: world.put(structs.replace(old, labels={**old.labels, "changed": "yes"}))]
+    result = executor(world, guidance="Predict").carry_out(plan_of(start, [("web-00", "n1", 1)]))
+    assert not world.evicted
+    assert "changed at this very moment" in result.message
 
 
 def test_a_pod_recreated_right_before_its_eviction_is_left_alone() -> None:

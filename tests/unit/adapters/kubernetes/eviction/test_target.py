@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.guidance.nominations import nominate
 from rescheduler.adapters.kubernetes.leftovers.cleaning import Leftover, find_leftovers, remove_leftovers
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import Move, PodReference
 from tests.clocks import FakeClock
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, status
 
@@ -125,11 +127,28 @@ def test_events_tell_of_the_pod_and_of_its_owner() -> None:
     cluster = target(server)
     cluster.read_pod("shop", "web-0")
     cluster.record(POD, "Moved", "from n1")
+    cluster.finish_telling()
     first, second = (request.body for request in server.asked("POST"))
     assert (first["regarding"]["kind"], first["regarding"]["uid"]) == ("Pod", "uid-1")
     assert (second["regarding"]["kind"], second["regarding"]["uid"]) == ("ReplicaSet", "uid-rs")
     assert first["eventTime"] == "2027-01-15T08:00:00.000000Z"
     assert "web-0" in second["note"]
+
+
+def test_who_owns_a_pod_is_known_from_a_look_around_it_too() -> None:
+    """An eviction reads its pod in no other way."""
+    server = FakeServer()
+    found = {"metadata": {"resourceVersion": "9"}, "items": [manifest()]}
+    for path in ("/api/v1/pods", "/apis/policy/v1/namespaces/shop/poddisruptionbudgets"):
+        server.answer("GET", path, found if path.endswith("/pods") else {"metadata": {}, "items": []})
+    for name in ("n1", "n2"):
+        server.answer("GET", f"/api/v1/nodes/{name}", status(404, "not found"))
+    server.answer("POST", EVENTS, {})
+    cluster = target(server)
+    cluster.read_vicinity(Move(POD, "n1", "n2", 1, "MakeRoom", "because"), Cluster())
+    cluster.record(POD, "Moved", "from n1")
+    cluster.finish_telling()
+    assert [request.body["regarding"]["kind"] for request in server.asked("POST")] == ["Pod", "ReplicaSet"]
 
 
 def test_no_event_goes_to_a_kind_that_is_only_called_like_one_of_kubernetes() -> None:
@@ -141,16 +160,39 @@ def test_no_event_goes_to_a_kind_that_is_only_called_like_one_of_kubernetes() ->
     cluster = target(server)
     cluster.read_pod("shop", "web-0")
     cluster.record(POD, "Moved", "from n1")
+    cluster.finish_telling()
     assert [request.body["regarding"]["kind"] for request in server.asked("POST")] == ["Pod"]
 
 
 def test_telling_never_stops_a_plan() -> None:
     """Neither a refusal nor a broken connection is raised; long words are cut."""
     server = FakeServer()
-    target(server).record(POD, "Moved", "x" * 5000)
+    cluster = target(server)
+    cluster.record(POD, "Moved", "x" * 5000)
+    cluster.finish_telling()
     assert len(server.requests[0].body["note"]) <= 1024
     server.answer("POST", EVENTS, ClusterError("gone"))
-    target(server).record(POD, "Moved", "from n1")
+    cluster.record(POD, "Moved", "from n1")
+    cluster.finish_telling()
+
+
+def test_nothing_waits_for_an_event_but_the_end() -> None:
+    """An API server that is slow with Events keeps no pod from being moved, and none is lost."""
+    server, may_answer, told = FakeServer(), Event(), []
+
+    def answer(_: object) -> dict[str, Any]:
+        may_answer.wait(30)
+        told.append("told")
+        return {}
+
+    server.answer("POST", EVENTS, answer)
+    cluster = target(server)
+    for _ in range(3):
+        cluster.record(POD, "Moved", "from n1")
+    assert told == []
+    may_answer.set()
+    cluster.finish_telling()
+    assert told == ["told"] * 3
 
 
 def job(name: str, namespace: str = "holds") -> dict[str, Any]:

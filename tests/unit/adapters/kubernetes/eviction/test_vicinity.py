@@ -71,6 +71,15 @@ def test_each_part_is_asked_for_by_itself() -> None:
     ])  # fmt: skip
 
 
+def test_a_pod_that_is_on_its_node_is_not_asked_for_by_itself() -> None:
+    """It is among those that were read there, with the version that its eviction needs."""
+    api = server()
+    api.answer("GET", "/api/v1/pods", list_of(pod_object("web-0", "n1", namespace="shop")))
+    around = look(api)
+    assert "shop/web-0" in [item.key for item in around.pods]
+    assert f"{PODS}/web-0" not in [request.path for request in api.requests]
+
+
 def test_what_is_not_there_is_left_out() -> None:
     """A pod, a node, an owner; and budgets where the server does not know them."""
     missing = status(404, "not found")
