@@ -26,6 +26,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "PersistentVolume": "which nodes they bind pods to",
     "StorageClass": "where new volumes may be made",
     "NodePool": "which nodes Karpenter consolidates itself, and which it never takes",
+    "NodeClaim": "which nodes they forbid Karpenter to take",
 }
 """What is then not known of them."""
 
@@ -53,7 +54,7 @@ def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
     if kind in ("ResourceQuota", "HorizontalPodAutoscaler"):
         is_counted = kind == "ResourceQuota" and may_surge(policy)
         return is_counted or policy.disruption.unsettled is Permission.DENY
-    if kind == "NodePool":
+    if kind in ("NodePool", "NodeClaim"):
         return policy.has_objective(EMPTY_NODES) and any(POOL_LABEL in node.labels for node in cluster.nodes)
     if kind == "Namespace":
         asked = policy.scope.namespace_selector

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from rescheduler.adapters.kubernetes.objects import storage_fields as storage
 from rescheduler.adapters.kubernetes.objects import workload
 from rescheduler.adapters.kubernetes.objects.node import NodeObject
+from rescheduler.adapters.kubernetes.objects.node_claim import ClaimedNodeObject
 from rescheduler.adapters.kubernetes.objects.node_pool import NodePoolObject
 from rescheduler.adapters.kubernetes.objects.pod_autoscaler import PodAutoscalerObject
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import PodObject
@@ -54,6 +55,7 @@ KINDS: Final = (
     ObjectKind("CSIStorageCapacity", "/apis/storage.k8s.io/v1/csistoragecapacities", storage.CsiStorageCapacityObject),
     ObjectKind("VolumeAttachment", "/apis/storage.k8s.io/v1/volumeattachments", storage.VolumeAttachmentObject),
     ObjectKind("NodePool", "/apis/karpenter.sh/v1/nodepools", NodePoolObject),
+    ObjectKind("NodeClaim", "/apis/karpenter.sh/v1/nodeclaims", ClaimedNodeObject),
 )
 """Pods come first, so that whatever a pod refers to is at least as new as the pod."""
 
@@ -63,9 +65,10 @@ DISPENSABLE: Final = {
     "ResourceQuota": "whether quotas leave room for replacements is not known",
     "HorizontalPodAutoscaler": "which workloads are being scaled by an autoscaler is not known",
     "NodePool": "which nodes Karpenter consolidates itself is not known",
+    "NodeClaim": "which nodes a NodeClaim forbids Karpenter to take is not known",
 }
 """Kinds that an account may be denied, with what is then not known."""
-SELDOM_SERVED: Final = frozenset({"NodePool"})
+SELDOM_SERVED: Final = frozenset({"NodePool", "NodeClaim"})
 """An account without the right is denied these where nobody serves them, too: absence is told where it matters."""
 KIND_BY_NAME: Final = {kind.name: kind for kind in KINDS}
 NETWORK_POLICY: Final = ObjectKind(

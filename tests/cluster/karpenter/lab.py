@@ -15,6 +15,7 @@ from typing import Any
 import urllib3
 import yaml
 
+from rescheduler.model.objects.annotations import DO_NOT_DISRUPT
 from rescheduler.model.objects.resources import offered_amount
 from tests.cluster.api import Api, ApiError, Manifest
 from tests.cluster.builds import build
@@ -108,6 +109,10 @@ class Karpenter:
     def consolidate(self, after: str) -> None:
         """From now on it sells what is empty for so long."""
         self.api.patch(NODE_POOLS, "default", {"spec": {"disruption": {"consolidateAfter": after}}})
+
+    def forbid(self, claim: str, value: str | None) -> None:
+        """Write ``karpenter.sh/do-not-disrupt`` on a machine's NodeClaim, which its node does not get; None: none."""
+        self.api.patch(NODE_CLAIMS, claim, {"metadata": {"annotations": {DO_NOT_DISRUPT: value}}})
 
     def clear(self) -> None:
         """Take away pods, pools and machines while Karpenter runs, which alone removes its finalizers."""

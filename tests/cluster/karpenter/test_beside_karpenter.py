@@ -55,7 +55,7 @@ def test_a_plan_saves_the_money_it_says_and_nothing_is_bought_for_it(
 ) -> None:
     """``cost.before`` and, once Karpenter is quiet, ``cost.after`` are what its metric says, to a cent.
 
-    No machine is made while the plan is carried out, nor after it.
+    No machine is made while the plan is carried out, nor after it. A node whose NodeClaim nobody may take is no source.
     """
     bought_and_scaled_down(cluster)
     asked = ("--policy", tool.policy(POLICY), "--prices", str(lab.price_file(tmp_path)))
@@ -72,6 +72,15 @@ def test_a_plan_saves_the_money_it_says_and_nothing_is_bought_for_it(
     assert cost["saving"] > 0
     (objective,) = plan["objectives"]
     assert objective["unit"] == "USD/month"
+
+    emptied = {move["fromNode"] for move in plan["moves"]}
+    kept = next(name for name, claim in lab.node_claims().items() if claim["status"]["nodeName"] in emptied)
+    lab.forbid(kept, "true")
+    barred = tool.run("plan", "-o", "json", *asked).document
+    node = lab.node_claims()[kept]["status"]["nodeName"]
+    assert node not in {move["fromNode"] for move in barred["moves"]}
+    assert node in {one["node"] for one in barred["cost"]["kept"]}
+    lab.forbid(kept, None)
 
     machines, mark = set(lab.node_claims()), cluster.control_plane.audit.mark()
     tool.run("apply", "--yes", "-o", "json", *asked, timeout=300)

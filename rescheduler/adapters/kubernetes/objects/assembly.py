@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from rescheduler.adapters.kubernetes.kinds import WORKLOAD_KINDS
 from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError
 from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import usable
+from rescheduler.adapters.kubernetes.objects.node_claim import as_claimed
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod, PodSpec
@@ -125,7 +126,7 @@ def _take_one(counts: Counter[str], key: str) -> None:
 
 CLUSTER_WIDE: Final = frozenset(
     {"Node", "Namespace", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver",
-     "VolumeAttachment", "NodePool"}
+     "VolumeAttachment", "NodePool", "NodeClaim"}
 )  # fmt: skip
 """Kinds whose objects are in no namespace; the model sorts them by name, and all others by namespace and name."""
 _SHOWN_PODS: Final = 20
@@ -172,6 +173,7 @@ def assembled(
     pods = _with_known_ages(pods, pod_facts, about["taken_at"], warnings)
     _warn_of_unknown_nodes(nodes, pods, pod_facts, warnings)
     nodes, pods, aside = usable(nodes, pods, aside)
+    nodes = as_claimed(nodes, objects.get("NodeClaim", ()))
     _warn_of_those(aside, warnings)
 
     fields: dict[str, Any] = {field: objects.get(kind, ()) for field, kind in _KIND_OF_FIELD.items()}

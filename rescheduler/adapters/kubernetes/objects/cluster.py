@@ -23,6 +23,7 @@ from rescheduler.adapters.kubernetes.objects.decoding.metadata import SharedMeta
 from rescheduler.adapters.kubernetes.objects.decoding.pages import Unreadable
 from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import KeptObjects, glimpse_of, kept, stand_in
 from rescheduler.adapters.kubernetes.objects.node import NodeConversion
+from rescheduler.adapters.kubernetes.objects.node_claim import node_claim
 from rescheduler.adapters.kubernetes.objects.node_pool import node_pool
 from rescheduler.adapters.kubernetes.objects.pod_autoscaler import pod_autoscaler
 from rescheduler.adapters.kubernetes.objects.pods.pod import PodConversion
@@ -92,6 +93,7 @@ def _all_converters(
         "CSIStorageCapacity": storage.csi_capacity,
         "VolumeAttachment": storage.attachment,
         "NodePool": lambda item: node_pool(item, warn),
+        "NodeClaim": lambda item: node_claim(item, shared),
     }
     for kind in WORKLOAD_KINDS:
         found[kind] = partial(workload.workload, kind, shared=shared)

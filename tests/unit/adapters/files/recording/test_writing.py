@@ -186,6 +186,7 @@ def test_a_kind_of_which_there_are_none_is_an_empty_list(tmp_path: Path) -> None
         "JobList",
         "CSIDriverList",
         "NodePoolList",
+        "NodeClaimList",
     }
     assert empty["DeploymentList"] == {"apiVersion": "apps/v1", "kind": "DeploymentList", "metadata": {}, "items": []}
     assert read_recording([str(path)]).absent_kinds == {"ResourceQuota"}
