@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import inf
 
 import msgspec
 
@@ -58,14 +59,15 @@ class _Replay:
     def rows(self) -> Sequence[Planned]:
         """One for each time; a snapshot that cannot be read is passed over."""
         found = []
-        for time in self._task.times:
+        times = self._task.times
+        for time, following in zip(times, (*times[1:], inf), strict=True):
             try:
-                found.append(self._step(time))
+                found.append(self._step(time, following))
             except ReschedulerError as error:
                 found.append(Planned(time, failure=in_one_line(error)))
         return _with_minutes(found)
 
-    def _step(self, time: int) -> Planned:
+    def _step(self, time: int, following: float) -> Planned:
         recorded, report = read_snapshot(self._task.archive, time)
         policy = self._policy
         is_first = not self._history.is_begun
@@ -74,7 +76,7 @@ class _Replay:
         if not is_first:
             cluster = owners_recounted(_scheduled(cluster, schedulers))
             schedulers = _schedulers(policy, recorded, cluster, report)
-        outcome = self._rounds.run(cluster, schedulers, recounts=not is_first)
+        outcome = self._rounds.run(cluster, schedulers, recounts=not is_first, until=following)
         after = _as_archived(cluster, outcome)
         again = self._history.settle(recorded, _kept(cluster, outcome, self._history), outcome.evicted)
         row = self._row(time, cluster, after, outcome, again)

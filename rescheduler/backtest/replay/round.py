@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from msgspec import structs
@@ -14,6 +15,7 @@ from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.backtest.counted_clock import CountedClock
 from rescheduler.backtest.replay.history import Stay
 from rescheduler.cycle import CycleOptions, make_plan
+from rescheduler.daemon.rounds.past_states import PastStates
 from rescheduler.daemon.rounds.rounds import RoundRunner
 from rescheduler.daemon.rounds.world import RoundContext
 from rescheduler.disruption.replica_changes import Wanted
@@ -52,18 +54,24 @@ class Rounds:
     ledger: Ledger = EMPTY_LEDGER
     before: RoundRunner | None = None
 
-    def run(self, cluster: Cluster, schedulers: Schedulers, *, recounts: bool) -> Outcome:
-        """Plan on a cluster and carry the plan out. ``recounts``: its budgets are counted anew first."""
+    def run(self, cluster: Cluster, schedulers: Schedulers, *, recounts: bool, until: float = math.inf) -> Outcome:
+        """Plan on a cluster and carry the plan out. ``recounts``: its budgets are counted anew first.
+
+        ``until``: when the next snapshot comes. What takes longer is carried out all the same, and counts as done by
+        then: a round must not find times that lie ahead of it.
+        """
         world = SimulatedCluster(cluster, seed=self.seed, schedulers=schedulers, clock=SimulatedClock(cluster.taken_at))
         if recounts:
             world.recount_budgets()
         plan = None
         if self.policy is not None:
-            plan = self._carried_out(world, schedulers, self.policy)
+            plan = self._carried_out(world, schedulers, self.policy, until)
         after = world.read()
-        return Outcome(plan, *_traced(world, cluster, after), after)
+        return Outcome(plan, *_traced(world, cluster, after, until), after)
 
-    def _carried_out(self, world: SimulatedCluster, schedulers: Schedulers, policy: Policy) -> Plan | None:
+    def _carried_out(
+        self, world: SimulatedCluster, schedulers: Schedulers, policy: Policy, until: float
+    ) -> Plan | None:
         acting = policy.model_copy(update={"mode": Mode.EXECUTE})
         store = SimulatedLedger(world.clock, self.ledger, call_seconds=CALL_SECONDS)
 
@@ -76,14 +84,14 @@ class Rounds:
 
         runner = RoundRunner(
             RoundContext(world, store, world.clock), acting, plan, schedulers=schedulers, selection=self.selection,
-            before=self.before,
+            before=self.before, past=PastStates(),  # each step has an API server of its own, in which uids come again
         )  # fmt: skip
         outcome = runner.run_once()
         world.settle()
-        world.clock.sleep(READY_SECONDS + 1.0)
-        now = world.read()
+        world.clock.sleep(min(READY_SECONDS + 1.0, until - world.clock.now()))
+        now = replace(world.read(), taken_at=min(world.clock.now(), until))
         ledger = settled(store.ledger, now, lambda pod: world.read_pod(pod.namespace, pod.name))
-        self.ledger = _of_former_pods(ledger)
+        self.ledger = _not_ahead(_of_former_pods(ledger), until)
         self.before = runner
         return outcome.plan
 
@@ -99,7 +107,27 @@ def _of_former_pods(ledger: Ledger) -> Ledger:
     return structs.replace(ledger, entries=entries)
 
 
-def _traced(world: SimulatedCluster, before: Cluster, after: Cluster) -> tuple[dict[str, Stay], tuple[str, ...]]:
+def _not_ahead(ledger: Ledger, until: float) -> Ledger:
+    """A ledger of which nothing is later than a time."""
+    entries = tuple(
+        structs.replace(
+            entry, at=min(entry.at, until), ended_at=_by(entry.ended_at, until), closed_at=_by(entry.closed_at, until)
+        )
+        for entry in ledger.entries
+    )
+    breaker = structs.replace(
+        ledger.breaker, opened_at=_by(ledger.breaker.opened_at, until), since=min(ledger.breaker.since, until)
+    )
+    return structs.replace(ledger, entries=entries, breaker=breaker, clean_since=_by(ledger.clean_since, until))
+
+
+def _by(time: float | None, until: float) -> float | None:
+    return None if time is None else min(time, until)
+
+
+def _traced(
+    world: SimulatedCluster, before: Cluster, after: Cluster, until: float
+) -> tuple[dict[str, Stay], tuple[str, ...]]:
     """Where the pods of ``before`` are now, through whatever replaced them; and which were evicted."""
     evicted = tuple(dict.fromkeys(write.detail for write in world.writes if write.resource == "pods/eviction"))
     came_from = {}
@@ -113,9 +141,9 @@ def _traced(world: SimulatedCluster, before: Cluster, after: Cluster) -> tuple[d
     for pod in before.pods:
         now = by_uid.get(pod.uid)
         if now is not None:
-            stays[pod.uid] = _stay(pod, now)
+            stays[pod.uid] = _stay(pod, now, until)
         elif pod.key in successor:
-            stays[pod.uid] = _stay(pod, successor[pod.key])
+            stays[pod.uid] = _stay(pod, successor[pod.key], until)
         elif not pod.is_terminating:
             stays[pod.uid] = Stay(None)
     return stays, evicted
@@ -130,6 +158,7 @@ def _first(key: str, came_from: Mapping[str, str], before: Cluster) -> str:
     return key
 
 
-def _stay(before: Pod, now: Pod) -> Stay:
+def _stay(before: Pod, now: Pod, until: float) -> Stay:
     is_same = before.uid == now.uid and before.node_name == now.node_name
-    return Stay(now.node_name, is_same, now.created_at, now.started_at, now.scheduled_at, now.ready_at)
+    times = (now.created_at, now.started_at, now.scheduled_at, now.ready_at)
+    return Stay(now.node_name, is_same, *(_by(time, until) for time in times))

@@ -103,9 +103,13 @@ class RoundRunner:
         selection: Selection = EVERYTHING,
         timeout_seconds: float = 600.0,
         before: RoundRunner | None = None,
+        past: PastStates | None = None,
         ways: Ways = OWN_WAYS,
     ) -> None:
-        """``before``: the rounds under the policy that was in force until now; what they have seen still counts."""
+        """``before``: the rounds under the policy that was in force until now; what they have seen still counts.
+
+        ``past``: what the API server has shown so far; None: what those rounds have seen of it.
+        """
         self._world = world
         self._policy = policy
         self._plan = plan
@@ -114,7 +118,7 @@ class RoundRunner:
         self._selection = selection
         self._timeout_seconds = timeout_seconds
         self.ledger: Ledger = EMPTY_LEDGER if before is None else before.ledger
-        self._past: PastStates = PastStates() if before is None else before._past
+        self._past: PastStates = past or (PastStates() if before is None else before._past)
         earlier = None if before is None else before._vigilance
         self._vigilance: Vigilance = Vigilance(policy.health, world.clock, world.signals, before=earlier)
         self._is_approved = False
