@@ -17,7 +17,7 @@ from rescheduler.report.cells import STATUS_STYLES, cell, plural, table
 class HistoryEntry(Struct, frozen=True, rename="camel"):
     """One move. ``time``: when it was announced, RFC 3339; ``plan``: the number of its plan in the ledger.
 
-    ``method``: by which the pod was moved, or was to be.
+    ``message``: what was wrong, with its replacement too. ``method``: by which the pod was moved, or was to be.
     """
 
     time: str
@@ -73,7 +73,7 @@ def _entry(entry: LedgerEntry) -> HistoryEntry:
         reason=entry.reason,
         plan=entry.plan,
         workload=entry.workload_key,
-        message=entry.message,
+        message="; ".join(text for text in (entry.message, entry.failure) if text),
         method=entry.method,
     )
 

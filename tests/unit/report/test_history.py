@@ -59,6 +59,12 @@ def test_the_document_has_the_promised_fields() -> None:
     ]
 
 
+def test_what_was_wrong_with_a_replacement_is_told() -> None:
+    """An eviction that was carried out and came to nothing, with the kubelet's own word."""
+    failing = entry(message="told", failure="web-1 cannot run on n2: ImagePullBackOff")
+    assert history_of([failing]).entries[0].message == "told; web-1 cannot run on n2: ImagePullBackOff"
+
+
 def test_the_oldest_comes_first() -> None:
     """Whatever order they were kept in."""
     found = history_of([entry("b", at=NOW + 5), entry("a", at=NOW), entry("c", at=NOW + 9)])
