@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import http.server
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rescheduler.model.daemon.notices import RoundEnded
 from tests.browser.browser import Browser
 from tests.browser.daemon_scene import busy, opened, served
+from tests.browser.page_look import LAPTOP, LOADED, TOLD, enter, named, shown, tab_to, tree, until
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.daemon.api.daemon_bench import DaemonBench, bench
 from tests.unit.daemon.plans import plan, report
 from tests.unit.report.plans import HOSTILE
 
-LAPTOP, PHONE = (1280, 800), (390, 844)
+PHONE = (390, 844)
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-LOADED = "document.querySelector('.answers') !== null"
-TOLD = "document.getElementById('told').textContent"
 ANSWERS = {
     "Is it stuck?": "5 of 20 nodes are not ready",
     "How to stop it": "rescheduler.dev/stop",
@@ -38,21 +35,6 @@ ANSWERS = {
 }
 
 
-def until(browser: Browser, expression: str) -> None:
-    """Wait for what a script does after the page is loaded."""
-    deadline = time.monotonic() + 30
-    while not browser.value(expression):
-        assert time.monotonic() < deadline, (expression, browser.value("document.body.innerText")[:2000])
-        time.sleep(0.05)
-
-
-def shown(browser: Browser, address: str, screen: tuple[int, int] = LAPTOP) -> None:
-    """The page through its script; the fragment of another address alone would load nothing."""
-    browser.open("about:blank", width=screen[0], height=screen[1])
-    browser.open(address, width=screen[0], height=screen[1])
-    until(browser, LOADED)
-
-
 @contextmanager
 def page(browser: Browser, folder: Path, *arguments: str, found: DaemonBench | None = None,
          screen: tuple[int, int] = LAPTOP) -> Iterator[DaemonBench]:  # fmt: skip
@@ -61,18 +43,6 @@ def page(browser: Browser, folder: Path, *arguments: str, found: DaemonBench | N
     with served(made) as url, opened(url, folder, *arguments) as address:
         shown(browser, address, screen)
         yield made
-
-
-def tree(browser: Browser) -> list[dict[str, Any]]:
-    """What a screen reader is given."""
-    browser.call("Accessibility.enable")
-    nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
-    return [one for one in nodes if not one.get("ignored")]
-
-
-def named(nodes: list[dict[str, Any]], role: str) -> dict[str, dict[str, Any]]:
-    """Those of a role by their accessible names."""
-    return {one["name"]["value"]: one for one in nodes if one.get("role", {}).get("value") == role}
 
 
 @pytest.mark.parametrize("screen", [LAPTOP, PHONE], ids=["laptop", "phone"])
@@ -109,16 +79,16 @@ def test_everything_that_can_be_pressed_has_a_name_and_a_role(browser: Browser, 
 def test_a_person_pauses_and_resumes_with_keys_alone(browser: Browser, pages: Path) -> None:
     """Tab to the field, text, Tab to the button, Enter; the page tells what was done, and shows the other button."""
     with page(browser, pages, "--allow", "pause") as found:
-        _tab_to(browser, "document.activeElement.name === 'reason'")
+        tab_to(browser, "document.activeElement.name === 'reason'")
         browser.call("Input.insertText", text="lunch")
-        _tab_to(browser, "document.activeElement.textContent === 'Pause'")
-        _enter(browser)
+        tab_to(browser, "document.activeElement.textContent === 'Pause'")
+        enter(browser)
         until(browser, f"{TOLD} === 'Paused: nothing is carried out.'")
         assert found.controls.paused() == "paused by jane: lunch"
-        _tab_to(browser, "document.activeElement.textContent === 'Resume'")
+        tab_to(browser, "document.activeElement.textContent === 'Resume'")
         outline = browser.value("getComputedStyle(document.activeElement).outlineStyle")
         assert outline == "solid"
-        _enter(browser)
+        enter(browser)
         until(browser, f"{TOLD} === 'Resumed.'")
         assert found.controls.paused() is None
 
@@ -241,17 +211,3 @@ def test_the_page_is_whole_without_its_script(browser: Browser, pages: Path) -> 
         finally:
             browser.call("Emulation.setScriptExecutionDisabled", value=False)
             browser.call("Network.setExtraHTTPHeaders", headers={})
-
-
-def _tab_to(browser: Browser, is_there: str) -> None:
-    for _ in range(40):
-        if browser.value(is_there):
-            return
-        browser.press("Tab")
-    raise AssertionError(f"no Tab leads to {is_there}")
-
-
-def _enter(browser: Browser) -> None:
-    key = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13}
-    browser.call("Input.dispatchKeyEvent", type="keyDown", text="\r", **key)
-    browser.call("Input.dispatchKeyEvent", type="keyUp", **key)

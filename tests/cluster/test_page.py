@@ -124,4 +124,5 @@ def test_the_page_of_a_real_daemon_from_the_plan_that_waits_to_its_end(
         assert re.search(r"Did the last plan keep its promise\?\s+Yes\s+2 of 2 moves landed", again)
         assert re.search(r"Who approved\?\s+system:serviceaccount:default:approver", again)
         assert "carried out; approved by system:serviceaccount:default:approver" in again
+        assert "the policy's mode is Approve" in again  # the round that made the plan carried nothing out
         assert process.stop() == 0

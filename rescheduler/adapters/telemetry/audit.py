@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
+from rescheduler.adapters.telemetry.json_lines import DAEMON, VERSION, json_line
 from rescheduler.adapters.telemetry.listeners import Hear
 from rescheduler.adapters.telemetry.log_lines import timestamp
 from rescheduler.adapters.telemetry.redaction import Hide, Redaction
+from rescheduler.adapters.telemetry.round_lines import round_fields
 from rescheduler.adapters.telemetry.words import eviction_word, outcome_of
 from rescheduler.extension_points import Clock, Listener, StoreError
 from rescheduler.model.daemon.notices import (
@@ -38,17 +38,11 @@ from rescheduler.model.daemon.notices import (
     TriggerFired,
 )
 from rescheduler.model.daemon.round_digest import digest_of
-from rescheduler.model.printable import printable, shortened
+from rescheduler.model.printable import shortened
 
 # Notices as lines of an audit log: who did what, when, under which plan and policy.
 
-VERSION: Final = 1
-"""Of the form of the lines."""
-LONGEST_TEXT: Final = 2000
 MOST_PODS: Final = 1000
-CARRIED_OUT: Final = "plan carried out"
-DAEMON: Final = "rescheduler"
-"""Who does what nobody asked for by name."""
 
 
 def audit_fields(notice: Notice) -> Mapping[str, Any] | None:
@@ -113,16 +107,7 @@ def audit_line(notice: Notice, policy_id: str, hide: Hide) -> bytes | None:
     if fields is None:
         return None
     first = {"version": VERSION, "time": timestamp(notice.at), "who": DAEMON, "policy": policy_id}
-    line = {key: _cleaned(value, hide) for key, value in {**first, **fields}.items() if value not in ("", None, [])}
-    return msgspec.json.encode(line) + b"\n"
-
-
-def _cleaned(value: Any, hide: Hide) -> Any:
-    if isinstance(value, str):
-        return printable(hide(value), LONGEST_TEXT)
-    if isinstance(value, list):
-        return [_cleaned(item, hide) for item in value]
-    return value
+    return json_line({**first, **fields}, hide)
 
 
 def _eviction(notice: EvictionNoted) -> Mapping[str, Any]:
@@ -145,29 +130,9 @@ def _eviction(notice: EvictionNoted) -> Mapping[str, Any]:
 def _round(notice: RoundEnded) -> Mapping[str, Any]:
     report = notice.report
     moves = () if report.result is None else report.result.moves
-    short = digest_of(report)
-    return {
-        "who": report.approved_by or DAEMON,
-        "what": CARRIED_OUT,
-        "plan": report.plan_id,
-        "policy": report.policy_id,
-        "mode": report.mode,
-        "outcome": outcome_of(report),
-        "reason": report.reason,
-        "round": short.number,
-        "startedAt": timestamp(short.started_at),
-        "triggers": list(short.triggers),
-        "helped": short.helped,
-        "wanted": short.wanted,
-        "placed": short.placed,
-        "planned": short.planned,
-        "evicted": short.evicted,
-        "landed": short.landed,
-        "emptied": short.emptied,
-        "refused": [list(rule) for rule in short.refused],
-        "refusedInAll": short.refused_in_all,
-        "pods": [f"{move.pod.key}: {move.outcome.value}" for move in moves[:MOST_PODS]],
-    }
+    told = {"policy": report.policy_id, "outcome": outcome_of(report), "reason": report.reason}
+    pods = [f"{move.pod.key}: {move.outcome.value}" for move in moves[:MOST_PODS]]
+    return {**round_fields(digest_of(report)), **told, "pods": pods}
 
 
 WHERE: Final = "audit"

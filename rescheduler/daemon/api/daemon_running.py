@@ -10,12 +10,13 @@ from typing import Final
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.rights.access_reviews import AccessReviews
 from rescheduler.adapters.telemetry.audit import AuditFile
-from rescheduler.adapters.telemetry.audit_history import read_rounds
 from rescheduler.adapters.telemetry.cluster_events import ClusterEvents
 from rescheduler.adapters.telemetry.listeners import QueuedListener
 from rescheduler.adapters.telemetry.log import DecisionLog
 from rescheduler.adapters.telemetry.metrics.metrics import CONTENT_TYPE, Metrics
 from rescheduler.adapters.telemetry.metrics.sources import Sources
+from rescheduler.adapters.telemetry.past_rounds import WHERE as ROUNDS
+from rescheduler.adapters.telemetry.past_rounds import RoundsFile, read_past_rounds
 from rescheduler.adapters.telemetry.traces import make_traces
 from rescheduler.composition.live.cluster_source import connected
 from rescheduler.daemon.api.daemon_app import create_daemon_app
@@ -76,13 +77,12 @@ def run_daemon(options: DaemonOptions, log: DecisionLog) -> int:
     clock = SystemClock()
     heartbeat = Heartbeat(clock)
     daemon = Daemon(options, clock, beat=heartbeat.beat, progress=heartbeat.progress)
-    if daemon.policy.api is not None and daemon.policy.audit.file is not None:
-        daemon.controls.remember(read_rounds(Path(daemon.policy.audit.file)))
     log.is_dry_run = daemon.policy.mode is Mode.DRY_RUN
     log.hide.add(daemon.access.without_credentials)
     metrics = Metrics(clock, _sources(daemon, heartbeat), hide=log.hide)
     with ExitStack() as stack:
         daemon.listen([log, metrics, *_slow_listeners(daemon, clock, log, stack)])
+        _remember(daemon, clock)
         readiness = _readiness(daemon)
         probes = create_probes(heartbeat, readiness, metrics.text, CONTENT_TYPE)
         listeners = [ApplicationServer(probes, daemon.policy.telemetry.address, DOOR), *_api(daemon, clock, heartbeat)]
@@ -94,20 +94,35 @@ def run_daemon(options: DaemonOptions, log: DecisionLog) -> int:
     return 0
 
 
+def _remember(daemon: Daemon, clock: Clock) -> None:
+    """The rounds of processes before, for the page."""
+    audit = _audit_file(daemon)
+    if daemon.policy.api is None or audit is None:
+        return
+    past = read_past_rounds(audit)
+    daemon.controls.remember(past.rounds)
+    if past.problem:
+        daemon.hear(Fault(clock.now(), ROUNDS, past.problem))
+
+
+def _audit_file(daemon: Daemon) -> Path | None:
+    """As the policy in force names it."""
+    file = daemon.policy.audit.file
+    return None if file is None else Path(file)
+
+
 def _slow_listeners(daemon: Daemon, clock: Clock, log: DecisionLog, stack: ExitStack) -> list[Listener]:
     """Listeners that wait for a disk, for the API server, or for whoever collects traces."""
-    audit = AuditFile(
-        lambda: None if daemon.policy.audit.file is None else Path(daemon.policy.audit.file),
-        clock,
-        daemon.hear,
-        hide=log.hide,
-    )
+    audit_file = lambda: _audit_file(daemon)  # noqa: E731
+    audit = AuditFile(audit_file, clock, daemon.hear, hide=log.hide)
     audit.check()
     stack.callback(audit.close)
     access = daemon.access
     events = ClusterEvents(access.connection(is_dry=False), clock, lambda: daemon.policy, access.known, hide=log.hide)
     traces = make_traces(hide=log.hide)
     named: list[tuple[str, Listener]] = [("audit log", audit), ("events", events)]
+    if daemon.policy.api is not None:
+        named.append((ROUNDS, RoundsFile(audit_file, clock, daemon.hear, log.hide)))
     if traces is not None:
         stack.callback(traces.close)
         named.append(("traces", traces))

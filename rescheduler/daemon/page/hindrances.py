@@ -93,7 +93,8 @@ def _policy(outlook: Outlook) -> Iterator[Hindrance]:
 def _held(outlook: Outlook) -> Iterator[Hindrance]:
     """What the last rounds ran into, where nothing above says it."""
     past = outlook.state.past
-    if not past or not past[-1].is_held:
+    # A replica that has run none yet does not know whether what stopped the process before still stands.
+    if not outlook.state.rounds or not past[-1].is_held:
         return
     since = past[-1].started_at
     for digest in reversed(past):

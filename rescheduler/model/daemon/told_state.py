@@ -71,7 +71,7 @@ class ToldState:
             case Started(at=at, version=version, mode=mode, policy_id=policy_id):
                 return replace(self, started_at=at, version=version, mode=mode, policy_id=policy_id)
             case RoundEnded():
-                past = (*self.past, digest_of(notice.report))[-MOST_PAST:]
+                past = newest_rounds((*self.past, digest_of(notice.report)))
                 return replace(self, rounds=_with(self.rounds, notice.report), past=past)
             case Fault():
                 return replace(self, faults=(*self.faults, notice)[-MOST_FAULTS:])
@@ -112,6 +112,13 @@ class ToldState:
     def round_of(self, plan_id: str) -> RoundReport | None:
         """The newest round whose plan has this number."""
         return next((report for report in reversed(self.rounds) if report.plan_id and report.plan_id == plan_id), None)
+
+
+def newest_rounds(past: tuple[RoundDigest, ...]) -> tuple[RoundDigest, ...]:
+    """As many as are remembered in short; the newest that carried a plan out is among them however old it is."""
+    kept = past[-MOST_PAST:]
+    done = next((one for one in reversed(past) if one.is_carried_out), None)
+    return kept if done is None or done in kept else (done, *kept[1:])
 
 
 def _with(rounds: tuple[RoundReport, ...], report: RoundReport) -> tuple[RoundReport, ...]:

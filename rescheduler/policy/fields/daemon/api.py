@@ -28,7 +28,8 @@ class AuditPolicy(PolicyModel):
 
     file: FileName | None = None
     """One JSON line for each eviction, approval, pause, change of leadership and change of policy is added to this
-    file; a relative one is relative to the policy's own folder. Left out: none is written."""
+    file; a relative one is relative to the policy's own folder. Left out: none is written. With
+    ``api``, the last rounds are kept in FILE.rounds beside it, for the daemon's page."""
 
 
 HostName: TypeAlias = Annotated[

@@ -96,7 +96,8 @@ def test_an_eviction_tells_all_that_is_known(path: Path) -> None:
 
 
 def test_rounds_that_carry_nothing_out_leave_no_line() -> None:
-    """A dry run every five minutes would bury the rest; a round that a person asked for is told."""
+    """A dry run every five minutes would bury the rest, and has its place in the file of past rounds; a round that a
+    person asked for is told."""
     assert audit_fields(dry_round()) is None
     assert audit_fields(TriggerFired(NOW, Occasion("Schedule", "", NOW))) is None
     asked = audit_fields(TriggerFired(NOW, Occasion("OnDemand", "jane by REST", NOW)))

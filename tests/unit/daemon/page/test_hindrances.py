@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rescheduler.daemon.page.hindrances import hindrances
@@ -92,6 +94,15 @@ def test_rounds_that_are_held_one_after_another_tell_since_when() -> None:
     (found,) = hindrances(look(state(*held)))
     assert found.since == NOW - 98
     assert found.commands == ("kubectl reschedule ledger accept-loss",)
+
+
+def test_what_held_the_process_before_is_told_once_a_round_of_ours_meets_it_too() -> None:
+    """Since when it stood before the restart; a replica that only looks on runs none, and is not stuck."""
+    (held,) = state(RoundEnded(NOW, report(7, is_held=True, reason="the ledger is gone", started_at=NOW - 900))).past
+    before = replace(state(), past=(held,))
+    assert hindrances(look(before)) == []
+    (found,) = hindrances(look(before.after(RoundEnded(NOW, report(1, is_held=True, reason="the ledger is gone")))))
+    assert found.since == NOW - 900
 
 
 def test_a_loop_without_a_sign_of_life_is_the_first_thing_told() -> None:
