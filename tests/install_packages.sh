@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the metrics servers of tests/metrics and the browser of tests/browser; what cannot be had is skipped, with the reason.
+# Installs the metrics servers of tests/metrics, the browser of tests/browser and what builds the image; what cannot be had is skipped, with the reason.
 set -uo pipefail
 packages=()
-for pair in prometheus:prometheus influxd:influxdb victoria-metrics:victoria-metrics chromium:chromium java:default-jre-headless mvn:maven; do
+for pair in prometheus:prometheus influxd:influxdb victoria-metrics:victoria-metrics chromium:chromium java:default-jre-headless mvn:maven buildah:buildah mmdebstrap:mmdebstrap; do
   command -v "${pair%%:*}" >/dev/null || packages+=("${pair#*:}")
 done
 [ ${#packages[@]} -eq 0 ] && exit 0

@@ -1,0 +1,63 @@
+"""The image, built for real from its build file, as what a pod of the cluster would run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.cluster import Cluster
+from tests.cluster.image_engine import ImageEngine, why_not
+from tests.cluster.kubeconfig import read_kubeconfig
+from tests.cluster.scenes import fragmented
+from tests.paths import DEPLOY
+
+ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+COMMAND = "/opt/rescheduler/bin/rescheduler"
+WRITABLE = """
+import os
+own = ("/proc", "/sys", "/dev", "/tmp", "/var/lib/rescheduler")
+print(os.geteuid(), [path for path, _, _ in os.walk("/") if os.access(path, os.W_OK) and not path.startswith(own)])
+"""
+"""Tells who runs it, and which folders it may write to besides those of the kernel and the two volumes."""
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> ImageEngine:
+    """Built once; a machine without a builder is no reason to fail."""
+    reason = why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    engine = ImageEngine(tmp_path_factory.mktemp("image"))
+    engine.build()
+    return engine
+
+
+@pytest.mark.timeout(1500)
+def test_the_image_plans_for_the_cluster_that_it_runs_in(cluster: Cluster, tmp_path: Path, image: ImageEngine) -> None:
+    """With what the kubelet gives a pod of the shipped account alone: token, authority, where the server is.
+
+    It runs as a user without a name, who may write to the two volumes alone, and its settings say so.
+    """
+    found = image.settings()
+    assert (found["User"], found["Entrypoint"]) == ("65532:65532", [COMMAND])
+    assert set(found["Volumes"]) == {"/tmp", "/var/lib/rescheduler"}
+    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    fragmented(cluster, nodes=3)
+    access = read_kubeconfig(cluster.control_plane.service_account_kubeconfig("rescheduler", "rescheduler-system"))
+    token, authority = tmp_path / "token", tmp_path / "ca.crt"
+    token.write_text(access.token or "")
+    authority.write_text(access.authority.read_text())
+    host, _, port = access.server.removeprefix("https://").partition(":")
+    planned = image.run(
+        COMMAND, "plan", "-o", "json",
+        mounts={token: str(ACCOUNT / "token"), authority: str(ACCOUNT / "ca.crt")},
+        KUBERNETES_SERVICE_HOST=host, KUBERNETES_SERVICE_PORT=port,
+    )  # fmt: skip
+    assert planned.returncode == 0, planned.stderr
+    plan = json.loads(planned.stdout)
+    assert (plan["snapshot"]["nodes"], len(plan["moves"]), len(plan["placements"])) == (3, 2, 1), planned.stdout
+    assert image.run("python", "-c", WRITABLE).stdout == "65532 []\n"
+    demo = image.run(COMMAND, "demo")
+    assert demo.returncode == 0, demo.stderr
