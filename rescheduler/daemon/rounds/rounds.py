@@ -211,7 +211,7 @@ class RoundRunner:
         granted = frozenset(uid for uid, at in times.items() if at <= cluster.taken_at)
         try:
             with self._world.running(plan) as run_id, self._gate.granting(granted):
-                result = self._executor(run_id, ledger).carry_out(plan)
+                result = self._executor(run_id, ledger, plan).carry_out(plan)
         except (ClusterError, StoreError) as error:
             return None, str(error)
         return result, result.message
@@ -271,10 +271,15 @@ class RoundRunner:
             return str(lacking)
         return breaker_objection(ledger.breaker, self._policy.disruption.breaker, cluster.taken_at)
 
-    def _executor(self, run_id: str | None, before: Ledger) -> Executor:
+    def _executor(self, run_id: str | None, before: Ledger, plan: Plan) -> Executor:
         """``before``: earlier evictions, to whose replacements room is owed."""
         world, policy, ways = self._world, self._policy, self._ways
-        as_seen = ways.as_seen or self._schedulers.configured
+        configured = ways.as_seen or self._schedulers.configured
+        placed = frozenset(item.pod.uid for item in plan.placements)
+
+        def as_seen(found: Cluster) -> Cluster:
+            noticed = self._noticed(found, self._vigilance.findings)
+            return with_owed_room(configured(noticed), before, placed)
 
         def own_proof(cluster: Cluster, rest: Plan) -> Sequence[str]:
             return prove_rest(cluster, rest, policy, self._selection, self._schedulers)
@@ -287,7 +292,7 @@ class RoundRunner:
             guidance=policy.guidance.value,
             timeout_seconds=self._timeout_seconds,
             proof=ways.proof or own_proof,
-            as_seen=lambda found: with_owed_room(as_seen(self._noticed(found, self._vigilance.findings)), before),
+            as_seen=as_seen,
             progress=world.progress,
             ledger=world.ledger,
             audit=world.audit,

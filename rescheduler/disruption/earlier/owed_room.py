@@ -1,13 +1,16 @@
-"""Room that is owed: to replacements of evicted pods that nobody has made yet, since the old pods are still going."""
+"""Room that is owed: to replacements of evicted pods that nobody has made yet, or that wait for a node."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from msgspec import structs
 
+from rescheduler.model.columns.selectors import NodeTable
+from rescheduler.model.columns.taints import BANS, CORDON, tolerates
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
@@ -16,36 +19,46 @@ from rescheduler.model.objects.resources import CPU, PODS, resources
 
 
 class _Owed(NamedTuple):
-    """What one replacement will need, and the node that it was expected on."""
+    """A pod like the replacement, and the node that it was expected on."""
 
-    needed: Counter[str]
+    pod: Pod
     expected: str
 
 
-def with_owed_room(cluster: Cluster, ledger: Ledger) -> Cluster:
-    """The cluster without the room that replacements still to be made will need, so that nobody else is sent there.
+def with_owed_room(cluster: Cluster, ledger: Ledger, placed: Collection[str] | None = None) -> Cluster:
+    """The cluster without the room that replacements of evicted pods still need, so that nobody else is sent there.
 
     A StatefulSet's pod is made anew only when the old one is gone, which may take all of its grace period; until then
     nothing but the ledger tells that it will need a place. Its old one may be another's by then: that is why it left.
-    Room is kept where it was expected, or, where there is none any more, on the emptiest node that has it.
+    Room is kept where it was expected, or, where there is none any more, on the emptiest node that has it and takes it.
+
+    A replacement that is there and waits for a node speaks for itself to whoever finds a place for each pod that waits
+    (``placed`` None). A plan that is carried out may know nothing of it: ``placed`` are the pods, by uid, whose places
+    it names, and all others are owed theirs.
     """
-    owed = _owed(cluster, ledger)
+    owed = _unmade(cluster, ledger)
+    if placed is not None:
+        owed += [item for item in _waiting(cluster, ledger) if item.pod.uid not in placed]
     if not owed:
         return cluster
+    table = NodeTable(cluster.nodes)
     free = {node.name: _free(cluster, node) for node in cluster.nodes}
     kept: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for needed, expected in owed:
-        homes = [name for name, room in free.items() if all(room[item] >= amount for item, amount in needed.items())]
-        others = [name for name in homes if _takes_anybody(cluster.node_by_name[name])]
-        home = expected if expected in homes else max(others, key=lambda name: free[name][CPU], default=None)
+    for pod, expected in owed:
+        needed = Counter(dict((*pod.spec.requests, (PODS, 1))))
+        homes = [
+            name for name in _takers(cluster.nodes, table, pod)
+            if all(free[name][item] >= amount for item, amount in needed.items())
+        ]  # fmt: skip
+        home = expected if expected in homes else max(homes, key=lambda name: free[name][CPU], default=None)
         if home is not None:
             free[home].subtract(needed)
             kept[home].update(needed)
     return replace(cluster, nodes=tuple(_less(node, kept[node.name]) for node in cluster.nodes))
 
 
-def _owed(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
-    """What pods of open debts need that still stand, and for which no other has come."""
+def _unmade(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
+    """For pods of open debts that still stand, and for which no other has come."""
     named = ((entry, cluster.pod_by_key.get(entry.pod.key)) for entry in ledger.debts)
     standing = [
         (entry, pod) for entry, pod in named if pod is not None and pod.uid == entry.pod.uid and not pod.is_finished
@@ -62,17 +75,51 @@ def _owed(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
         )
         replacement = next(came, None)
         if replacement is None:
-            found.append(_Owed(Counter(dict((*pod.spec.requests, (PODS, 1)))), entry.to_node))
+            found.append(_Owed(pod, entry.to_node))
         else:
             claimed.add(replacement)
     return found
+
+
+def _waiting(cluster: Cluster, ledger: Ledger) -> Iterator[_Owed]:
+    """Replacements that have no node yet. Who left last has the fewest to choose from, and chooses first."""
+    debts = [entry for entry in ledger.debts if entry.workload]
+    wanted = {entry.workload for entry in debts}
+    members: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in cluster.pods if debts else ():
+        workload = cluster.workload_of(pod)
+        is_member = workload is not None and workload.uid in wanted and cluster.owner_problem(pod) is None
+        if workload is not None and is_member and not pod.is_terminating and not pod.is_finished:
+            members[workload.uid].append(pod)
+    for entry in reversed(debts):
+        came = [pod for pod in members[entry.workload] if _is_after(pod, entry)]
+        replacement = min(came, key=lambda pod: pod.node_name is None, default=None)
+        if replacement is not None:
+            members[entry.workload].remove(replacement)
+            if replacement.node_name is None:
+                yield _Owed(replacement, entry.to_node)
+
+
+def _takers(nodes: Iterable[Node], table: NodeTable, pod: Pod) -> Iterator[str]:
+    """Nodes that take a pod, but for room: by their state, their taints and what it selects."""
+    rules = pod.spec.node_affinity
+    selected = table.demanded(pod.spec.node_selector, None if rules is None else rules.required)
+    for node, is_selected in zip(nodes, selected, strict=True):
+        bans = [*(taint for taint in node.taints if taint.effect in BANS), *([CORDON] if node.is_unschedulable else [])]
+        is_open = node.is_ready and node.deletion_at is None
+        if is_open and is_selected and all(any(tolerates(item, ban) for item in pod.spec.tolerations) for ban in bans):
+            yield node.name
 
 
 def _replaces(other: Pod, pod: Pod, entry: LedgerEntry) -> bool:
     """Whether a pod of the same owner came after an eviction; when pods were made is known to the second."""
     if other.controller is None or pod.controller is None or other.is_terminating or other.is_finished:
         return False
-    return other.controller.uid == pod.controller.uid and (other.created_at or 0.0) >= int(entry.at)
+    return other.controller.uid == pod.controller.uid and _is_after(other, entry)
+
+
+def _is_after(pod: Pod, entry: LedgerEntry) -> bool:
+    return (pod.created_at or 0.0) >= int(entry.at)
 
 
 def _free(cluster: Cluster, node: Node) -> Counter[str]:
@@ -82,10 +129,6 @@ def _free(cluster: Cluster, node: Node) -> Counter[str]:
         room.subtract(dict(pod.spec.requests if pod.held is None else pod.held))
         room[PODS] -= 1
     return room
-
-
-def _takes_anybody(node: Node) -> bool:
-    return node.is_ready and not node.is_unschedulable and node.deletion_at is None and not node.taints
 
 
 def _less(node: Node, kept: Counter[str]) -> Node:

@@ -91,7 +91,7 @@ class Gates:
 
     def _let_all_go(self) -> None:
         """Pods that came meanwhile for other reasons than ours, and those of a plan that stops amid them."""
-        for namespace, selector in set(self._families.values()):
+        for namespace, selector in dict.fromkeys(self._families.values()):
             for pod in self._target.read_pods(namespace, selector):
                 if is_gated(pod) and pod.controller is not None and pod.controller.uid in self._families:
                     self.let_go(pod)

@@ -16,19 +16,19 @@ from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
 from rescheduler.daemon.rounds.world import RoundContext as Surroundings
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.extension_points import ClusterError, LedgerReading, StoreError
-from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger
+from rescheduler.model.daemon.ledger import Breaker, EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node_pool import NodePool
 from rescheduler.model.plan.leaving_taint import leaving_taint
 from rescheduler.model.plan.move_change import MoveChange
-from rescheduler.model.plan.plan import Plan
+from rescheduler.model.plan.plan import ObjectiveResult, Plan, PodReference, Status
 from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, BuyingTaints
 from rescheduler.policy.fields.daemon.safety import Health
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy
-from tests.builders import node, pod, workload
-from tests.unit.execution.worlds import World, fragmented
+from tests.builders import NOW, node, pod, workload
+from tests.unit.execution.worlds import World, fragmented, plan_of
 
 EXECUTE: dict[str, Any] = {"mode": Mode.EXECUTE}
 
@@ -310,3 +310,23 @@ def test_no_round_closes_nodes_by_taints_beside_karpenter() -> None:
     assert "autoscaler.taints: Allow" in done.reason
     allowed = AutoscalerPolicy(taints=BuyingTaints.ALLOW)
     assert rounds(world, guidance=Guidance.TAINT, autoscaler=allowed).run_once().result is not None
+
+
+@pytest.mark.parametrize("is_owed", [False, True])
+def test_no_pod_takes_the_last_place_of_one_that_was_evicted_before_and_waits_for_it(is_owed: bool) -> None:
+    """Whatever the planner makes of pods that wait: the scheduler may pass over one for a while."""
+    waits = pod("db-9", "2", scheduler_name="slow", created_at=NOW)
+    world = World(fragmented(node("n9", "2"), workload("db", 1), waits))
+    gone = PodReference("default", "db-0", "uid-db-0")
+    fields: dict[str, Any] = {"workload": "uid-default-db", "workload_key": "ReplicaSet default/db", "desired": 1}
+    debt = LedgerEntry(1, 1, gone, "n0", "n9", NOW, state=EntryState.OPEN, **fields)
+    ledger = SimulatedLedger(world.clock, Ledger(plan=1, next_entry=2, entries=(debt,) if is_owed else ()))
+
+    def plan(cluster: Cluster, _ledger: Ledger, _wanted: Mapping[str, Wanted]) -> Plan:
+        return structs.replace(plan_of(cluster, [("web-00", "n9", 1)]), objectives=(objective,))
+
+    objective = ObjectiveResult("MakeRoom", Status.FEASIBLE, 1.0, 1.0, 0.0, "pods", 0.0)
+    found = Policy.model_validate({**EXECUTE, "disruption": {"rampUp": "unlimited"}})
+    done = RoundRunner(surroundings(world, ledger), found, plan).run_once()
+    assert world.evicted == ([] if is_owed else ["web-00"])
+    assert ("insufficient cpu" in done.reason) is is_owed

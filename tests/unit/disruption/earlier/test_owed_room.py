@@ -9,6 +9,7 @@ import pytest
 from rescheduler.disruption.earlier.owed_room import with_owed_room
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import Toleration
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
 from tests.builders import NOW, cluster, node, pod, taint, workload
 from tests.unit.disruption.ledgers import entry, ledger
@@ -140,3 +141,63 @@ def test_a_pod_of_unknown_age_is_no_replacement() -> None:
     seen = cluster(*nodes(), going(), pod("web-9", owner="web", kind="StatefulSet", created_at=None))
     early = ledger(entry(1, ago=NOW - 1.0, state=EntryState.OPEN))
     assert offered(with_owed_room(seen, early), "n2")[CPU] == 500
+
+
+def waiting(name: str = "web-9", ago: float = 100.0, **fields: Any) -> Any:
+    """A replacement that was made and has no node."""
+    given = {"owner": "web", "kind": "StatefulSet", "created_at": NOW - ago, "cpu": "1500m", **fields}
+    return pod(name, memory="1Gi", **given)
+
+
+OWNER = workload("web", 3, kind="StatefulSet")
+
+
+def test_a_replacement_that_waits_for_a_node_is_owed_its_room() -> None:
+    """By whoever carries out a plan that names no place for it; one that does has room for it, as has a planner."""
+    seen = cluster(*nodes(), OWNER, waiting())
+    kept = with_owed_room(seen, one_debt(), placed=())
+    assert (offered(kept, "n2")[CPU], offered(kept, "n3")[CPU]) == (500, 3000)
+    assert with_owed_room(seen, one_debt(), placed=[waiting().uid]) is seen
+    assert with_owed_room(seen, one_debt()) is seen
+
+
+def test_room_is_owed_beside_an_old_pod_that_still_goes() -> None:
+    """Once, and not for the old one and for its replacement."""
+    kept = with_owed_room(cluster(*nodes(cpu="4"), OWNER, going(), waiting()), one_debt(), placed=())
+    assert (offered(kept, "n2")[CPU], offered(kept, "n3")[CPU]) == (2500, 3000)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"node": "n3"}, {"ago": 600.0}, {"owner": "db"}, {"deletion_at": NOW}, {"phase": "Failed"}],
+)
+def test_nothing_is_owed_to_others_that_wait(fields: dict[str, Any]) -> None:
+    """Who has a node, was there before, is another's, or is on the way out."""
+    seen = cluster(*nodes(), OWNER, workload("db", 1, kind="StatefulSet"), waiting(**fields))
+    assert with_owed_room(seen, one_debt(), placed=()) is seen
+
+
+def test_who_only_claims_to_wait_for_an_owner_is_owed_nothing() -> None:
+    """Its owner's selector does not match it."""
+    seen = cluster(*nodes(), OWNER, waiting(labels={"app": "other"}))
+    assert with_owed_room(seen, one_debt(), placed=()) is seen
+
+
+def test_of_two_that_left_the_one_whose_replacement_waits_is_owed_room() -> None:
+    """The replacement that has a node came after both; the other one came before the second left."""
+    both = ledger(entry(1, ago=500, state=EntryState.OPEN), entry(2, ago=200, state=EntryState.OPEN, to_node="n3"))
+    kept = with_owed_room(cluster(*nodes(), OWNER, waiting(ago=400), waiting("web-8", node="n3")), both, placed=())
+    assert (offered(kept, "n2")[CPU], offered(kept, "n3")[CPU]) == (500, 3000)
+
+
+def test_room_is_owed_where_the_replacement_may_go() -> None:
+    """By what it selects, what it tolerates, and whether the node takes pods at all."""
+    bare = {"is_unschedulable": True}
+    wish = {"node_selector": (("disk", "ssd"),)}
+    seen = cluster(*nodes(), node("n4", cpu="2", labels={"disk": "ssd"}), OWNER, waiting(**wish))
+    assert offered(with_owed_room(seen, one_debt(), placed=()), "n4")[CPU] == 500
+    closed = cluster(*nodes(**bare), OWNER, waiting())
+    assert offered(with_owed_room(closed, one_debt(), placed=()), "n3")[CPU] == 1500
+    tolerant = waiting(tolerations=(Toleration("a", "Exists"),))
+    banned = cluster(*nodes(taints=(taint("a"),)), OWNER, tolerant)
+    assert offered(with_owed_room(banned, one_debt(), placed=()), "n2")[CPU] == 500
