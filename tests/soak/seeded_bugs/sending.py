@@ -64,19 +64,6 @@ def _looking_away(_: Any) -> Any:
     return look_around
 
 
-def _looking_past_it(original: Any) -> Any:
-    """The pod stays as the snapshot has it."""
-
-    def look_around(self: FreshCluster, move: Any) -> Vicinity:
-        before = self._found.pod_by_key.get(move.pod.key)
-        around: Vicinity = original(self, move)
-        others = tuple(pod for pod in self._found.pods if pod.key != move.pod.key)
-        self._take(replace(self._found, pods=others if before is None else (*others, before)))
-        return around
-
-    return look_around
-
-
 def _young_when_read(original: Any) -> Any:
     def read(self: FreshCluster) -> Any:
         found = original(self)
@@ -162,8 +149,9 @@ BUGS: Final = (
         "no resource version", "the eviction carries no resourceVersion precondition", ("I7",), _aiming(version=None),
     ),
     SeededBug(
-        "no live read", "the pod is taken from the snapshot in place of a live read", ("I7",),
-        changed(FreshCluster, "look_around", _looking_past_it),
+        "no last look", "what grew old while an eviction was announced is not looked at again", ("I7",),
+        changed(Evictor, "_aged", always(None)), policy="workloads: {maxUnavailable: 90%}",
+        settings={**CALM, "nodes": 12, "forced": (("ledger write", "slow"),) * 200},
     ),
     SeededBug(
         "another's verdict", "the gate's leave for one pod lets the next one go too", ("I7",),
