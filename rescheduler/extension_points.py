@@ -404,6 +404,15 @@ class CapacityTarget(Protocol):
     def offer(self, nodes: Sequence[str], how: str, until: float) -> None:
         """Mark nodes as emptied, or renew the mark; nodes that are gone are fine. Raises ClusterError."""
 
+    def hold(self, requests: Sequence[HoldRequest]) -> None:
+        """Keep emptied nodes empty by placeholders; returns when they stand. Raises ClusterError (some may stand)."""
+
+    def renew(self, requests: Sequence[HoldRequest]) -> Sequence[str]:
+        """Give them their whole deadline again; the names of those that are gone. Raises ClusterError."""
+
+    def release(self, names: Sequence[str]) -> None:
+        """Remove them; others are fine. Raises ClusterError."""
+
     def take_back(self, nodes: Sequence[str]) -> None:
         """Take our marks of emptied nodes off; nodes without, or gone, are fine. Raises ClusterError."""
 

@@ -150,12 +150,16 @@ class _Replacing:
             f"{name} could not go: {must_stay_told(pods_to_move(self.cluster, name), refusals)}"
             for name, refusals in barred.items()
         )
-        old = round(self._old_cost(), 2)
-        plan = self._unchanged(NodeReplacement(old, None, old), Status.INFEASIBLE, told)
+        plan = self._unchanged(self._figures(None, self._old_cost()), Status.INFEASIBLE, told)
         return with_changes(plan, refusals=tuple(refusal for refusals in barred.values() for refusal in refusals))
 
     def _old_cost(self) -> float:
         return fsum(self.prices.a_month[name] for name in self.names)
+
+    def _figures(self, new: float | None, least: float) -> NodeReplacement:
+        old = {name: round(self.prices.a_month[name], 2) for name in self.names}
+        new = None if new is None else round(new, 2)
+        return NodeReplacement(round(self._old_cost(), 2), new, round(least, 2), old)
 
     def _offers(self) -> MachineOffers:
         """Raises ReschedulerError where there are too many."""
@@ -236,7 +240,7 @@ class _Replacing:
     ) -> tuple[Plan, Cluster]:
         is_proven = choice.cost - least < CENT
         least = choice.cost if is_proven else least
-        figures = NodeReplacement(round(self._old_cost(), 2), round(choice.cost, 2), round(least, 2))
+        figures = self._figures(choice.cost, least)
         told = self._told(machines, figures, is_proven=is_proven).found()
         plan = self._with_figures(plan, figures, Status.OPTIMAL if is_proven else Status.FEASIBLE, told)
         prices = node_prices(self.asking.policy, world)
@@ -249,7 +253,7 @@ class _Replacing:
     def _not_found(self, least: float, why: str, offers: MachineOffers) -> Plan:
         """A plan that leaves all as it is."""
         least = min(least, self._old_cost())
-        figures = NodeReplacement(round(self._old_cost(), 2), None, round(least, 2))
+        figures = self._figures(None, least)
         is_proven = self._old_cost() - least < CENT
         told = self._told((), figures, is_proven=is_proven).not_found(why)
         plan = self._unchanged(figures, Status.OPTIMAL if is_proven else Status.FEASIBLE, told)

@@ -113,6 +113,12 @@ class Loop:
     def run(self) -> str:
         """Until asked to stop, or until enough rounds have run; why it ended."""
         self._tell_policy()
+        try:
+            return self._run_on()
+        finally:
+            self._runtime.hand_over.end()
+
+    def _run_on(self) -> str:
         while True:
             stopping = self._parts.stopping()
             if stopping is not None:
@@ -144,6 +150,7 @@ class Loop:
         self._take_policy()
         began = self._monotonic()
         self._watch(began)
+        self._runtime.hand_over.keep()
         self._look()
         self._looked_at = self._monotonic()
         self._look_seconds = self._looked_at - began

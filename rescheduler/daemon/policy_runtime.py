@@ -52,6 +52,12 @@ class HandsOver(Protocol):
     def look(self, cluster: Cluster, notices: Sequence[AutoscalerNotice] = ()) -> None:
         """Take in a snapshot and what the autoscaler has said."""
 
+    def keep(self) -> None:
+        """Renew what would run out."""
+
+    def end(self) -> None:
+        """Let go of what ends with the process."""
+
     def after(self, report: RoundReport, cluster: Cluster) -> None:
         """Ask for room where no rearrangement helps; offer nodes that were emptied."""
 

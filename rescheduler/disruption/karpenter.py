@@ -54,5 +54,5 @@ def taints_objection(cluster: Cluster, policy: Policy) -> str | None:
         return None
     return (
         f"{' and '.join(wanted)}: Karpenter has NodePools here, and buys a node for each pod that our taint turns "
-        "away; guidance: Hold closes nodes without, and autoscaler.taints: Allow goes on all the same"
+        "away; Hold in their place closes nodes without, and autoscaler.taints: Allow goes on all the same"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from math import inf
 from typing import Final, NamedTuple
@@ -92,13 +92,17 @@ class AutoscalerMemory:
         made = pod.created_at
         return made is not None and any(0 <= made - at < within_seconds for at in self._scale_downs)
 
-    def marked(self, cluster: Cluster) -> Cluster:
-        """The cluster with Karpenter's own mark on nodes that it is about to take and has not marked yet."""
-        if not self._leaving:
+    def marked(self, cluster: Cluster, offered: Collection[str] = ()) -> Cluster:
+        """The cluster with Karpenter's own mark on nodes that it is about to take and has not marked yet.
+
+        ``offered``: further ones, that are kept empty for it.
+        """
+        going = self._leaving.union(offered)
+        if not going:
             return cluster
         nodes = tuple(
             structs.replace(node, taints=(*node.taints, DISRUPTED))
-            if node.name in self._leaving and not is_leaving(node)
+            if node.name in going and not is_leaving(node)
             else node
             for node in cluster.nodes
         )

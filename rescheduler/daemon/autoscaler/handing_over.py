@@ -54,7 +54,9 @@ class HandOver:
         self._faults: set[str] = set()
         asks = capacity if self._is_executing else None
         self._requests = RoomRequests(asks, self._rules.scale_up)
-        self._offers = NodeOffers(asks, self._rules, hear, clock)
+        self._offers = NodeOffers(asks, self._rules, hear, clock, policy.hold.deadline)
+        if before is not None:
+            before.end()
 
     def look(self, cluster: Cluster, notices: Iterable[AutoscalerNotice] = ()) -> None:
         """Take in a snapshot and what the autoscaler has said; take back what has served or run out.
@@ -66,9 +68,18 @@ class HandOver:
             self._try("taking back requests for room", lambda: self._requests.tend(cluster))
             self._try("offering emptied nodes", lambda: self._offers.tend(cluster))
 
+    def keep(self) -> None:
+        """Renew what would run out, changed or not the cluster; cheap where nothing stands. Raises nothing."""
+        if self._stopped() is None:
+            self._try("keeping emptied nodes empty", self._offers.keep)
+
+    def end(self) -> None:
+        """Let go of what ends with us. Raises nothing."""
+        self._try("letting go of emptied nodes", self._offers.end)
+
     def after(self, report: RoundReport, cluster: Cluster) -> None:
         """Hand over what a round leaves. ``cluster``: as the round has seen it. Raises nothing."""
-        self._offers.note(report)
+        self._offers.note(report, cluster)
         if report.plan is None:
             return
         left = pods_left_over(report.plan, cluster)
@@ -107,8 +118,8 @@ class HandOver:
         return found
 
     def marked(self, cluster: Cluster) -> Cluster:
-        """The cluster as it is to be planned on: nodes that Karpenter is about to take carry its mark."""
-        return self.memory.marked(cluster)
+        """The cluster as it is to be planned on: nodes that are about to be taken carry Karpenter's mark."""
+        return self.memory.marked(cluster, self._offers.held)
 
     def waiting(self, cluster: Cluster) -> Mapping[str, str]:
         """Objectives that have to wait, by name: the reason. Empty where no autoscaler was heard of."""

@@ -18,7 +18,9 @@ FOR: Final = "rescheduler.dev/for"
 EMPTIED: Final = "rescheduler.dev/emptied"
 """Annotation or taint of a node that a plan has emptied: until when it is offered."""
 NO_SCHEDULE: Final = "NoSchedule"
-ANNOTATE, TAINT = "Annotate", "Taint"
+ANNOTATE, TAINT, HOLD = "Annotate", "Taint", "Hold"
+OFFERING: Final = "emptied"
+"""What placeholders on emptied nodes name as their plan: no plan waits for them to go."""
 
 
 class PodSet(NamedTuple):

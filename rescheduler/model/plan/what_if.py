@@ -44,12 +44,13 @@ class AddedNode(Struct, frozen=True, rename="camel"):
 class NodeReplacement(Struct, frozen=True, rename="camel"):
     """What the removed nodes cost a month, what the added ones would, and the least of any set that takes their pods.
 
-    ``new_cost`` is null where no set was found, or none that is worth it.
+    ``new_cost`` is null where no set was found, or none that is worth it. ``old_prices``: of each of the removed nodes.
     """
 
     old_cost: float
     new_cost: float | None
     least_cost: float
+    old_prices: dict[str, float] = {}
 
 
 class Reached(Struct, frozen=True, rename="camel"):

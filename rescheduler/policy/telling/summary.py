@@ -55,7 +55,9 @@ def autoscaler_sentences(rules: AutoscalerPolicy) -> Iterator[str]:
             f"asks the autoscaler for room by {rules.scale_up} where no rearrangement helps a pending pod, "
             f"and waits {format_duration(rules.wait)} for it"
         )
-    if rules.scale_down is not ScaleDown.LEAVE:
+    if rules.scale_down is ScaleDown.HOLD:
+        yield f"keeps nodes that it has emptied empty by placeholders, for {format_duration(rules.offer)} at most"
+    elif rules.scale_down is not ScaleDown.LEAVE:
         how = "an annotation" if rules.scale_down is ScaleDown.ANNOTATE else "a taint"
         yield f"marks nodes that it has emptied by {how} of its own, for {format_duration(rules.offer)} at most"
     if rules.consolidation is Consolidation.OURS:

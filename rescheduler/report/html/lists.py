@@ -1,12 +1,16 @@
-"""Moves, places, refusals and warnings as lists of a page; long ones end with how many more there are."""
+"""Machines, moves, places, refusals and warnings as lists of a page; long ones end with how many more there are."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec import UnsetType
+
+from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult, Refusal
+from rescheduler.model.plan.what_if import AddedNode, NodeReplacement, WhatIf
 from rescheduler.report.cells import cause, plural, subject
 from rescheduler.report.plan.flows import Flow
 from rescheduler.report.plan.moves import destination, why
@@ -18,6 +22,7 @@ MOST_REFUSALS_PER_RULE = 200
 FEW_REFUSALS = 10
 MOST_RULES = 100
 MOST_WARNINGS = 200
+MOST_MACHINES = 200
 
 
 class Listing(NamedTuple):
@@ -43,6 +48,41 @@ class WarningLines(NamedTuple):
 
     shown: Sequence[str]
     left_out: int
+
+
+def machines(plan: Plan | PlanResult) -> list[Listing]:
+    """What would be sold and bought of a replacement, for how much; nothing where there is none."""
+    if not isinstance(plan, Plan) or not isinstance(plan.what_if, WhatIf):
+        return []
+    question, figures = plan.what_if, plan.what_if.replacement
+    if not isinstance(figures, NodeReplacement) or figures.new_cost is None:
+        return []
+    money = f"{plan.cost.currency} a month" if isinstance(plan.cost, Cost) else "a month"
+    sold = [[name, f"{price:.2f}"] for name, price in figures.old_prices.items()]
+    same = Counter(
+        (_known(one.instance_type), _known(one.capacity_type), _known(one.zone), _known(one.node_pool), _price(one))
+        for one in question.added_nodes
+    )
+    bought = [[*place, number, f"{price:.2f}", f"{number * price:.2f}"] for (*place, price), number in same.items()]
+    count = len(question.added_nodes)
+    headings = ["Type", "Capacity type", "Zone", "Pool", "Machines", "Each", money]
+    return [
+        _of_machines(f"{plural(len(sold), 'node')} sold: {figures.old_cost:.2f} {money}", ["Node", money], sold),
+        _of_machines(f"{plural(count, 'machine')} bought: {figures.new_cost:.2f} {money}", headings, bought),
+    ]
+
+
+def _of_machines(summary: str, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> Listing:
+    return Listing(summary, headings, rows[:MOST_MACHINES], len(rows) - MOST_MACHINES, "machines", is_open=True)
+
+
+def _price(machine: AddedNode) -> float:
+    return machine.price if isinstance(machine.price, float) else 0.0
+
+
+def _known(value: str | UnsetType) -> str:
+    """A part of a machine's place, where it is told."""
+    return value if isinstance(value, str) else ""
 
 
 def moves(plan: Plan | PlanResult) -> Listing | None:

@@ -7,7 +7,7 @@ from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.report.html.cost_by_owner import cost_by_owner, tiles
 from rescheduler.report.html.fullness import fullness
-from rescheduler.report.html.lists import moves, placements, refusals, warnings
+from rescheduler.report.html.lists import machines, moves, placements, refusals, warnings
 from rescheduler.report.html.objectives import objectives
 from rescheduler.report.html.rendering import page
 from rescheduler.report.html.untouched import FEW_NODES, untouched
@@ -40,6 +40,7 @@ def _parts(plan: Plan | PlanResult, cluster: Cluster | None, observed: ObservedU
     return {
         "objectives": objectives(plan),
         "tiles": tiles(plan, price),
+        "machines": machines(plan),
         "warnings": warnings(plan.warnings),
         "walk": walk(plan, cluster, price.emptied, observed) if cluster is not None else [],
         "fullness": fullness(uses),

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from rescheduler.model.daemon.capacity import OFFERING
+from rescheduler.model.objects.annotations import PLAN
 from rescheduler.model.objects.resources import offered_amount
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, NO_RATES, daemon
 from tests.cluster.karpenter.lab import USER, Karpenter, karpenter
 from tests.cluster.shapes import deployment, pod
-from tests.cluster.tool import Tool
+from tests.cluster.tool import HOLDS, Tool
 from tests.cluster.waiting import wait_until
 
 HOURS = 730
@@ -92,15 +94,16 @@ def test_a_plan_saves_the_money_it_says_and_nothing_is_bought_for_it(
         timeout_seconds=180,
     )
     assert metric() <= cost["after"]
-    made = [
-        write.name
-        for write in cluster.control_plane.audit.writes_since(mark, user=USER)
-        if write.resource == "nodeclaims" and write.verb == "create"
-    ]
-    assert made == []
+    assert made_since(cluster, mark) == []
     assert set(lab.node_claims()) < machines
     cluster.wait_pods_running(9)
     tool.assert_nothing_left()
+
+
+def made_since(cluster: Cluster, mark: int) -> list[str]:
+    """Machines that Karpenter has asked for, by the audit log."""
+    writes = cluster.control_plane.audit.writes_since(mark, user=USER)
+    return [write.name for write in writes if write.resource == "nodeclaims" and write.verb == "create"]
 
 
 def evictions_of_a_round(cluster: Cluster, tool: Tool, policy: str) -> int:
@@ -129,6 +132,39 @@ def test_a_pool_that_karpenter_consolidates_is_left_to_it(cluster: Cluster, lab:
 
     assert evictions_of_a_round(cluster, tool, EXECUTE) == 0
     assert evictions_of_a_round(cluster, tool, f"{EXECUTE}autoscaler: {{consolidation: Ours}}") > 0
+
+
+def kept_empty(cluster: Cluster) -> set[str]:
+    """Nodes that placeholders keep empty."""
+    pods = cluster.api.list("pods", HOLDS)
+    offered = [pod for pod in pods if pod["metadata"].get("labels", {}).get(PLAN) == OFFERING]
+    return {node for pod in offered if (node := pod["metadata"]["annotations"].get("rescheduler.dev/node"))}
+
+
+@pytest.mark.timeout(900, func_only=True)
+def test_emptied_nodes_are_kept_empty_until_karpenter_has_sold_them(
+    cluster: Cluster, lab: Karpenter, tool: Tool
+) -> None:
+    """``scaleDown: Hold``: the placeholders are no pods to Karpenter, which sells the nodes and buys none for them."""
+    bought_and_scaled_down(cluster)
+    machines, mark = set(lab.node_claims()), cluster.control_plane.audit.mark()
+    beside = "autoscaler: {scaleDown: Hold}\ntriggers: [{name: Schedule, args: {every: 5s}}]\n"
+    with daemon(tool, "--policy", tool.policy(EXECUTE + beside)) as process:
+        process.wait_for("nodes offered", timeout_seconds=120, how="Hold")
+        held = kept_empty(cluster)
+        assert held
+        lab.consolidate("5s")
+        nodes = {claim["status"]["nodeName"]: name for name, claim in lab.node_claims().items()}
+        wait_until(
+            lambda: not {nodes[node] for node in held} & set(lab.node_claims()),
+            lambda: f"{held} sold; there are {sorted(lab.node_claims())}",
+            timeout_seconds=120,
+        )
+        assert process.stop() == 0, process.told()
+    assert made_since(cluster, mark) == []
+    assert set(lab.node_claims()) < machines
+    cluster.wait_pods_running(9)
+    tool.assert_nothing_left()
 
 
 TYPES = ("-2x-amd64-linux", "-4x-amd64-linux")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.adapters.api_objects import container, list_of, node_object, pod_object
+from tests.unit.report.html.parsed import Page
 
 
 @pytest.fixture
@@ -73,10 +74,19 @@ def test_a_cheaper_machine_is_named_with_its_price(
     assert plan["whatIf"]["removedNodes"] == ["n1"]
     [added] = plan["whatIf"]["addedNodes"]
     assert (added["instanceType"], added["nodePool"], added["price"]) == ("small", "web", 73.0)
-    assert plan["whatIf"]["replacement"] == {"oldCost": 730.0, "newCost": 73.0, "leastCost": 73.0}
+    assert plan["whatIf"]["replacement"] == {
+        "oldCost": 730.0, "newCost": 73.0, "leastCost": 73.0, "oldPrices": {"n1": 730.0},
+    }  # fmt: skip
     assert plan["cost"]["saving"] == 657.0
     table = shell("plan", "-f", cluster, "--prices", prices, *asked)
     assert "n1 could be replaced by 1 small (web): 73.00 USD a month in place of 730.00" in " ".join(table.out.split())
+
+    html = shell("plan", "-f", cluster, "--prices", prices, *asked, "-o", "html")
+    page = Page(html.out).text
+    assert "Machines sold and bought" in page
+    assert "1 node sold: 730.00 USD a month" in page
+    assert "1 machine bought: 73.00 USD a month" in page
+    assert "small web 1 73.00 73.00" in page
 
     file = tmp_path / "plan.json"
     file.write_text(answer.out)

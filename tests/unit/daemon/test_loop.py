@@ -58,11 +58,19 @@ class Handed:
 
     def __init__(self) -> None:
         self.after_rounds: list[int] = []
-        self.looks = 0
+        self.looks, self.kept, self.ends = 0, 0, 0
 
     def look(self, cluster: Cluster, notices: Sequence[AutoscalerNotice] = ()) -> None:
         """Count."""
         self.looks += 1
+
+    def keep(self) -> None:
+        """Count."""
+        self.kept += 1
+
+    def end(self) -> None:
+        """Count."""
+        self.ends += 1
 
     def after(self, report: RoundReport, cluster: Cluster) -> None:
         """Count."""
@@ -365,6 +373,17 @@ def test_another_policy_takes_over_between_rounds() -> None:
     assert stage.rounds()[-1].is_dry_run
     assert stage.world.evicted == []
     assert [notice.mode for notice in stage.heard if isinstance(notice, PolicyLoaded)] == ["DryRun"]
+
+
+def test_what_is_kept_for_an_autoscaler_is_renewed_though_nothing_changes_and_ends_with_the_loop() -> None:
+    """A quiet cluster is not looked at again; what stands there has its time all the same."""
+    stage = Stage()
+    for _ in range(3):
+        stage.loop.step()
+    assert (stage.handed.looks, stage.handed.kept, stage.handed.ends) == (1, 3, 0)
+    stage.stopping = "SIGTERM"
+    assert stage.loop.run() == "SIGTERM"
+    assert stage.handed.ends == 1
 
 
 def test_a_single_round_runs_at_once_and_ends() -> None:

@@ -249,6 +249,7 @@ def test_rights_for_what_a_policy_reads_follow_the_policy() -> None:
         ({"mode": "Execute", "guidance": "Guide"}, {*GUARDS, "rescheduler-guide"}),
         ({"mode": "Execute", "guidance": "Taint"}, {*GUARDS, "rescheduler-node-guard"}),
         ({"mode": "Execute", "autoscaler": {"scaleDown": "Taint"}}, {*GUARDS, "rescheduler-node-guard"}),
+        ({"mode": "Execute", "autoscaler": {"scaleDown": "Hold"}}, GUARDS),
         (
             {
                 "mode": "Execute",

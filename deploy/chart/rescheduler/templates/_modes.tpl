@@ -43,7 +43,7 @@
 
 {{/* Marks nodes that were emptied, for an autoscaler. */}}
 {{- define "rescheduler.marks" -}}
-{{- if and (include "rescheduler.isDaemon" .) (include "rescheduler.keeps" .) (ne .Values.autoscaler.scaleDown "Leave") -}}yes{{- end -}}
+{{- if and (include "rescheduler.isDaemon" .) (include "rescheduler.keeps" .) (has .Values.autoscaler.scaleDown (list "Annotate" "Taint")) -}}yes{{- end -}}
 {{- end -}}
 
 {{/* How an autoscaler is asked for room; empty: it is not. */}}

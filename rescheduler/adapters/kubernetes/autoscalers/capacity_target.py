@@ -21,11 +21,13 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, refusal
 from rescheduler.adapters.kubernetes.client.paths import ensure_namespace
 from rescheduler.adapters.kubernetes.guidance.emptied_marks import mark, unmark
+from rescheduler.adapters.kubernetes.guidance.guidance_support import why_no_holds
 from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
+from rescheduler.adapters.kubernetes.guidance.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.rights.parts import CHANGE_NODES
 from rescheduler.adapters.kubernetes.rights.rights import missing
-from rescheduler.extension_points import CapacityTarget, Clock
-from rescheduler.model.daemon.capacity import ANNOTATE, TAINT, CapacityRequest, StandingRequest
+from rescheduler.extension_points import CapacityTarget, Clock, HoldRequest
+from rescheduler.model.daemon.capacity import ANNOTATE, HOLD, TAINT, CapacityRequest, StandingRequest
 
 GRANTED_BY: Final = "deploy/autoscaler.yaml"
 _CLASSES: Final = "/apis/scheduling.k8s.io/v1/priorityclasses"
@@ -39,12 +41,16 @@ class KubernetesCapacity(CapacityTarget):
         self._namespace = namespace
         self._clock = clock
         self._possible: set[str] = set()
+        self._holds = HoldKeeper(connection, namespace, clock)
 
     def cannot(self, how: str) -> str | None:
         """Why a way is not to be had here; asked until it is. Raises ClusterError."""
         if how in self._possible:
             return None
-        reason = self._nodes_closed() if how in (ANNOTATE, TAINT) else self._unavailable(how)
+        if how == HOLD:
+            reason = why_no_holds(self._connection, self._namespace)
+        else:
+            reason = self._nodes_closed() if how in (ANNOTATE, TAINT) else self._unavailable(how)
         if reason is None:
             self._possible.add(how)
         return reason
@@ -76,6 +82,18 @@ class KubernetesCapacity(CapacityTarget):
         """Mark nodes as emptied. Raises ClusterError."""
         for name in nodes:
             mark(self._connection, name, how, until)
+
+    def hold(self, requests: Sequence[HoldRequest]) -> None:
+        """Make placeholders on emptied nodes. Raises ClusterError."""
+        self._holds.hold(requests)
+
+    def renew(self, requests: Sequence[HoldRequest]) -> Sequence[str]:
+        """Give them their whole deadline again; the names of those that are gone. Raises ClusterError."""
+        return self._holds.renew(requests)
+
+    def release(self, names: Sequence[str]) -> None:
+        """Remove placeholders; others are fine. Raises ClusterError."""
+        self._holds.release(names)
 
     def take_back(self, nodes: Sequence[str]) -> None:
         """Take both marks off nodes. Raises ClusterError."""

@@ -102,14 +102,14 @@ class HoldJobs:
             f"the placeholders {', '.join(wanted)} were not removed",
         )
 
-    def pods(self, plan_id: str = "") -> list[dict[str, Any]]:
-        """Placeholder pods that stand, of one plan or of all."""
-        return self._list(pod_path(self._namespace), plan_id)
+    def pods(self, selector: str = OUR_PLACEHOLDERS) -> list[dict[str, Any]]:
+        """Placeholder pods that stand."""
+        return list_all(self._connection, pod_path(self._namespace), selector)
 
-    def names(self) -> list[str]:
+    def names(self, selector: str) -> list[str]:
         """Names of the Jobs that stand, and of Jobs that are gone although pods of them stand."""
-        jobs = self._list(job_path(self._namespace))
-        return sorted({item["metadata"]["name"] for item in jobs} | {self._job_of(pod) for pod in self.pods()})
+        jobs = list_all(self._connection, job_path(self._namespace), selector)
+        return sorted({item["metadata"]["name"] for item in jobs} | {self._job_of(pod) for pod in self.pods(selector)})
 
     def ensure_namespace(self) -> None:
         """Make the namespace of placeholders if it is missing. Raises ClusterError."""
@@ -117,7 +117,8 @@ class HoldJobs:
 
     def _pods_by_job(self, plan_id: str) -> dict[str, list[tuple[str, str]]]:
         found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for pod in self.pods(plan_id):
+        selector = f"{OUR_PLACEHOLDERS},{PLAN_LABEL}={plan_id}" if plan_id else OUR_PLACEHOLDERS
+        for pod in self.pods(selector):
             found[self._job_of(pod)].append((pod["metadata"]["name"], pod["metadata"]["uid"]))
         return found
 
@@ -125,10 +126,6 @@ class HoldJobs:
     def _job_of(pod: dict[str, Any]) -> str:
         name: str = pod["metadata"]["labels"][HOLD_LABEL]
         return name
-
-    def _list(self, path: str, plan_id: str = "") -> list[dict[str, Any]]:
-        selector = f"{OUR_PLACEHOLDERS},{PLAN_LABEL}={plan_id}" if plan_id else OUR_PLACEHOLDERS
-        return list_all(self._connection, path, selector)
 
     def _until(self, is_so: Callable[[], bool], count: int, otherwise: str) -> None:
         began = self._clock.monotonic()

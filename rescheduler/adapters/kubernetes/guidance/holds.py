@@ -19,6 +19,7 @@ from rescheduler.adapters.kubernetes.guidance.placeholders import (
     HOLD_ANNOTATION,
     HOLD_LABEL,
     NODE_ANNOTATION,
+    PLACEHOLDERS_OF_PLANS,
     expiry,
 )
 from rescheduler.extension_points import Clock, ClusterError, HoldRequest
@@ -90,13 +91,13 @@ class HoldKeeper:
             self._spare.pop(job, None)
 
     def names(self) -> list[str]:
-        """Names of all holds of ours in the namespace, of any plan; of Jobs and pods left alone where none is known."""
+        """Names of the holds of all plans in the namespace; of Jobs and pods left alone where none is known."""
         found: dict[str, set[str]] = defaultdict(set)
-        for pod in self._jobs.pods():
+        for pod in self._jobs.pods(PLACEHOLDERS_OF_PLANS):
             name = (pod["metadata"].get("annotations") or {}).get(HOLD_ANNOTATION)
             if name:
                 found[pod["metadata"]["labels"][HOLD_LABEL]].add(name)
-        return sorted({name for job in self._jobs.names() for name in found.get(job) or {job}})
+        return sorted({name for job in self._jobs.names(PLACEHOLDERS_OF_PLANS) for name in found.get(job) or {job}})
 
     def _make(self, groups: dict[Hashable, list[HoldRequest]]) -> None:
         """Make one Job for the requests of each shape."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from rescheduler.extension_points import HoldRequest
+from rescheduler.model.daemon.capacity import OFFERING
 from rescheduler.model.objects.annotations import EXPIRES, HOLD, HOLD_GATE, MANAGED_BY, OURS, PLAN
 from rescheduler.model.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 from rescheduler.model.times import rfc3339
@@ -18,6 +19,8 @@ NODE_ANNOTATION: Final = "rescheduler.dev/node"
 EXPIRES_ANNOTATION: Final = EXPIRES
 OUR_PLACEHOLDERS: Final = f"{MANAGED_BY}={OURS},{HOLD_LABEL}"
 """Label selector of every placeholder Job and pod, of any plan."""
+PLACEHOLDERS_OF_PLANS: Final = f"{OUR_PLACEHOLDERS},{PLAN}!={OFFERING}"
+"""The same without those that keep emptied nodes empty."""
 IMAGE: Final = "registry.k8s.io/pause:3.10"
 _MOST_TOLD: Final = 10
 _NATIVE: Final = (CPU, MEMORY, EPHEMERAL_STORAGE)

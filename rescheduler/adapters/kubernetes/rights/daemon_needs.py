@@ -49,7 +49,7 @@ def autoscaler_needs(policy: Policy) -> Iterator[NeededRight]:
         rights = collection.rights if up.value == PLACEHOLDERS else (*collection.rights, *TEMPLATES.rights)
         for right in rights:
             yield NeededRight(right, policy.hold.namespace, "ask an autoscaler for room", is_vital=False)
-    if down is not ScaleDown.LEAVE:
+    if down in (ScaleDown.ANNOTATE, ScaleDown.TAINT):
         for right in CHANGE_NODES:
             yield NeededRight(right, "", "offer emptied nodes", is_vital=False)
 

@@ -27,6 +27,7 @@ class ScaleDown(StrEnum):
     LEAVE = "Leave"
     ANNOTATE = "Annotate"
     TAINT = "Taint"
+    HOLD = "Hold"
 
 
 class Consolidation(StrEnum):
@@ -52,7 +53,8 @@ class AutoscalerPolicy(PolicyModel):
     ``hold.namespace``), where it does not act by itself. Takes deploy/autoscaler.yaml."""
     scale_down: ScaleDown = ScaleDown.LEAVE
     """For nodes that a plan has emptied: Leave them to the autoscaler; or tell it by an annotation
-    (``rescheduler.dev/emptied``), or by a taint of that name, which keeps them empty. Takes deploy/autoscaler.yaml."""
+    (``rescheduler.dev/emptied``), or by a taint of that name, which keeps them empty (both take
+    deploy/autoscaler.yaml); or Hold them by placeholders until the autoscaler takes them, which Karpenter heeds."""
     consolidation: Consolidation = Consolidation.KARPENTERS
     """Of NodePools that Karpenter consolidates itself (``WhenEmptyOrUnderutilized`` or ``Balanced``, with a budget for
     ``Underutilized``): ``Karpenters``, and ``run`` empties none of their nodes and moves nobody to them to empty
@@ -68,7 +70,7 @@ class AutoscalerPolicy(PolicyModel):
     """Pods that came since an autoscaler took a node away are left to scheduler and autoscaler for this long; 0: they
     are helped at once."""
     offer: PositiveDurationSeconds = 3600.0
-    """How long a node stays marked as emptied, by annotation or taint."""
+    """How long a node stays marked as emptied, by annotation, taint or placeholders."""
 
 
 def _writes_nothing_under_predict(found: AutoscalerPolicy, info: ValidationInfo) -> AutoscalerPolicy:

@@ -11,11 +11,12 @@ from msgspec import structs
 
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.autoscaler.handing_over import HandOver
-from rescheduler.extension_points import CapacityTarget, ClusterError
-from rescheduler.model.daemon.capacity import CAPACITY, EMPTIED, CapacityRequest, StandingRequest
+from rescheduler.extension_points import CapacityTarget, ClusterError, HoldRequest
+from rescheduler.model.daemon.capacity import CAPACITY, EMPTIED, OFFERING, CapacityRequest, StandingRequest
 from rescheduler.model.daemon.notices import CapacityRequested, Fault, NodesOffered, Notice
 from rescheduler.model.daemon.rounds import AutoscalerNotice, RoundReport
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.node import is_leaving
 from rescheduler.model.plan.plan import MoveOutcome, OutcomeKind, PlanResult, PodReference, SnapshotSummary
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, cluster, node, pod, taint, workload
@@ -29,6 +30,7 @@ class FakeCapacity(CapacityTarget):
         self.requests: dict[str, StandingRequest] = {}
         self.asked: list[CapacityRequest] = []
         self.offered: dict[str, tuple[str, float]] = {}
+        self.holds: dict[str, HoldRequest] = {}
         self.problem: str | None = None
         self.failure = ""
         self.calls: list[str] = []
@@ -60,6 +62,22 @@ class FakeCapacity(CapacityTarget):
         """Keep the marks."""
         self.offered.update((name, (how, until)) for name in nodes)
 
+    def hold(self, requests: Sequence[HoldRequest]) -> None:
+        """Keep them, or fail."""
+        if self.failure:
+            raise ClusterError(self.failure)
+        self.holds.update((item.name, item) for item in requests)
+
+    def renew(self, requests: Sequence[HoldRequest]) -> Sequence[str]:
+        """Count; names of those that do not stand."""
+        self.calls.append("renew")
+        return [item.name for item in requests if item.name not in self.holds]
+
+    def release(self, names: Sequence[str]) -> None:
+        """Forget them."""
+        for name in names:
+            self.holds.pop(name, None)
+
     def take_back(self, nodes: Sequence[str]) -> None:
         """Forget the marks."""
         self.calls.append(f"take back {' '.join(nodes)}")
@@ -76,7 +94,8 @@ class Desk:
         self.target = FakeCapacity()
         self.told: list[Notice] = []
         self.stopped: str | None = None
-        self.hand_over = HandOver(self.target, self.policy, FakeClock(), self.told.append, stopped=lambda: self.stopped)
+        self.clock = FakeClock()
+        self.hand_over = HandOver(self.target, self.policy, self.clock, self.told.append, stopped=lambda: self.stopped)
 
     def round(self, world: Cluster, *notices: AutoscalerNotice, result: PlanResult | None = None) -> RoundReport:
         """A look and a round."""
@@ -337,6 +356,101 @@ def test_an_annotation_keeps_nobody_off_and_stays_though_pods_wait() -> None:
         desk = Desk()
         desk.hand_over.look(cluster(node("n1"), empty, pod("big-0", "3")))
         assert ("take back n2" in desk.target.calls) is is_taken_back, text
+
+
+BEFORE = cluster(
+    node("n1"), node("n2"),
+    *(pod(f"web-{number}", node=f"n{number + 1}", priority=7, priority_class_name="high") for number in range(2)),
+    taken_at=NOW,
+)  # fmt: skip
+HELD = {"scale_down": "Hold"}
+
+
+def holding(**autoscaler: Any) -> Desk:
+    """A desk whose round has emptied n2, which is held."""
+    desk = Desk(autoscaler={**HELD, **autoscaler}, objectives=[{"name": "EmptyNodes"}])
+    desk.round(BEFORE, result=emptying())
+    assert desk.target.holds == {}
+    desk.hand_over.look(replace(EMPTY, taken_at=NOW + 5))
+    return desk
+
+
+def test_an_emptied_node_is_held_until_somebody_takes_it() -> None:
+    """By a placeholder as large as any node, of the priority of those that left, which no plan waits for."""
+    desk = holding()
+    assert offered(desk) == [("Hold", ("n2",))]
+    [request] = desk.target.holds.values()
+    assert (request.node, request.priority_class_name, request.deadline_seconds) == ("n2", "high", 60)
+    assert request.plan_id == OFFERING
+    assert request.requests == node("n2").allocatable[:2]
+    assert desk.target.offered == {}
+    desk.hand_over.look(replace(EMPTY, taken_at=NOW + 6))
+    assert len(desk.target.holds) == 1
+    assert offered(desk) == [("Hold", ("n2",))]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        cluster(node("n1"), node("n2", taints=[taint("karpenter.sh/disrupted")]), taken_at=NOW + 9),
+        cluster(node("n1"), taken_at=NOW + 9),
+        cluster(node("n1"), node("n2"), pod("new-0", node="n2"), taken_at=NOW + 9),
+        cluster(node("n1"), node("n2"), pod("new-0", "3"), taken_at=NOW + 9),
+        cluster(node("n1"), node("n2"), taken_at=NOW + 5 + 3600),
+    ],
+    ids=["disrupted", "gone", "in use", "somebody waits", "run out"],
+)
+def test_a_held_node_is_let_go_when_it_is_taken_needed_or_too_late(later: Cluster) -> None:
+    """And not before: a pod that could not fit there keeps nobody from it."""
+    desk = holding()
+    desk.hand_over.look(cluster(node("n1"), node("n2"), pod("huge-0", "64"), taken_at=NOW + 8))
+    assert len(desk.target.holds) == 1
+    desk.hand_over.look(later)
+    assert desk.target.holds == {}
+
+
+def test_held_nodes_are_neither_source_nor_target_of_plans() -> None:
+    """The next plan puts nobody on what is about to go."""
+    desk = holding()
+    (seen,) = (item for item in desk.hand_over.marked(EMPTY).nodes if item.name == "n2")
+    assert is_leaving(seen)
+    desk.hand_over.end()
+    assert desk.hand_over.marked(EMPTY) is EMPTY
+
+
+def test_holds_are_renewed_in_time_and_not_made_again_once_gone() -> None:
+    """At half of their deadline; who removes them by hand means it. A stopped daemon renews nothing."""
+    desk = holding()
+    desk.clock.sleep(29)
+    desk.hand_over.keep()
+    assert "renew" not in desk.target.calls
+    desk.clock.sleep(2)
+    desk.stopped = "stop"
+    desk.hand_over.keep()
+    assert "renew" not in desk.target.calls
+    desk.stopped = None
+    desk.hand_over.keep()
+    assert desk.target.calls.count("renew") == 1
+    desk.target.holds.clear()
+    desk.clock.sleep(31)
+    desk.hand_over.keep()
+    desk.hand_over.look(replace(EMPTY, taken_at=NOW + 70))
+    assert desk.target.holds == {}
+    assert desk.hand_over.marked(EMPTY) is EMPTY
+
+
+def test_holds_end_with_the_daemon_and_with_its_policy() -> None:
+    """Whoever comes next begins without them; what cannot be made is told once."""
+    desk = holding()
+    HandOver(None, desk.policy, desk.clock, desk.told.append, before=desk.hand_over)
+    assert desk.target.holds == {}
+    failing = Desk(autoscaler=HELD, objectives=[{"name": "EmptyNodes"}])
+    failing.round(BEFORE, result=emptying())
+    failing.target.problem = "we may not"
+    for second in (5, 6):
+        failing.hand_over.look(replace(EMPTY, taken_at=NOW + second))
+    assert failing.faults() == ["autoscaler.scaleDown: Hold is not possible here: we may not"]
+    assert failing.target.holds == {}
 
 
 def test_what_was_heard_and_told_outlives_a_policy() -> None:

@@ -49,6 +49,16 @@ def keeper(server: FakeServer) -> HoldKeeper:
     return HoldKeeper(server, "holds", FakeClock())  # type: ignore[arg-type]
 
 
+def test_placeholders_on_emptied_nodes_are_no_plan_s() -> None:
+    """No run waits for them to go: they are not among the names of holds, by the label of their plan."""
+    server = ready_server()
+    for path in (JOBS, PODS):
+        server.answer("GET", path, {"items": []})
+    assert keeper(server).names() == []
+    asked = {request.params["labelSelector"] for request in server.asked("GET")}
+    assert asked == {"app.kubernetes.io/managed-by=rescheduler,rescheduler.dev/hold,rescheduler.dev/plan!=emptied"}
+
+
 def test_a_placeholder_dies_by_itself_and_never_runs() -> None:
     """Deadline, no retry, gone when finished, gated for good, tolerating every node, on the pod's own scheduler."""
     job = placeholder([REQUEST], "hold-p-0", "holds", 0.0)

@@ -77,4 +77,6 @@ def test_what_is_written_is_said(tmp_path: Path) -> None:
         "asks the autoscaler for room by Placeholders where no rearrangement helps a pending pod, and waits 5m for it",
         "marks nodes that it has emptied by a taint of its own, for 1h at most",
     ]
+    held = loaded(tmp_path, "autoscaler: {scaleDown: Hold}")
+    assert list(autoscaler_sentences(held)) == ["keeps nodes that it has emptied empty by placeholders, for 1h at most"]
     assert list(autoscaler_sentences(AutoscalerPolicy())) == []
