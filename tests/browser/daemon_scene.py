@@ -16,12 +16,12 @@ from rescheduler.daemon.rounds.vigilance import HealthFreeze
 from rescheduler.daemon.steering.explaining import Basis, Explaining
 from rescheduler.disruption.gate.health import Finding
 from rescheduler.model.daemon.ledger import EntryState
-from rescheduler.model.daemon.notices import RoundEnded
-from rescheduler.model.plan.plan import ObjectiveResult, PlannedPlacement, Status
+from rescheduler.model.daemon.notices import PolicyHeld, RoundEnded
+from rescheduler.model.plan.plan import ObjectiveResult, PlannedPlacement, PodReference, Status
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
 from rescheduler.policy.fields.daemon.api import ApiPolicy
 from rescheduler.policy.fields.policy import Policy
-from tests.builders import NOW
+from tests.builders import NOW, cluster, node, pod
 from tests.unit.daemon.api.daemon_bench import REFUSALS, DaemonBench, bench
 from tests.unit.daemon.page.looks import entry, ledger
 from tests.unit.daemon.plans import plan, reference, report, result
@@ -49,6 +49,29 @@ def busy() -> DaemonBench:
         load_age=12.0,
         freeze=HealthFreeze(NOW - 5400, (Finding("notReady", "5 of 20 nodes are not ready"),)),
     )
+    return found
+
+
+def crowded() -> DaemonBench:
+    """The worst night: everything has much to say, and under the longest names that Kubernetes takes."""
+    found = busy()
+    names = [f"{letter * 58}-{number}" for number, letter in enumerate("abcdef")]
+    space = "n" * 63
+    waiting = [pod(name, namespace=space, unscheduled="Unschedulable") for name in names]
+    found.controls.publish(cluster(node("n1"), node("n2"), *waiting))
+    entries = [
+        replace(
+            entry(number, "x", state=EntryState.FAILED), pod=PodReference(space, name, name),
+            from_node=f"{name}.example", workload_key=f"Deployment {space}/{name}",
+        )
+        for number, name in enumerate(names * 3, 1)
+    ]  # fmt: skip
+    reasons = tuple(Finding("notReady", f"{number} of 5000 nodes are not ready: {names[0]}") for number in range(3))
+    found.basis = found.basis._replace(
+        ledger=ledger(*entries), freeze=HealthFreeze(NOW - 5400, reasons), silent=6000.0,
+        trust=NodeTrust({"n1": Trust(TrustState.STALE, "old")}, freeze="the load of most nodes is disputed " * 9),
+    )  # fmt: skip
+    found.tell(PolicyHeld(NOW - 50, "p1", "f" * 64, ("+412 pods in 3 namespaces " * 9,)))
     return found
 
 

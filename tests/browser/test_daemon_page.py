@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from rescheduler.daemon.page import page_desk
 from rescheduler.model.daemon.notices import RoundEnded
+from rescheduler.report.html import daemon_page as rendering
+from rescheduler.report.html.daemon_page import DaemonView
 from tests.browser.browser import Browser
-from tests.browser.daemon_scene import busy, opened, served
+from tests.browser.daemon_scene import busy, crowded, opened, served
 from tests.browser.page_look import LAPTOP, LOADED, TOLD, enter, named, shown, tab_to, tree, until
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.daemon.api.daemon_bench import DaemonBench, bench
@@ -61,6 +64,53 @@ def test_ten_questions_are_answered_within_the_second_screen(
             assert answer in text, question
         assert browser.value(OVERFLOW) == 0
         assert browser.complaints == []
+
+
+@pytest.mark.parametrize("screen", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_the_worst_night_fits_two_screens_too(browser: Browser, pages: Path, screen: tuple[int, int]) -> None:
+    """Everything has much to say, and under the longest names; what does not fit is listed below."""
+    with page(browser, pages, "--allow", "approve,pause", found=crowded(), screen=screen):
+        regions = named(tree(browser), "region")
+        for question in ANSWERS:
+            place = browser.call("DOM.getBoxModel", backendNodeId=regions[question]["backendDOMNodeId"])["model"]
+            assert max(place["content"][1::2]) <= 2 * screen[1], question
+        assert browser.value("document.querySelectorAll('#s-held tbody tr').length") == 3
+        assert "more, listed below" in browser.value("document.querySelector('.answers').innerText")
+        assert browser.value(OVERFLOW) == 0
+
+
+POLLS = """
+(() => { window.answers = []; var key = sessionStorage.getItem("key");
+  var ask = () => fetch("/", {headers: {"X-Rescheduler-Key": key, Accept: "text/html"}})
+    .then(a => a.text().then(t => answers.push([a.status, t.includes("Is it stuck?") && t.includes("</html>")])));
+  for (var at = 0; at < 300; at++) { setTimeout(ask, at * 10); }
+})()
+"""
+
+
+def test_a_page_that_polls_a_hundred_times_a_second_is_answered_within_bounds(
+    browser: Browser, pages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For three seconds: each gets a whole page or is told that there are too many, with a clock that stands the page
+    is made once, and what a person typed is still there when there is room for it."""
+    made: list[DaemonView] = []
+    real = rendering.daemon_page
+    monkeypatch.setattr(page_desk, "daemon_page", lambda view: made.append(view) or real(view))  # type: ignore[func-returns-value]
+    with page(browser, pages, "--allow", "pause") as found:
+        before = len(made)
+        browser.value(POLLS)
+        until(browser, "answers.length === 300")
+        answers = {(status, whole) for status, whole in browser.value("answers")}
+        assert (200, True) in answers <= {(200, True), (429, False)}
+        assert len(made) == before
+        browser.value("document.querySelector('[name=reason]').value = 'lunch'")
+        browser.click("form[data-post$='/pause'] button")
+        until(browser, f"{TOLD} === 'more than 20 requests in a second'")
+        assert found.controls.paused() is None
+        found.clock.time += 10
+        browser.click("form[data-post$='/pause'] button")
+        until(browser, f"{TOLD} === 'Paused: nothing is carried out.'")
+        assert found.controls.paused() == "paused by jane: lunch"
 
 
 def test_everything_that_can_be_pressed_has_a_name_and_a_role(browser: Browser, pages: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rescheduler.daemon.page.budgets_left import BudgetLeft
-from rescheduler.daemon.page.hindrances import hindrances
+from rescheduler.daemon.page.hindrances import Hindrance, hindrances
 from rescheduler.daemon.page.outlook import Outlook, brief, withheld
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.objects.annotations import STOP
@@ -20,6 +20,9 @@ from rescheduler.report.plan.headline import achievement, is_as_planned
 from rescheduler.report.plan.price import cost_told
 
 FEW = 3
+LONGEST_LIST = 160
+"""Letters of what an answer lists: on a phone, too, all ten are to stand on two screens under the longest names."""
+LONGEST_HINDRANCES = 380
 
 
 def answers(outlook: Outlook, budgets: Sequence[BudgetLeft] | None) -> list[OnCallAnswer]:
@@ -51,13 +54,26 @@ def _stuck(outlook: Outlook) -> OnCallAnswer:
         told = "No round has run yet." if last is None else f"The last round ended {outlook.at(last.ended_at)}."
         return OnCallAnswer(name, question, "No", [told], tone="good")
     word = "Held back on purpose" if all(one.is_meant for one in found) else "Yes, it is frozen"
-    sentences = [
-        one.why[:1].upper() + one.why[1:] + ("." if one.since is None else f", since {outlook.at(one.since)}.")
-        for one in found[:FEW]
-    ]
-    sentences += [f"and {len(found) - FEW} more"] if len(found) > FEW else []
-    commands = dict.fromkeys(command for one in found[:FEW] for command in one.commands)
+    sentences = fitting([hindrance_told(outlook, one) for one in found], LONGEST_HINDRANCES)
+    commands = dict.fromkeys(command for one in found[: len(sentences)] for command in one.commands)
+    sentences += [f"and {len(found) - len(sentences)} more, listed below"] if len(found) > len(sentences) else []
     return OnCallAnswer(name, question, word, sentences, list(commands), tone="bad")
+
+
+def hindrance_told(outlook: Outlook, one: Hindrance) -> str:
+    """What stands in the way, and since when."""
+    since = "" if one.since is None else f", since {outlook.at(one.since)}"
+    return f"{one.why[:1].upper()}{one.why[1:]}{since}."
+
+
+def fitting(texts: Iterable[str], longest: int = LONGEST_LIST) -> list[str]:
+    """The first few, as many as fit; one at least."""
+    kept: list[str] = []
+    for text in texts:
+        if kept and (len(kept) == FEW or sum(map(len, kept)) + len(text) > longest):
+            break
+        kept.append(text)
+    return kept
 
 
 def _stopping(outlook: Outlook) -> OnCallAnswer:
@@ -115,7 +131,7 @@ def _moved(outlook: Outlook) -> OnCallAnswer:
         return OnCallAnswer(name, question, "Nothing", [newest] if newest else [])
     open_, failed = sum(one.is_debt for one in sent), sum(one.state is EntryState.FAILED for one in sent)
     counts = f"{len(sent) - open_ - failed} replaced, {open_} on the way, {failed} failed"
-    first = "; ".join(f"{brief(one.pod.key, 80)} from {brief(one.from_node, 60)}" for one in sent[:FEW])
+    first = "; ".join(fitting(f"{brief(one.pod.key, 80)} from {brief(one.from_node, 60)}" for one in sent))
     return OnCallAnswer(name, question, plural(len(sent), "pod"), [counts, first], tone="bad" if failed else "")
 
 
@@ -131,7 +147,7 @@ def _affected(outlook: Outlook) -> OnCallAnswer:
     spaces = len({one.pod.namespace for one in entries})
     word = f"{plural(len(touched), 'workload')} in {plural(spaces, 'namespace')}"
     missing = f"{plural(len(debts), 'pod')} not replaced yet" if debts else "every pod is replaced"
-    return OnCallAnswer(name, question, word, [missing, ", ".join(key for key, _ in touched.most_common(FEW))])
+    return OnCallAnswer(name, question, word, [missing, ", ".join(fitting(key for key, _ in touched.most_common(FEW)))])
 
 
 def _owner(entry: LedgerEntry) -> str:
@@ -147,7 +163,7 @@ def _waiting(outlook: Outlook) -> OnCallAnswer:
         return OnCallAnswer(name, question, "No pod waits", tone="good")
     if not outlook.rights.refusals:
         return OnCallAnswer(name, question, plural(len(pods), "pod"), [withheld("refusals")])
-    lines = [f"{brief(pod.key, 80)}: {why_pending(outlook, pod.key, pod.unscheduled)}" for pod in pods[:FEW]]
+    lines = fitting(f"{brief(pod.key, 80)}: {why_pending(outlook, pod.key, pod.unscheduled)}" for pod in pods)
     command = f"kubectl reschedule explain pod {brief(pods[0].key, 120)}"
     return OnCallAnswer(name, question, f"{plural(len(pods), 'pod')} without a node", lines, [command])
 
@@ -213,7 +229,7 @@ def _used_up(budgets: Sequence[BudgetLeft] | None) -> OnCallAnswer:
             else f"The least is left of {called(one=least)}: {least.used}."
         )
         return OnCallAnswer(name, question, "None", [told], tone="good")
-    lines = [f"{called(one)}: {one.closed}, {one.used}" for one in closed[:FEW]]
+    lines = fitting(f"{called(one)}: {one.closed}, {one.used}" for one in closed)
     return OnCallAnswer(name, question, plural(len(closed), "budget"), lines, tone="bad")
 
 

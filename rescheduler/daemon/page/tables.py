@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rescheduler.daemon.page.answers import called, why_pending
+from rescheduler.daemon.page.answers import called, hindrance_told, why_pending
 from rescheduler.daemon.page.budgets_left import BudgetLeft
+from rescheduler.daemon.page.hindrances import hindrances
 from rescheduler.daemon.page.outlook import Outlook, brief, lasting, utc, withheld
 from rescheduler.model.daemon.round_digest import RoundDigest
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
@@ -23,6 +24,7 @@ MOST_UNDER_WAY = 100
 def tables(outlook: Outlook, budgets: Sequence[BudgetLeft] | None) -> list[Listed]:
     """In the order in which one reads on."""
     return [
+        _hindrances(outlook),
         _plan(outlook),
         _nodes(outlook),
         _under_way(outlook),
@@ -39,6 +41,13 @@ def tables(outlook: Outlook, budgets: Sequence[BudgetLeft] | None) -> list[Liste
 
 def _hidden(name: str, title: str, right: str) -> Listed:
     return Listed(name, title, (), (), notes=[withheld(right)])
+
+
+def _hindrances(outlook: Outlook) -> Listed:
+    """All that holds it back, of which the answer tells what fits."""
+    found = hindrances(outlook)
+    rows = [(hindrance_told(outlook, one), " or ".join(one.commands)) for one in found[: outlook.most]]
+    return Listed("held", "What holds it back", ("What", "Command"), rows, len(found) - len(rows), "Nothing.")
 
 
 def _plan(outlook: Outlook) -> Listed:

@@ -20,6 +20,10 @@
       if (before !== null) { fold.open = before.open; }
     });
     var focus = had === null ? "" : had.tagName === "SUMMARY" ? had.id : "", label = had !== null && had.tagName === "BUTTON" ? had.textContent : "";
+    document.querySelectorAll("main input").forEach(function (one) {
+      var same = main.querySelector("input[name=" + one.name + "]");
+      if (same !== null) { same.value = one.value; }
+    });
     document.querySelector("main").replaceWith(document.adoptNode(main));
     document.title = found.title;
     var goal = focus ? document.getElementById(focus) : Array.from(document.querySelectorAll("button")).find(function (one) { return one.textContent === label; });

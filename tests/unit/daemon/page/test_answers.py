@@ -8,18 +8,21 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from rescheduler.daemon.page.hindrances import DOCTOR
 from rescheduler.daemon.page.outlook import Rights, lasting, utc
 from rescheduler.daemon.page.page_desk import view_of
+from rescheduler.daemon.rounds.vigilance import HealthFreeze
 from rescheduler.daemon.steering.approvals import Approval, Approvals, Proposal
 from rescheduler.daemon.steering.daemon_state import DaemonState
+from rescheduler.disruption.gate.health import Finding
 from rescheduler.model.daemon.ledger import EntryState
-from rescheduler.model.daemon.notices import EvictionNoted, MoveChanged, RoundEnded
+from rescheduler.model.daemon.notices import EvictionNoted, MoveChanged, PolicyKept, RoundEnded
 from rescheduler.model.plan.move_change import MoveChange, MoveState
 from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement, Refusal
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW
-from tests.unit.daemon.page.looks import SMALL, answer, counted, entry, ledger, look, rounds, state, words
+from tests.unit.daemon.page.looks import SMALL, answer, counted, entry, ledger, listed, look, rounds, state, words
 from tests.unit.daemon.plans import plan, reference, report, result
 
 PLAN = plan("a-2")
@@ -38,6 +41,20 @@ def test_all_ten_questions_are_answered_in_any_state() -> None:
         view = view_of(outlook, None if found.cluster is None else counted(outlook))
         assert {one.question for one in view.answers} == QUESTIONS
         assert all(one.word for one in view.answers)
+
+
+def test_what_holds_it_back_is_told_as_far_as_it_fits_and_listed_whole() -> None:
+    """With the commands of what is told; one that is too long stands there all the same."""
+    freeze = HealthFreeze(NOW - 60, (Finding("notReady", "5 of 20 nodes are not ready"),))
+    outlook = look(state(PolicyKept(NOW, "p1", "not YAML " * 40)), silent=600.0, freeze=freeze)
+    told = answer(outlook, "stuck")
+    assert (len(told.sentences), told.sentences[-1]) == (3, "and 1 more, listed below")
+    assert told.commands == ["kubectl -n rescheduler-system rollout restart deployment/rescheduler", DOCTOR]
+    rows = listed(outlook, "held").rows
+    assert [row[1] for row in rows] == [*told.commands, "kubectl reschedule check --policy FILE"]
+    endless = HealthFreeze(NOW - 60, (Finding("notReady", "x" * 900),))
+    only, more = answer(look(silent=0.0, freeze=endless, found=outlook.state), "stuck").sentences
+    assert ("xxx" in only, more) == (True, "and 1 more, listed below")
 
 
 def test_what_moved_is_counted_from_the_ledger() -> None:
