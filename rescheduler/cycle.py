@@ -39,6 +39,7 @@ from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.model.usage.usage import UsageWindows
 from rescheduler.planning.lexicographic.document import plan_document, withdrawn_plan
 from rescheduler.planning.lexicographic.lexicographic import plan_in_order
+from rescheduler.planning.lexicographic.warm_start import warm_start_of
 from rescheduler.planning.objectives import objectives_of
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.moving_together import groups_moving_together
@@ -66,7 +67,8 @@ class CycleOptions:
     ``ledger``: earlier evictions. ``is_daemon``: nobody watches, so that what else would be a warning binds. ``stop``:
     why nothing may be evicted (the kill switch on this machine). ``left``: pending pods that are left to an autoscaler,
     by uid, ``waiting``: objectives that are not asked for now, by name; each with the reason. ``wanted``: how many
-    replicas workloads wanted so far, where somebody has watched them.
+    replicas workloads wanted so far, where somebody has watched them. ``start``: a plan of this or another snapshot,
+    where the search begins (None: with nothing moved).
     """
 
     clock: Clock
@@ -80,6 +82,7 @@ class CycleOptions:
     left: Mapping[str, str] = field(default_factory=dict)
     waiting: Mapping[str, str] = field(default_factory=dict)
     wanted: Mapping[str, Wanted] = field(default_factory=dict)
+    start: Plan | None = None
 
 
 class Asked(NamedTuple):
@@ -150,7 +153,7 @@ def _plan_within(
         wanted = Asked(objectives_of(policy, setting), recounts_of(policy, cluster, observed, prices))
     else:
         wanted = asked(prediction.columns)
-    so_far = plan_in_order(wanted.objectives, request)
+    so_far = plan_in_order(wanted.objectives, request, warm_start_of(options.start, request, wanted.objectives))
     plan = plan_document(prediction, eligibility, so_far)
     options.progress("proving the plan")
     violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster), wanted.recounts)

@@ -69,10 +69,14 @@ def plan(
     clock: Clock | None = None,
     earlier: LedgerReading = NOTHING_EARLIER,
     progress: Progress = no_progress,
+    start: Plan | None = None,
 ) -> Plan:
-    """Propose moves; writes nothing. ``earlier``: what is known of earlier evictions."""
+    """Propose moves; writes nothing.
+
+    ``earlier``: what is known of earlier evictions; ``start``: another plan, where the search begins.
+    """
     stop = stop_file(policy.stop.file) or earlier.stop
     options = CycleOptions(
-        clock or SystemClock(), schedulers, selection, seed, progress, ledger=earlier.ledger, stop=stop
+        clock or SystemClock(), schedulers, selection, seed, progress, ledger=earlier.ledger, stop=stop, start=start
     )
     return make_plan(cluster, policy, options)

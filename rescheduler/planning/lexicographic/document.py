@@ -47,7 +47,7 @@ def plan_document(prediction: SchedulerPrediction, eligibility: Eligibility, so_
             for place in so_far.placements
         ),
         refusals=_refusals(prediction, eligibility, so_far),
-        warnings=cluster.warnings,
+        warnings=(*cluster.warnings, *so_far.warm.told),
         waves=marked_waves(moves),
     )
 

@@ -16,6 +16,7 @@ from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import PodReference, Status
 from rescheduler.planning.lexicographic.budgeted import plan_within_budgets
 from rescheduler.planning.lexicographic.guarding import nobody_moves
+from rescheduler.planning.lexicographic.warm_start import MAKE_ROOM, WarmStart
 from rescheduler.planning.lexicographic.weighing import as_told, orders_of, weighed
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.objective import PlanningObjective
@@ -42,7 +43,6 @@ def budgets_that_bar(eligibility: Eligibility) -> list[str]:
     return found[:MOST_TOLD] + ([f"and {more} more reasons of budgets"] if more > 0 else [])
 
 
-MAKE_ROOM = "MakeRoom"
 OUT_OF_TIME = "not planned for: the deadline was over before its turn came (policy: limits.deadline)"
 
 
@@ -61,7 +61,8 @@ class PlanInProgress:
     ``start``: the placement after it, without what is closed; ``closed``: nodes that must receive nothing; ``guards``:
     objectives that later ones must not worsen. ``answers``: one for each objective, with seconds; its moves count waves
     from 1. ``seated``: pending pods that only wait for others to end, on the node the scheduler nominated them to.
-    ``budgets``: of which pods only some may move in the plan; ``barring``: what budgets keep where it is, in words.
+    ``budgets``: of which pods only some may move in the plan; ``barring``: what budgets keep where it is, in words;
+    ``warm``: where another plan ended.
     """
 
     start: Placement
@@ -75,6 +76,7 @@ class PlanInProgress:
     seated: set[int] = field(default_factory=set)
     budgets: PlanBudgets | None = None
     barring: Sequence[str] = ()
+    warm: WarmStart = field(default_factory=WarmStart)
 
     @property
     def dealt(self) -> Sequence[PlanBudget]:
@@ -112,14 +114,18 @@ class PlanInProgress:
         )
 
 
-def plan_in_order(objectives: Sequence[PlanningObjective], request: PlanRequest) -> PlanInProgress:
+def plan_in_order(
+    objectives: Sequence[PlanningObjective], request: PlanRequest, warm: WarmStart | None = None
+) -> PlanInProgress:
     """Plan for every objective, the most important first; the deadline is shared, and what one leaves the next may use.
 
     ``request`` is about the snapshot as it stands. Neighbouring objectives with a weight are planned for together.
+    ``warm``: where the search of each begins (None: with nothing moved).
     """
     budgets = plan_budgets_of(request.eligibility, request.prediction.columns)
     barring = budgets_that_bar(request.eligibility)
     so_far = PlanInProgress(request.placement.copy(), budgets.eligibility, budgets=budgets, barring=barring)
+    so_far.warm = warm or so_far.warm
     deadline = request.deadline()
     if objectives and objectives[0].name != MAKE_ROOM:
         _let_in(so_far, places_already_free(request, deadline.part(0.2)))
@@ -205,9 +211,14 @@ def _asked(
         movable=tuple(pod for pod in so_far.eligibility.movable if pod not in moved),
         helpable=tuple(pod for pod in so_far.eligibility.helpable if pod not in placed),
     )
-    return replace(
+    asked = replace(
         request, placement=placement, eligibility=eligibility, deadline_seconds=seconds, nominal_seconds=None
     )
+    if objective is None or objective.name not in so_far.warm.drafts or seconds <= 0.0:
+        return asked
+    deadline = asked.deadline()
+    start = so_far.warm.schedule(objective.name, asked)
+    return replace(asked, start=start, deadline_seconds=deadline.remaining())
 
 
 def _take(so_far: PlanInProgress, objective: PlanningObjective, answer: ObjectivePlan, seconds: float) -> None:

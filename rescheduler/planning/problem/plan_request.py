@@ -10,7 +10,10 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import Refusal, Status
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.search.objective_state import ObjectiveState
+
+NOTHING = WaveSchedule()
 
 # Moves and places of an answer, by index.
 
@@ -50,7 +53,8 @@ class PlanRequest:
     proposed. ``move_cost``: what one eviction of ordinary price costs in units of the objective. ``guards``: earlier
     objectives, whose cost must not rise; made anew for each call, so the planner may move pods in them. ``together``:
     groups of pods that move all or none; planners may ignore it, since what breaks a group is asked again without it.
-    ``nominal_seconds``: see Deadline (None: ``deadline_seconds``).
+    ``nominal_seconds``: see Deadline (None: ``deadline_seconds``). ``start``: what another plan has for this objective
+    and is possible here, for the search to begin with; some of its pods may not be movable any more.
     """
 
     prediction: SchedulerPrediction
@@ -65,6 +69,7 @@ class PlanRequest:
     together: tuple[tuple[int, ...], ...] = ()
     progress: Progress = no_progress
     nominal_seconds: float | None = None
+    start: WaveSchedule = NOTHING
 
     def deadline(self) -> Deadline:
         """Its deadline, from now on."""

@@ -28,6 +28,7 @@ from rescheduler.planning.search.single_moves import (
     first_gains,
     move_one_by_one,
 )
+from rescheduler.planning.waves.still_possible import as_possible_here
 from rescheduler.planning.waves.wave_packing import packed
 from rescheduler.planning.waves.waves import GroupsOfPods
 
@@ -110,6 +111,7 @@ ITERATIONS = 300
 """Rounds of the neighbourhood search; a search that ends by them, not by its deadline, is repeatable."""
 SEARCH_SHARE = 0.6  # the rest of the time is for the order of the moves and their destinations
 FOLLOWING_SHARE = 0.7
+START_SHARE = 0.4  # of the simple rule's time, for the plan to begin with
 FIRST_GAINS_SHARE = 0.85  # of what the simple rule has with the order of its moves
 
 
@@ -140,37 +142,76 @@ def problem_of(request: PlanRequest) -> Problem:
 
 @dataclass(frozen=True)
 class SimpleMoves:
-    """What the simple rule reaches: moves (row, node) in waves, what they cost, and how many found no order."""
+    """What the simple rule reaches: moves (row, node) in waves, what they cost, and how many found no order.
+
+    ``is_start``: they are those of the plan that the search begins with, which reaches at least as much.
+    """
 
     moves: tuple[tuple[int, int], ...]
     schedule: WaveSchedule
     cost: float
     taken_back: int
+    is_start: bool = False
 
     def is_better_than(self, current: SearchState) -> bool:
         """Whether what stands on a state costs more."""
         return self.cost < current.cost - SAME * max(1.0, abs(current.cost))
+
+    def is_better_than_moves(self, other: SimpleMoves) -> bool:
+        """Whether other moves cost more, or as much and are more of them."""
+        if abs(self.cost - other.cost) > SAME * max(1.0, abs(other.cost)):
+            return self.cost < other.cost
+        return len(self.moves) < len(other.moves)
 
 
 def improve_simply(request: PlanRequest, problem: Problem, state: ObjectiveState, deadline: Deadline) -> SimpleMoves:
     """What the simple rule reaches within most of the time; state and guards are left as they were.
 
     It comes before anything else is tried or proven, so that no plan falls behind it, however slow the machine is.
+    Where the question has a plan to begin with, that if it is as good.
     """
     current = _at_home(request, problem, state)
-    found = simply_arranged(current, _choice_of(request), GroupsOfPods(problem), deadline)
+    found = simply_arranged(current, request, GroupsOfPods(problem), deadline)
     current.reset([])
     return found
 
 
 def simply_arranged(
-    current: SearchState, choice: DestinationChoice, groups: GroupsOfPods, deadline: Deadline
+    current: SearchState, request: PlanRequest, groups: GroupsOfPods, deadline: Deadline
 ) -> SimpleMoves:
-    """The moves of the simple rule in waves; the state keeps what is in the waves."""
+    """The moves of the simple rule in waves, or those of the start; the state keeps moves that are in the waves."""
+    begun = begun_with(current, request, groups, deadline.part(START_SHARE))
+    choice = _choice_of(request)
     first_gains(current, choice, deadline.part(FIRST_GAINS_SHARE))
     take_back_what_does_not_pay(current)
     schedule, taken_back = arrange(current, groups, deadline, only_predicted=choice.is_bound_to_prediction)
-    return SimpleMoves(tuple(current.moved.items()), schedule, current.cost, taken_back)
+    found = SimpleMoves(tuple(current.moved.items()), schedule, current.cost, taken_back)
+    return found if begun is None or found.is_better_than_moves(begun) else begun
+
+
+def begun_with(
+    current: SearchState, request: PlanRequest, groups: GroupsOfPods, deadline: Deadline
+) -> SimpleMoves | None:
+    """The plan to begin with, as far as it is allowed here and pays; None where there is none.
+
+    The state is one in which nobody has moved, and is left so.
+    """
+    if not request.start.waves:
+        return None
+    problem, limits = current.problem, remaining_limits(request.eligibility.limits, request.placement)
+    schedule, taken_back = as_possible_here(problem, limits, request.start, deadline), 0
+    for wave in schedule.waves:
+        for pod, node in wave:
+            row = problem.row_of_movable[pod]
+            if current.may_leave(row):
+                current.move(row, node)
+    take_back_what_does_not_pay(current)
+    is_as_it_was = len(current.moved) == schedule.evictions and current.is_guarded
+    if not (is_as_it_was and request.is_guided_by_holds):
+        schedule, taken_back = arrange(current, groups, deadline, only_predicted=not request.is_guided_by_holds)
+    found = SimpleMoves(tuple(current.moved.items()), schedule, current.cost, taken_back, is_start=True)
+    current.reset([])
+    return found
 
 
 def improve(
@@ -208,6 +249,9 @@ def improve(
         schedule, taken_back = simple.schedule, simple.taken_back
     if request.is_guided_by_holds and not deadline.is_over():
         schedule = _with_destinations(current, groups, schedule, deadline.part(FOLLOWING_SHARE))
+    if simple.is_start and simple.is_better_than(current):  # by less than a choice of the scheduler's is worth
+        current.reset(simple.moves)
+        schedule, taken_back = simple.schedule, simple.taken_back
     return LocalSearchResult(current, schedule, before, state.cost, taken_back)
 
 
@@ -233,6 +277,8 @@ def _search(
     floor: float,
 ) -> None:
     """Leave the best moves that are found on the state, whatever their order."""
+    if simple.is_start:
+        current.reset(simple.moves)
     move_one_by_one(current, choice, deadline)
     while not choice.is_bound_to_prediction and move_in_pairs(current, deadline):
         move_one_by_one(current, choice, deadline)

@@ -167,6 +167,15 @@ class WhatIfFlags(ImprovingFlags):
             show_default=False, rich_help_panel="Output",
         ),
     ] = False  # fmt: skip
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLAN", help="Begin the search where another plan ended: a file as -o json or yaml writes it, of "
+            "this or another snapshot. What it moves and cannot be moved any more is left out and said; what is left "
+            "of it is the least that is reached",
+            show_default=False, rich_help_panel="Limits",
+        ),
+    ] = None  # fmt: skip
 
 
 @with_options
@@ -177,20 +186,36 @@ def plan(options: WhatIfFlags) -> int:
     is left alone. An answer that nothing can help is an answer too: exit 0.
     """
     _refuse_what_cannot_be(options)
+    latest = LatestPlan(_start_of(options))
     if not options.watch:
-        return _plan_once(options)
+        return _plan_once(options, latest)
     from rescheduler.adapters.clock import SystemClock
     from rescheduler.cli.repeating import repeated
     from rescheduler.composition.changes import changes_of
 
     files = [*(options.policy or ()), *([options.usage] if options.usage else ())]
     with changes_of(cluster_options_from(options), files, SystemClock()) as changes:
-        return repeated(lambda: _plan_once(options), changes)
+        return repeated(lambda: _plan_once(options, latest), changes)
 
 
-def _plan_once(options: WhatIfFlags) -> int:
+@dataclass
+class LatestPlan:
+    """The plan with which the next one begins; None: there is none yet."""
+
+    plan: Plan | None = None
+
+
+def _start_of(options: WhatIfFlags) -> Plan | None:
+    from rescheduler.cli.plan_file import read_plan_file
+
+    return None if options.start is None else read_plan_file(options.start, is_to_be_carried_out=False)
+
+
+def _plan_once(options: WhatIfFlags, latest: LatestPlan) -> int:
     files = given_files(options)
     if files.theirs or options.improve:
+        if options.start is not None:
+            raise UsageError("--start begins our own planner; leave the DeschedulerPolicy and --improve out")
         return _plan_of_descheduler_policy(options, files)
     policy = own_policy_from(options)
     _refuse_without_prices(options, policy)
@@ -216,7 +241,8 @@ def _plan_once(options: WhatIfFlags) -> int:
             change = what_if.NodeChange(removed, added, keeps_objectives=bool(options.objective))
             proposed, cluster = what_if.plan_what_if(cluster, policy, change, **given)
         else:
-            proposed = planning.plan(cluster, policy, **given)
+            proposed = planning.plan(cluster, policy, start=latest.plan, **given)
+            latest.plan = proposed
         if at is not None:
             proposed = planning.told_as_if_at(proposed, read, at)
         is_drawn = options.output is OutputFormat.HTML
@@ -269,6 +295,8 @@ def _refuse_what_cannot_be(options: WhatIfFlags) -> None:
     if "" in removed:
         raise UsageError("--remove-node: an empty name; name a node")
     _refuse_replacing_with(options)
+    if options.start is not None and (removed or added or _replaces(options)):
+        raise UsageError("--start begins with a plan for the cluster as it is; leave it out, or the nodes that are not")
     if removed and options.objective:
         raise UsageError("--remove-node asks whether nodes can be emptied, --objective asks for others; give one")
     if sum(shape.count for shape in added) > MOST_ADDED:

@@ -24,10 +24,9 @@ from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.answering import as_answer
-from rescheduler.planning.search.local_search import LocalSearchResult, simply_arranged
+from rescheduler.planning.search.local_search import LocalSearchResult, begun_with, simply_arranged
 from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.search.search_state import SAME, SearchState
-from rescheduler.planning.search.single_moves import Tightest
 from rescheduler.planning.waves.scheduler_choice import close
 from rescheduler.planning.waves.waves import GroupsOfPods
 from rescheduler.policy.fields.objectives import DefragmentArgs
@@ -90,6 +89,7 @@ SEARCH_SHARE = 0.7  # of the time that is left at each step
 _BOUND_SHARE = 0.5
 _SIMPLE_SHARE = 0.8  # at most, for what no plan may fall behind
 _EXACT_SHARE = 0.5
+_START_SHARE = 0.3
 _FOLLOWING_SHARE = 0.6
 
 
@@ -142,10 +142,15 @@ def _searched(
     situation: DefragmentSituation, request: PlanRequest, current: SearchState, deadline: Deadline
 ) -> tuple[WaveSchedule, bool]:
     """A schedule, whose moves stand on the search state, and whether no plan is better."""
-    search = deadline.part(SEARCH_SHARE)
+    search, groups = deadline.part(SEARCH_SHARE), GroupsOfPods(situation.problem)
     if not request.is_guided_by_holds:
-        return Unguided(situation, current).run(search), False
-    simple = simply_arranged(current, Tightest(), GroupsOfPods(situation.problem), deadline.part(_SIMPLE_SHARE))
+        begun = begun_with(current, request, groups, search.part(_START_SHARE))
+        schedule = Unguided(situation, current).run(search)
+        if begun is None or not begun.is_better_than(current):
+            return schedule, False
+        current.reset(begun.moves)
+        return begun.schedule, False
+    simple = simply_arranged(current, request, groups, deadline.part(_SIMPLE_SHARE))
     current.reset([])
     exact = None if search.is_over() else best_plan(situation, request, current, search.part(_EXACT_SHARE))
     if exact is not None and exact.is_best:

@@ -25,6 +25,7 @@ from rescheduler.planning.objectives.empty_nodes.search import EmptyingSearch
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation, belongs_to_its_node
 from rescheduler.planning.objectives.empty_nodes.solution import Solution
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.problem.objective import ObjectiveSetting, PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
 from rescheduler.planning.problem.prices import price_of_move, relative_price, tightest_allowances
@@ -158,15 +159,32 @@ def plan_emptying(
     notes: list[str] = []
     search = EmptyingSearch(situation, groups, deadline.part(SEARCH_SHARE), request.seed, request.progress)
     if request.is_guided_by_holds:
+        if request.start.waves:
+            search.begin_with(request.start)
         search.run()
         request.progress("predicting destinations")
         best = with_destinations(situation, groups, search.best, deadline, closes_empty=closes_empty)
     else:
-        best = emptied_without_holds(situation, groups, by_cost(situation), deadline.part(SEARCH_SHARE_WITHOUT_HOLDS))
+        best = _without_holds(situation, groups, request.start, deadline.part(SEARCH_SHARE_WITHOUT_HOLDS))
         search.prove()
         notes.append(_note_without_holds(situation, best))
     notes += best.schedule.notes_on_exchanges
     return _answer(situation, request, best, search.bound, notes)
+
+
+def _without_holds(
+    situation: EmptyingSituation, groups: GroupsOfPods, start: WaveSchedule, deadline: Deadline
+) -> Solution:
+    """What empties by itself, in the order of a plan to begin with as well, if there is one."""
+    order = by_cost(situation)
+    best = Solution()
+    if start.waves:
+        nodes = dict.fromkeys(int(situation.start.node_of[pod]) for wave in start.waves for pod, _ in wave)
+        first = [node for node in nodes if node in set(order)]
+        others = [node for node in order if node not in nodes]
+        best = emptied_without_holds(situation, groups, [*first, *others], deadline.part(0.5))
+    found = emptied_without_holds(situation, groups, order, deadline)
+    return found if found.is_better_than(best) else best
 
 
 def _answer(

@@ -18,9 +18,11 @@ from rescheduler.planning.objectives.empty_nodes.simple_rules import SimpleRules
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps_limits, solution_of
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.room_model.instance_builder import build_instance
 from rescheduler.planning.solvers.emptied_share import EmptiedShare, EmptiedShareProgram
 from rescheduler.planning.waves.replay import replay
+from rescheduler.planning.waves.still_possible import as_possible_here
 from rescheduler.planning.waves.wave_packing import as_far_as_possible, packed_in_order
 from rescheduler.planning.waves.waves import GroupsOfPods
 
@@ -38,6 +40,7 @@ _FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
 _SHORT_SECONDS = 1.0
 _MANY_PODS = 10_000
 _LARGEST_REPACKED = 50_000_000  # pods times nodes
+_SHARE_OF_START = 0.3
 _SHARE_OF_FIRST_RULE, _SHARE_OF_OTHER_RULES = 0.95, 0.15
 _TIMES_TO_PROVE = 1.0  # the bound takes about as long as the simple rules
 _SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.15, 0.5, 0.95
@@ -63,6 +66,28 @@ class EmptyingSearch:
         self._draining = Draining(situation, groups, seed, progress)
         self._draft: dict[int, int] = {}
         self._draft_value = 0.0
+        self._is_warm = False
+
+    def begin_with(self, start: WaveSchedule) -> None:
+        """Begin where another plan ended, without its moves that empty nothing any more, and go on beside those."""
+        situation, problem = self.situation, self.situation.problem
+        deadline = self.deadline.part(_SHARE_OF_START)
+        start = as_possible_here(problem, situation.limits, start, deadline)
+        found = solution_of(situation, start)
+        self._keep(found)
+        useful = [
+            (pod, node)
+            for wave in start.waves
+            for pod, node in wave
+            if int(situation.start.node_of[pod]) in found.emptied
+        ]
+        if len(useful) < found.evictions:
+            waves, _ = as_far_as_possible(problem, self.groups, useful, deadline)
+            self._keep(solution_of(situation, waves.schedule))
+        self._is_warm = bool(self.best.emptied)
+        if self._is_warm and not deadline.is_over():
+            self.progress("emptying further nodes beside those of the start")
+            self._extend(deadline)
 
     def run(self) -> None:
         """Search until the plan is proven best or time is over."""
@@ -77,7 +102,7 @@ class EmptyingSearch:
             self._construct(self.deadline)
             return
         self.prove()
-        if self.bound <= 0 or self.deadline.is_over():
+        if self.bound <= 0 or self.deadline.is_over() or (self._is_warm and self._is_done()):
             return
         self._guide()
         self.progress("emptying node by node")

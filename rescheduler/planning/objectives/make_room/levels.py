@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,10 +10,15 @@ from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.make_room.opening import HelpWanted
 from rescheduler.planning.objectives.make_room.search import RoomSearch, SearchOutcome
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.problem.draft import WaveSchedule
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.ranking import helped_by
-from rescheduler.planning.waves.replay import violated_limits
+from rescheduler.planning.room_model.trimming import trim
+from rescheduler.planning.waves.free_places import place_without_moves
+from rescheduler.planning.waves.replay import replay, violated_limits
+from rescheduler.planning.waves.sequencing import sequence
+
+SHARE_OF_START = 0.2
 
 
 class Found(NamedTuple):
@@ -31,15 +37,13 @@ def search_for(problem: Problem, wanted: HelpWanted, deadline: Deadline, limits:
     """
     levels = problem.pending_groups.levels
     if problem.pending_groups.evictions_per_pod is None or len(levels) < 2:
-        return Found(problem, RoomSearch(problem, deadline, wanted.request.seed, wanted.request.progress).run())
+        return Found(problem, _search(problem, wanted, deadline).run())
     helped: list[int] = []
     found: Found | None = None
     for number, level in enumerate(levels):
         pending = [*helped, *(pod for pod in problem.pending if problem.pending_groups.priority(pod) == level)]
         part = wanted.problem(pending, limits)
-        search = RoomSearch(
-            part, deadline.part(1 / (len(levels) - number)), wanted.request.seed, wanted.request.progress
-        )
+        search = _search(part, wanted, deadline.part(1 / (len(levels) - number)))
         if found is not None:
             search.begin_with(found.outcome.best)
         is_settled = found is None or (found.is_settled and found.outcome.is_done(found.problem))
@@ -47,6 +51,32 @@ def search_for(problem: Problem, wanted: HelpWanted, deadline: Deadline, limits:
         helped = [pod for pod, _, _ in found.outcome.best.places]
     assert found is not None
     return found
+
+
+def _search(problem: Problem, wanted: HelpWanted, deadline: Deadline) -> RoomSearch:
+    """A search that begins with the plan that moves nobody, or with what the question has to begin with."""
+    search = RoomSearch(problem, deadline, wanted.request.seed, wanted.request.progress)
+    for schedule in _warm_schedules(problem, wanted.request.start, deadline.part(SHARE_OF_START)):
+        search.begin_with(schedule)
+    return search
+
+
+def _warm_schedules(problem: Problem, start: WaveSchedule, deadline: Deadline) -> Iterator[WaveSchedule]:
+    """The part of a plan that is about the pods of a problem, as it is and without needless moves; what is possible.
+
+    Pods that need no move get their places beside it.
+    """
+    if not start.waves and not start.places:
+        return
+    pending = set(problem.pending)
+    moves = {pod: node for pod, node in start.draft.moves.items() if pod in problem.row_of_movable}
+    places = {pod: node for pod, node in start.draft.places.items() if pod in pending}
+    free = {pod: node for pod, node, _ in place_without_moves(problem).places}
+    for draft in (Draft(moves, places), Draft(moves, {**free, **places})):
+        for part in (draft, trim(problem, draft)):
+            found = sequence(problem, part, deadline).schedule
+            if found is not None and not replay(problem, found):
+                yield found
 
 
 # Which limits of the plan keep it from helping more: found by planning once more without them.

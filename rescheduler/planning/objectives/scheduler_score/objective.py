@@ -20,7 +20,7 @@ from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.answering import as_answer
 from rescheduler.planning.search.arranging import arrange
-from rescheduler.planning.search.local_search import LocalSearchResult, problem_of
+from rescheduler.planning.search.local_search import LocalSearchResult, SimpleMoves, begun_with, problem_of
 from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.search.search_state import SAME, SearchState
 from rescheduler.planning.waves.waves import GroupsOfPods
@@ -146,6 +146,7 @@ def _open(current: SearchState, row: int, nodes: IntArray) -> Iterable[int]:
 
 
 UNIT = "score points"
+_SHARE_OF_START = 0.3
 SEARCH_SHARE = 0.5  # the rest of the time is for the order of the moves and what the scheduler makes of them
 _MOST_ROUNDS = 3
 
@@ -172,7 +173,7 @@ class SchedulerScoreObjective(PlanningObjective):
         state = self.state(problem)
         current = SearchState(problem, state, limits, guards=request.guards, move_cost=request.move_cost)
         request.progress("comparing scores")
-        schedule, taken_back, is_complete = _searched(current, minimum_gain, deadline)
+        schedule, taken_back, is_complete = _searched(current, request, minimum_gain, deadline)
         value = float(sum(_points(current, row) for row in current.moved))
         answer = as_answer(
             request,
@@ -192,10 +193,13 @@ class SchedulerScoreObjective(PlanningObjective):
         return SchedulerScoreState(problem, self.args.minimum_gain)
 
 
-def _searched(current: SearchState, minimum_gain: float, deadline: Deadline) -> tuple[WaveSchedule, int, bool]:
+def _searched(
+    current: SearchState, request: PlanRequest, minimum_gain: float, deadline: Deadline
+) -> tuple[WaveSchedule, int, bool]:
     """A schedule whose moves stand on the state, how many moves could not be kept, whether the search was complete."""
     search = ScoreSearch(current, minimum_gain)
     groups = GroupsOfPods(current.problem)
+    begun = _begun(current, request, groups, minimum_gain, deadline.part(_SHARE_OF_START))
     schedule, taken_back = WaveSchedule(), 0
     for _ in range(_MOST_ROUNDS):
         made = search.run(deadline.part(SEARCH_SHARE))
@@ -204,12 +208,43 @@ def _searched(current: SearchState, minimum_gain: float, deadline: Deadline) -> 
         schedule, taken_back = arrange(current, groups, deadline, only_predicted=True)
         if not taken_back:
             break
+    schedule, more = _without_weak(current, schedule, groups, minimum_gain, deadline)
+    if begun is not None and begun.cost < _lost(current):
+        current.reset(begun.moves)
+        return begun.schedule, begun.taken_back, False
+    return schedule, taken_back + more, search.is_complete
+
+
+def _begun(
+    current: SearchState, request: PlanRequest, groups: GroupsOfPods, minimum_gain: float, deadline: Deadline
+) -> SimpleMoves | None:
+    """The plan to begin with, if there is one, less what gains too little now; nobody has moved on the state."""
+    begun = begun_with(current, request, groups, deadline)
+    if begun is None:
+        return None
+    current.reset(begun.moves)
+    schedule, _ = _without_weak(current, begun.schedule, groups, minimum_gain, deadline)
+    found = SimpleMoves(tuple(current.moved.items()), schedule, _lost(current), begun.taken_back, is_start=True)
+    current.reset([])
+    return found
+
+
+def _lost(current: SearchState) -> float:
+    """Minus what all moves gain, with what they cost."""
+    return current.charged - sum(_points(current, row) for row in current.moved)
+
+
+def _without_weak(
+    current: SearchState, schedule: WaveSchedule, groups: GroupsOfPods, minimum_gain: float, deadline: Deadline
+) -> tuple[WaveSchedule, int]:
+    """The schedule without moves that gain too little, and how many are gone; the state follows."""
+    taken_back = 0
     while weak := [row for row in current.moved if _points(current, row) < minimum_gain]:
         for row in reversed(weak):  # others arrived beside them
             current.undo(row)
         schedule, more = arrange(current, groups, deadline, only_predicted=True)
         taken_back += len(weak) + more
-    return schedule, taken_back, search.is_complete
+    return schedule, taken_back
 
 
 def _points(current: SearchState, row: int) -> int:
