@@ -119,8 +119,8 @@ bench-latency: $(STAMP) control-plane ## from a pending pod to a running one at 
 	$(BIN)/python -m benchmarks.latency
 
 # DATA: the folder of Alibaba's cluster-trace-gpu-v2023, its CSV files as xz.
-bench-backtest: $(STAMP) ## four policies over a month of openb's arrivals, as plans and in a replay; needs DATA=FOLDER
-	$(BIN)/python -m benchmarks.openb_month --data $(DATA) --every 4h -o build/openb-month
+bench-backtest: $(STAMP) ## four policies over a month of openb's arrivals, as plans and in a replay; needs DATA=FOLDER, EVERY=4h
+	$(BIN)/python -m benchmarks.openb_month --data $(DATA) --every $(or $(EVERY),4h) -o build/openb-month
 
 bench-sync: $(STAMP) control-plane ## first sync of the daemon's watches: 5,000 nodes, 150,000 pods
 	$(BIN)/python -m benchmarks.first_sync

@@ -67,7 +67,7 @@ class Browser:
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=scheme)
         loads = self._loads
-        self.call("Page.navigate", url=place.as_uri() if isinstance(place, Path) else place)
+        self.call("Page.navigate", url=place.resolve().as_uri() if isinstance(place, Path) else place)
         deadline = time.monotonic() + SECONDS
         while self._loads == loads:
             assert time.monotonic() < deadline, f"{place} was not loaded within {SECONDS:.0f} s"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+import pytest
+
 from tests.browser.browser import Browser
 from tests.browser.screenshots import FOLDER, HEIGHT, SCREENSHOTS, taken
 from tests.paths import ROOT
@@ -27,6 +29,16 @@ def test_every_picture_can_be_made_and_is_committed_in_its_size(browser: Browser
         assert size(committed) == size(picture) == (one.width, HEIGHT)
         assert len(committed) < LARGEST_BYTES
         assert 0.7 < len(committed) / len(picture) < 1.4
+
+
+def test_a_page_is_opened_by_a_relative_path_too(
+    browser: Browser, pages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As benchmarks name their results."""
+    (pages / "page.html").write_text("<title>here</title>")
+    monkeypatch.chdir(pages)
+    browser.open(Path("page.html"), width=600)
+    assert browser.value("document.title") == "here"
 
 
 def test_every_picture_is_shown_and_there_is_no_other() -> None:
