@@ -24,6 +24,7 @@ OPTIONS: Mapping[str, Sequence[Values]] = {
         {"existingPolicy": {"configMap": "our-policy", "key": "p.yaml"}},
         {"policy": {"usage": {"providers": [{"name": "MetricsServer"}, {"name": "CustomMetrics"}]},
                     "schedulers": [{"configMap": "kube-system/volcano", "schedulerName": "volcano"}]}},
+        {"policy": {"disruption": {"moveBy": [{"namespaces": ["shop"], "method": "Surge"}]}}},
     ),
     "scope": ({}, {"executeNamespaces": ["shop", "web"]}),
     "names": ({}, {"nameOverride": "mover", "commonLabels": {"team": "a"}, "commonAnnotations": {"note": "b"}},
@@ -65,6 +66,7 @@ Setting = tuple[str, Any]
 REFUSED: frozenset[frozenset[Setting]] = frozenset(
     {frozenset({("kind", kind), ("mode", "Approve")}) for kind in ("CronJob", "Job")}
     | {frozenset({("guidance", "Predict"), ("autoscaler", choice)}) for choice in (1, 2, 3)}
+    | {frozenset({("guidance", "Predict"), ("policy", 3)})}
 )
 """Settings that do not go together: nobody approves a Job, and Predict writes nothing but evictions."""
 

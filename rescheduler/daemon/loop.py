@@ -102,7 +102,8 @@ class Loop:
         self._looked_at = float("-inf")
         self._patience = 0.0
         self._not_before = 0.0
-        self._watch_at = float("-inf")
+        self._watch_at = self._clear_at = float("-inf")
+        self._clear_trouble = ""
         self.last: RoundReport | None = None
 
     @property
@@ -156,7 +157,9 @@ class Loop:
         self._look_seconds = self._looked_at - began
         approved = self._parts.steering.approved_plan()
         if not self._parts.leads():
+            self._clear_at = float("-inf")
             return
+        self._clear_up()
         self._tell_fired()
         if approved is not None:
             plan_id, plan, who = approved
@@ -173,6 +176,24 @@ class Loop:
         self._watch_at = now + WATCH_SECONDS
         with suppress(ClusterError):  # whoever looks next tells of it
             self._runtime.rounds.watch(self._parts.kept.snapshot())
+
+    def _clear_up(self) -> None:
+        """As soon as we lead, and once in a while: a leader that died has left pods that wait for no trigger."""
+        now, trouble = self._monotonic(), ""
+        if now < self._clear_at:
+            return
+        try:
+            cluster = self._parts.kept.snapshot()
+        except ClusterError:
+            return  # whoever looks next tells of it
+        self._clear_at = now + WATCH_SECONDS
+        try:
+            self._runtime.rounds.clear_up(cluster)
+        except ClusterError as error:
+            trouble = str(error)
+        if trouble and trouble != self._clear_trouble:
+            self._hear(Fault(self._parts.clock.now(), "leftovers", trouble))
+        self._clear_trouble = trouble
 
     def _look(self) -> None:
         """Ask the triggers, where there is something new to ask them about."""

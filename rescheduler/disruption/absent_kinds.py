@@ -8,9 +8,8 @@ from typing import Final
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node_pool import POOL_LABEL
 from rescheduler.model.objects.pod import PodSpec
-from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import EMPTY_NODES
-from rescheduler.policy.fields.policy import Permission, Policy
+from rescheduler.policy.fields.policy import Permission, Policy, may_surge
 
 _UNKNOWN: Final[Mapping[str, str]] = {
     "PodDisruptionBudget": "which evictions they forbid",
@@ -68,11 +67,6 @@ def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
         return any(claim.storage_class and not claim.is_bound for claim in cluster.claims)
     owners = [pod.controller for pod in cluster.pods] + [workload.owner for workload in cluster.workloads]
     return any(owner is not None and owner.kind == kind and owner.group is None for owner in owners)
-
-
-def may_surge(policy: Policy) -> bool:
-    """Whether a rule lets pods move by surge."""
-    return any(rule.method is MoveMethod.SURGE for rule in policy.disruption.move_by)
 
 
 def _looks_at_namespaces(spec: PodSpec) -> bool:

@@ -11,13 +11,13 @@ from rescheduler.disruption.earlier.back_off import EvictionBackOff
 from rescheduler.disruption.earlier.ramp_up import allowance, let_go_at
 from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.disruption.gate.breaker import breaker_objection, judge_breaker
+from rescheduler.disruption.gate.gate import refused_by_run
 from rescheduler.disruption.gate.health import lacking_head_room, unhealthy
 from rescheduler.disruption.rules.scope import minimum_age
 from rescheduler.disruption.rules.unsettled import RUN, unstable_reason
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, Plan
 from rescheduler.policy.fields.policy import Permission, Policy
 from rescheduler.policy.fields.values import format_duration
@@ -36,7 +36,7 @@ def cautions(cluster: Cluster, plan: Plan, policy: Policy, ledger: Ledger, *, is
         yield from _in_motion(cluster, plan.moves, policy, ledger)
     if ledger.entries or ledger.breaker.opened_at is not None:
         yield from _remembered(cluster, plan.moves, policy, ledger)
-    if not is_daemon and all(move.method is MoveMethod.EVICT for move in plan.moves):  # else run refuses it anyway
+    if not is_daemon and not any(refused_by_run(plan.moves)):
         yield from _rested_on_defaults(cluster, plan, policy, ledger)
 
 

@@ -11,7 +11,6 @@ import pytest
 from tests.cluster.api import Manifest
 from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, daemon
 from tests.cluster.floor_watch import is_serving
 from tests.cluster.guided_scenes import move as move_of
 from tests.cluster.guided_scenes import plan_of, pods_of
@@ -251,18 +250,4 @@ def test_a_plan_that_evicts_a_pod_that_is_to_surge_is_refused(cluster: Cluster, 
     answer = own.apply(policy_text(), "--plan", str(file), code=1)
     assert [move["outcome"] for move in answer.document["moves"]] != ["Landed"]
     assert "Surge" in answer.errors
-    assert own.changes() == set()
-
-
-@pytest.mark.parametrize("mode", ["Execute"])
-def test_run_refuses_a_plan_with_surges(cluster: Cluster, own: Own, mode: str) -> None:
-    """It says who carries such moves out, and neither takes a pod out nor evicts it."""
-    settled_shop(cluster)
-    own.writes()
-    more = f"mode: {mode}\n{AT_ONCE}\n{SHORT_LEASE}\ntelemetry: {{address: '127.0.0.1:0'}}"
-    with daemon(own, "--once", "--policy", own.policy(policy_text(more=more))) as process:
-        round_ = process.wait_for("round ended")
-        process.process.wait(timeout=60)
-    assert "1 of these moves is by surge" in str(round_), round_
-    assert "run refuses" in str(round_), round_
     assert own.changes() == set()

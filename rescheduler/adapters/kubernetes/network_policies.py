@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
@@ -53,13 +53,16 @@ def _ignore(_warning: str) -> None:
 class ReaderForSurges(ClusterReader):
     """Takes snapshots that hold the NetworkPolicies of some namespaces too."""
 
-    def __init__(self, reader: ClusterReader, connection: Connection, namespaces: Iterable[str]) -> None:
-        """``namespaces``: of the pods that are to move by surge."""
+    def __init__(self, reader: ClusterReader, complete: Callable[[Cluster], Cluster]) -> None:
+        """``complete`` adds NetworkPolicies to a snapshot; raises ClusterError."""
         self._reader = reader
-        self._connection = connection
-        self._namespaces = frozenset(namespaces)
+        self._complete = complete
 
     def read(self) -> Cluster:
-        """Take a snapshot. Raises ClusterError, also where NetworkPolicies may not be read."""
-        found = self._reader.read()
-        return replace(found, network_policies=read_network_policies(self._connection, self._namespaces))
+        """Take a snapshot. Raises ClusterError."""
+        return self._complete(self._reader.read())
+
+
+def completed(connection: Connection, namespaces: Iterable[str], cluster: Cluster) -> Cluster:
+    """A snapshot with the NetworkPolicies of these namespaces; see ``read_network_policies``."""
+    return replace(cluster, network_policies=read_network_policies(connection, namespaces))

@@ -15,7 +15,6 @@ from rescheduler.composition.live.cluster_source import ClusterOptions, connecte
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
 from rescheduler.composition.planning import plan
 from rescheduler.cycle import prove_rest
-from rescheduler.disruption.absent_kinds import may_surge
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.execution.landing.outcomes import Outcomes
@@ -35,7 +34,7 @@ from rescheduler.extension_points import (
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan, PlanResult
-from rescheduler.policy.fields.policy import Guidance, Policy
+from rescheduler.policy.fields.policy import Guidance, Policy, may_surge
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
 TESTED: Final = (35, 36)
@@ -77,7 +76,7 @@ def apply(
     """
     cluster = read_cluster(options, progress)
     if may_surge(policy):
-        cluster = with_network_policies(options, policy, cluster)
+        cluster = with_network_policies(connected(options, read_only=True), policy, cluster)
     known, told = schedulers(cluster), list[str]()
     given: dict[str, Any] = {"selection": selection, "schedulers": known, "seed": seed, "progress": progress}
     proposed = reviewed or plan(

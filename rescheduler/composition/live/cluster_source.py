@@ -48,19 +48,19 @@ def read_cluster(options: ClusterOptions, progress: Progress = no_progress) -> C
     return replace(reader.read(), config_maps=config_maps)
 
 
-def with_network_policies(options: ClusterOptions, policy: Policy, cluster: Cluster) -> Cluster:
+def with_network_policies(connection: Connection, policy: Policy, cluster: Cluster) -> Cluster:
     """A snapshot with the NetworkPolicies of wherever pods may move by surge, as far as we may read them.
 
     Without the right to, the snapshot as it is, which says that they were not read. Raises ClusterError.
     """
     from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
-    from rescheduler.adapters.kubernetes.network_policies import read_network_policies
+    from rescheduler.adapters.kubernetes.network_policies import completed
 
     named = [rule.namespaces for rule in policy.disruption.move_by if rule.method is MoveMethod.SURGE]
     whole = policy.scope.namespaces.include or ()
     places = whole if None in named else [name for names in named for name in names or ()]
     try:
-        return replace(cluster, network_policies=read_network_policies(connected(options, read_only=True), places))
+        return completed(connection, places, cluster)
     except ForbiddenError:
         return cluster
 

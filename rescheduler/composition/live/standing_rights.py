@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges
+from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges, completed
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.rights.daemon_rights import daemon_rights
 from rescheduler.adapters.kubernetes.rights.needed_rights import (
@@ -23,7 +24,7 @@ from rescheduler.adapters.kubernetes.rights.rights import NeededRight
 from rescheduler.extension_points import ClusterError, ClusterReader
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan
-from rescheduler.policy.fields.policy import Mode, Policy
+from rescheduler.policy.fields.policy import Mode, Policy, may_surge
 
 # What a daemon is told about its rights when it starts, and where it refuses to.
 
@@ -42,7 +43,8 @@ def checked_daemon_rights(connection: Connection, policy: Policy) -> tuple[str, 
     missing, excess = daemon_rights(connection, policy)
     vital = [need for need in missing if need.is_vital]
     if vital and policy.mode is not Mode.DRY_RUN:
-        what = f"mode: {policy.mode.value} with guidance: {policy.guidance.value}"
+        surges = " and moves by surge" if may_surge(policy) else ""
+        what = f"mode: {policy.mode.value} with guidance: {policy.guidance.value}{surges}"
         raise ClusterError(f"this account lacks rights that {what} needs; {GRANTS}:\n{_table(vital)}")
     warnings = [f"this account lacks rights; {GRANTS}:\n{_table(missing)}"] if missing else []
     return (*warnings, *([_excess_warning(excess)] if excess else []))
@@ -69,7 +71,7 @@ def surging_in(plan: Plan) -> tuple[str, ...]:
 def reader_for(connection: Connection, plan: Plan) -> ClusterReader:
     """What reads the cluster while a plan is carried out: NetworkPolicies too, where pods are to move by surge."""
     reader, namespaces = LiveReader(connection), surging_in(plan)
-    return ReaderForSurges(reader, connection, namespaces) if namespaces else reader
+    return ReaderForSurges(reader, partial(completed, connection, namespaces)) if namespaces else reader
 
 
 ELSEWHERE: Final = "kube-system"

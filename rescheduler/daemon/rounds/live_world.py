@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from secrets import token_hex
 
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
+from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges
 from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.rights.surge_rights import why_no_surges
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldLedgerStore
-from rescheduler.composition.live.cluster_source import ClusterOptions
+from rescheduler.composition.live.cluster_source import ClusterOptions, with_network_policies
 from rescheduler.composition.live.guarding import Guard, guarded
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
 from rescheduler.composition.load.daemon_load import DaemonLoad
@@ -29,7 +32,7 @@ from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.daemon.notices import MoveChanged, Notice
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
-from rescheduler.policy.fields.policy import Mode, Policy
+from rescheduler.policy.fields.policy import Mode, Policy, elects_leader, may_surge
 
 
 @dataclass(frozen=True)
@@ -66,18 +69,21 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
     connection = ground.connection_for(policy.mode is Mode.DRY_RUN)
     runs = _Runs(ground.where, policy, connection)
     ledger, audit = _ledgers(ground, policy, connection)
+    complete = partial(with_network_policies, connection, policy) if may_surge(policy) else _as_it_is
+    proven = ProvenReader(
+        ground.mirror,
+        Freshness(connection, ground.mirror, ground.clock),
+        LiveReader(connection, clock=ground.clock),
+        runs.scopes,
+        ground.clock,
+    )
+    scope = policy.scope.namespaces.include or ()
     target = KubernetesTarget(
         connection,
-        ProvenReader(
-            ground.mirror,
-            Freshness(connection, ground.mirror, ground.clock),
-            LiveReader(connection, clock=ground.clock),
-            runs.scopes,
-            ground.clock,
-        ),
+        ReaderForSurges(proven, complete),
         clock=ground.clock,
         hold_namespace=policy.hold.namespace,
-        scope=policy.scope.namespaces.include or (),
+        scope=scope,
         guard=runs.start_guardian,
     )
     return RoundContext(
@@ -91,12 +97,24 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
         learn=(lambda _: None) if load is None else load.own_moves.learn,
         holder=book_rules(policy).holder,
         progress=ground.progress,
-        snapshot=ground.snapshot,
+        snapshot=lambda: complete(ground.snapshot()),
         fence=ground.fence,
         running=runs.running,
         ending=ground.ending,
         moved=lambda run_id, change: ground.hear(MoveChanged(ground.clock.now(), run_id, change)),
+        surges_under=_lease_of(policy),
+        why_no_surges=lambda: why_no_surges(connection, scope),
     )
+
+
+def _as_it_is(cluster: Cluster) -> Cluster:
+    return cluster
+
+
+def _lease_of(policy: Policy) -> str:
+    """Whoever holds no Lease is the only one, as the policy says."""
+    election = policy.leader_election
+    return f"{election.namespace}/{election.name}" if elects_leader(policy) else "none"
 
 
 def _ledgers(ground: Ground, policy: Policy, connection: Connection) -> Ledgers:

@@ -23,6 +23,7 @@ from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, ReschedulerError, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
@@ -31,6 +32,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.detachment import detachment_of
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, Plan, PlanResult, reference_to
 from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_labels, keep_seconds
@@ -40,14 +42,20 @@ from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 # that were taken out of their ReplicaSets by nobody who is still there.
 
 
-def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float) -> int:
+def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float, lease: str = "") -> int:
     """Remove what has expired of any plan; how many things there were. Raises ClusterError.
 
-    ``hold_seconds``: a gated pod without a readable expiry has waited long enough after this.
+    ``hold_seconds``: a gated pod without a readable expiry has waited long enough after this. ``lease``: by which we
+    lead, and carry nothing out now: what was taken out under it, nobody looks after any more.
     """
     now = cluster.taken_at
     # Given back first: then a ReplicaSet deletes its pod that waits at the gate.
-    out = [pod for pod in cluster.pods if (found := detachment_of(pod)) and _is_over(found.expires, pod, now)]
+    out = [
+        pod
+        for pod in cluster.pods
+        if not pod.is_terminating and (found := detachment_of(pod))
+        if (lease and found.lease == lease) or _is_over(found.expires, pod, now)
+    ]
     for pod in out:
         target.give_back(reference_to(pod))
     nodes = [node for node, taint in leaving_taints(cluster).items() if is_expired(taint, now)]
@@ -150,6 +158,15 @@ class RoundRunner:
         self._vigilance.look(cluster, EMPTY_LEDGER)
         self._gate.look(cluster)
 
+    def clear_up(self, cluster: Cluster) -> None:
+        """Between rounds, for whoever leads: what earlier processes left goes at once. Raises ClusterError."""
+        if self._clears_up:
+            tidy_up(self._world.target, cluster, self._policy.hold.deadline, self._world.surges_under)
+
+    @property
+    def _clears_up(self) -> bool:
+        return self._policy.mode is not Mode.DRY_RUN and self._policy.guidance is not Guidance.PREDICT
+
     def run_once(self) -> RoundOutcome:
         """One round. Never raises for what the cluster, the ledger or the planner did: the reason tells."""
         watch = _StopWatch(self._world.clock)
@@ -200,6 +217,11 @@ class RoundRunner:
         return self._vigilance.freeze
 
     @property
+    def _surge_rules(self) -> SurgeRules:
+        rules = self._policy.disruption.surge
+        return SurgeRules(rules.ready_within, rules.settle, self._world.surges_under)
+
+    @property
     def _may_carry_out(self) -> bool:
         return self._policy.mode is Mode.EXECUTE or self._is_approved
 
@@ -210,7 +232,7 @@ class RoundRunner:
         times = let_go_at(plan, cluster, disruption, ledger, together)
         granted = frozenset(uid for uid, at in times.items() if at <= cluster.taken_at)
         try:
-            with self._world.running(plan) as run_id, self._gate.granting(granted):
+            with self._world.running(plan) as run_id, self._gate.granting(granted), self._gate.surging(run_id):
                 result = self._executor(run_id, ledger, plan).carry_out(plan)
         except (ClusterError, StoreError) as error:
             return None, str(error)
@@ -232,9 +254,8 @@ class RoundRunner:
         target, policy = self._world.target, self._policy
         read, judge = self._world.snapshot or target.read, self._vigilance.look
         cluster = self._noticed(read(), judge)
-        if policy.mode is not Mode.DRY_RUN and policy.guidance is not Guidance.PREDICT:
-            is_tidied = tidy_up(target, cluster, policy.hold.deadline)
-            cluster = self._noticed(target.read(), judge) if is_tidied else cluster
+        if self._clears_up and tidy_up(target, cluster, policy.hold.deadline, self._world.surges_under):
+            cluster = self._noticed(target.read(), judge)
         return cluster
 
     def _noticed(self, cluster: Cluster, judge: Callable[[Cluster, Ledger], object]) -> Cluster:
@@ -257,9 +278,9 @@ class RoundRunner:
     def _hindrance(self, cluster: Cluster, ledger: Ledger, plan: Plan) -> str | None:
         """What stands in the way of any plan that may be carried out."""
         # Asked for the whole plan, like head room below.
-        surging = next(refused_by_run(plan.moves), None)
-        if surging is not None:
-            return surging
+        refused = next(refused_by_run(plan.moves), None) or self._lacking_right(plan)
+        if refused is not None:
+            return refused
         fenced = self._world.fence() or taints_objection(cluster, self._policy)
         if fenced is not None:
             return fenced
@@ -270,6 +291,15 @@ class RoundRunner:
         if lacking is not None:
             return str(lacking)
         return breaker_objection(ledger.breaker, self._policy.disruption.breaker, cluster.taken_at)
+
+    def _lacking_right(self, plan: Plan) -> str | None:
+        if all(move.method is not MoveMethod.SURGE for move in plan.moves):
+            return None
+        try:
+            lacking = self._world.why_no_surges()
+        except ClusterError as error:
+            lacking = str(error)
+        return None if lacking is None else f"nothing is moved: moves by surge are not possible here: {lacking}"
 
     def _executor(self, run_id: str | None, before: Ledger, plan: Plan) -> Executor:
         """``before``: earlier evictions, to whose replacements room is owed."""
@@ -302,6 +332,7 @@ class RoundRunner:
             run_id=run_id,
             hear_moves=lambda change: world.moved(run_id or "", change),
             in_flight=policy.limits.in_flight,
+            surge=None if run_id is None else self._surge_rules,
         )
 
 

@@ -41,7 +41,9 @@ class RoundContext:
     always checked on the target. ``fence``: why nothing may be written (any more). ``running``: entered while a plan is
     carried out, gives the id of that run (None: the plan's own). ``ending``: why a plan is to end, not even waiting for
     what it has begun. ``learn`` is given the entries of the ledger before anything is judged by them. ``moved``: told,
-    with the id of the run, how far each move has come.
+    with the id of the run, how far each move has come. ``surges_under``: what stands on pods that are taken out of
+    their ReplicaSets, the Lease by which we lead; whoever leads by it gives back at once what another leader took out
+    ("": not at once). ``why_no_surges``: which right to move pods by surge is lacking; raises ClusterError.
     """
 
     target: ExecutionTarget
@@ -59,3 +61,5 @@ class RoundContext:
     ending: Callable[[], str | None] = lambda: None
     learn: Callable[[Sequence[LedgerEntry]], None] = lambda _: None
     moved: Callable[[str, MoveChange], None] = lambda _run_id, _change: None
+    surges_under: str = ""
+    why_no_surges: Callable[[], str | None] = lambda: None

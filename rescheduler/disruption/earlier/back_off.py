@@ -28,16 +28,19 @@ class EvictionBackOff:
             if entry.state in SENT and entry.workload:
                 self._sent[entry.workload].append(entry)
                 self._refused.pop(entry.workload, None)
-            elif entry.state is EntryState.REFUSED and entry.failure and entry.workload:
+            elif entry.failure and entry.workload and entry.state in (EntryState.REFUSED, EntryState.NOT_EVICTED):
                 self._refused[entry.workload].append(entry)
 
     def objection(self, pod: Pod, workload: str) -> str | None:
         """Why a pod of a workload is left alone for now; None: no earlier move speaks against it."""
         left = self._refusal_seconds_left(workload)
         if left > 0:
+            last = self._refused[workload][-1]
+            is_refused = last.state is EntryState.REFUSED
+            what = "the API server would not evict" if is_refused else "were moved by surge in vain"
+            why = printable(last.message if is_refused else last.failure, 120)
             return (
-                f"belongs to a workload whose pods the API server would not evict "
-                f"({printable(self._refused[workload][-1].message, 120)}); it is left alone for another "
+                f"belongs to a workload whose pods {what} ({why}); it is left alone for another "
                 f"{format_duration(float(round(left)))} (policy: disruption.backOff)"
             )
         entries = self._sent.get(workload)
@@ -67,9 +70,13 @@ class EvictionBackOff:
         return last + self._wait(misses) - self._now if misses else 0.0
 
     def _refusal_seconds_left(self, workload: str) -> float:
-        """The same for a workload whose evictions were refused since one was last granted: plans go around it."""
+        """The same for a workload whose evictions were refused, or surges undone for what became of them, since one
+        was last granted: plans go around it."""
         refused = self._refused.get(workload)
-        return refused[-1].at + self._wait(len(refused)) - self._now if refused else 0.0
+        if not refused:
+            return 0.0
+        last = refused[-1].at if refused[-1].closed_at is None else refused[-1].closed_at
+        return last + self._wait(len(refused)) - self._now
 
     def _wait(self, misses: int) -> float:
         return min(self._rules.first * 2.0 ** min(misses - 1, 40), self._rules.longest)

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 from msgspec.structs import replace
 
 from rescheduler.model.daemon.ledger import SENT, Breaker, EntryState, Ledger, LedgerEntry
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.daemon.safety import BreakerPolicy
 from rescheduler.policy.fields.values import format_duration
 
@@ -54,6 +55,8 @@ def is_failure(entry: LedgerEntry, rules: BreakerPolicy, now: float) -> bool:
     if entry.state is EntryState.FAILED or (entry.failure and entry.state in SENT):
         return True
     ended = now if entry.closed_at is None else entry.closed_at
+    if entry.method is MoveMethod.SURGE:
+        return False  # nobody is missing, however long it takes, and it ends by itself
     return entry.state in SENT and ended - entry.at > rules.repay_within + entry.grace_seconds
 
 

@@ -136,11 +136,11 @@ class Caution(NamedTuple):
 EVICTIONS: Final = frozenset({MoveMethod.EVICT})
 """What everybody does who carries plans out."""
 WITH_SURGES: Final = EVICTIONS | {MoveMethod.SURGE}
-"""What ``apply`` does: a person said yes and waits for the end, and earlier runs' pods are given back first."""
+"""What a run does that has an id of its own, under a policy of our own: pods of earlier runs are given back first."""
 CALLED: Final = {MoveMethod.EVICT: "eviction", MoveMethod.SURGE: "surge", MoveMethod.MIGRATE: "migration"}
 WHO_DOES: Final = {
     MoveMethod.EVICT: "which apply and run carry out",
-    MoveMethod.SURGE: "which apply carries out under a policy of our own, and run refuses",
+    MoveMethod.SURGE: "which apply and run carry out under a policy of our own",
     MoveMethod.MIGRATE: "which is planned and not carried out yet: apply and run refuse it",
 }
 UNREAD_POLICIES: Final = (
@@ -150,7 +150,7 @@ UNREAD_POLICIES: Final = (
 
 
 def other_methods(moves: Sequence[Move]) -> Iterator[str]:
-    """A sentence for each method of a plan's moves by which not everybody moves pods."""
+    """A sentence for each method of a plan's moves but eviction."""
     for method in (MoveMethod.SURGE, MoveMethod.MIGRATE):
         number = sum(move.method is method for move in moves)
         if number:
@@ -159,8 +159,8 @@ def other_methods(moves: Sequence[Move]) -> Iterator[str]:
 
 
 def refused_by_run(moves: Sequence[Move]) -> Iterator[str]:
-    """Why a daemon carries no plan out that has such moves: half of it would be evictions for nothing."""
-    for sentence in other_methods(moves):
+    """Why a daemon carries no plan out that has moves by migration: half of it would be evictions for nothing."""
+    for sentence in other_methods([move for move in moves if move.method not in WITH_SURGES]):
         yield f"nothing is moved: {sentence}"
 
 

@@ -65,7 +65,7 @@ class PolicyGate(Gate):
         ``stop``: the kill switch; ``fence``: whether the plan is the one in force. ``before``: the gate under another
         policy, of which it takes over what no snapshot shows. ``lenient``: whose pods need not be Ready.
         ``surges_of``: the run that moves pods by surge, by its id, as it stands on pods that it took out; None: none
-        does. No daemon ever does.
+        does. A daemon, whose gate outlives its runs, says so of each (``surging``).
         """
         self._policy = policy
         self._selection = selection
@@ -79,7 +79,7 @@ class PolicyGate(Gate):
         self._stop = stop
         self._fence = fence
         self._lenient = lenient
-        self._surges_of = None if is_daemon else surges_of
+        self._surges_of = surges_of
         self._health = health or self._seen_health
         self._origins: dict[str, str] = {}
         self._workload_of: dict[str, str] = {}
@@ -154,6 +154,15 @@ class PolicyGate(Gate):
             yield
         finally:
             self._granted = before
+
+    @contextmanager
+    def surging(self, run_id: str | None) -> Iterator[None]:
+        """The run with this id moves pods by surge meanwhile; see ``surges_of``."""
+        before, self._surges_of = self._surges_of, run_id
+        try:
+            yield
+        finally:
+            self._surges_of = before
 
     def look(self, cluster: Cluster) -> None:
         """Remember a snapshot of which nothing is asked: a daemon's gate knows only what it has seen."""

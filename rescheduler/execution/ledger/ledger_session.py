@@ -269,13 +269,13 @@ class LedgerSession:
             changes = {"ended_at": now, "closed_at": now, "landed_on": landed_on}
             self._settings.tell(self._change(entry, state=EntryState.REPAID, **changes))
 
-    def undone(self, move: Move, why: str) -> None:
-        """A pod that was taken out has been given back."""
+    def undone(self, move: Move, why: str, failure: str = "") -> None:
+        """A pod that was taken out has been given back; ``failure``: where that was for what became of itself."""
         entry = self._announced.of(move.pod)
         if entry is not None and entry.state is EntryState.SURGING:
             now = round(self._fresh.time, 3)
-            undone = self._change(entry, state=EntryState.NOT_EVICTED, ended_at=now, closed_at=now, message=why)
-            self._settings.tell(undone)
+            changes = {"ended_at": now, "closed_at": now, "message": why, "failure": failure}
+            self._settings.tell(self._change(entry, state=EntryState.NOT_EVICTED, **changes))
 
     def left(self, move: Move) -> None:
         """An eviction whose answer was lost has taken effect."""

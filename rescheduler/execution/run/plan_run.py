@@ -228,7 +228,9 @@ class PlanRun:
             self._hold(rest, emptied)
         gates = self._gates if self._support.has_gates else None
         tools, rules = self._sender.tools, self._settings.surge
-        self._sender.surges = SurgeMoves(tools, rules, self._plan_id, self._clock, gates, self._sender.guide)
+        self._sender.surges = SurgeMoves(
+            tools, rules, self._plan_id, self._clock, gates, self._sender.guide, self._settings.progress
+        )
         if rest.moves:  # last, since this stops every other plan: one that could not keep its room stops nobody
             self._session.begin()
         return rest

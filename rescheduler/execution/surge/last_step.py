@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rescheduler.execution.eviction.evicting import is_leaving
 from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS
@@ -10,6 +10,10 @@ from rescheduler.execution.run.segment_run import AT_ONCE, Tools
 from rescheduler.execution.surge.surge_core import TRY_LATER
 from rescheduler.extension_points import NotSentError
 from rescheduler.model.plan.plan import Move
+
+PASSING: Final = AT_ONCE | {"Rollout"}
+"""Rules whose objection may pass. An owner's status lags behind a pod that was just taken out; a rollout of somebody
+else's is seen by the owner itself, which then ends the surge."""
 
 
 class NotLet(NamedTuple):
@@ -38,7 +42,7 @@ class LastStep:
         with tools.session.set_aside(move):
             objection = tools.verdict.ask(move)
         if objection is not None:
-            return NotLet(objection, is_final=tools.verdict.rule not in AT_ONCE)
+            return NotLet(objection, is_final=tools.verdict.rule not in PASSING)
         live = tools.target.read_pod(move.pod.namespace, move.pod.name)
         if live is None or is_leaving(live, move):
             return None

@@ -24,10 +24,12 @@ _WHOLE_SECOND: Final = 1.0
 
 class SurgeRules(NamedTuple):
     """``ready_within_seconds``: from the moment at which a pod is taken out until its replacement may take over, at
-    most. ``settle_seconds``: how long that one has to answer everywhere before the old one is evicted."""
+    most. ``settle_seconds``: how long that one has to answer everywhere before the old one is evicted. ``lease``: see
+    Detachment."""
 
     ready_within_seconds: float
     settle_seconds: float
+    lease: str = ""
 
 
 class OwnerMark(NamedTuple):

@@ -19,7 +19,7 @@ from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.execution.surge import surge_core as core
 from rescheduler.execution.surge.giving_back import give_back
 from rescheduler.execution.surge.last_step import LastStep
-from rescheduler.extension_points import Clock, ClusterError
+from rescheduler.extension_points import Clock, ClusterError, Progress, no_progress
 from rescheduler.model.objects.endpoints import answers_wherever
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
@@ -37,7 +37,10 @@ SLACK_SECONDS: Final = 60.0
 
 @dataclass
 class Surge:
-    """One pod that is out, or about to be. ``is_free``: its replacement was let go to its node."""
+    """One pod that is out, or about to be. ``is_free``: its replacement was let go to its node.
+
+    ``failure``: why it came to nothing by itself, not for what became of others.
+    """
 
     departure: EvictedPod
     detachment: Detachment
@@ -45,6 +48,7 @@ class Surge:
     state: core.SurgeState
     is_free: bool = False
     is_over: bool = False
+    failure: str = ""
 
     @property
     def move(self) -> Move:
@@ -66,6 +70,7 @@ class SurgeMoves:
         clock: Clock,
         gates: Gates | None = None,
         guide: Guide | None = None,
+        progress: Progress = no_progress,
     ) -> None:
         self._tools = tools
         self._rules = rules or core.SurgeRules(0.0, 0.0)
@@ -74,6 +79,7 @@ class SurgeMoves:
         self._clock = clock
         self._gates = gates
         self._guide = guide
+        self._progress = progress
         self._last_step = LastStep(tools)
         self._open: list[Surge] = []
         self._departures = Departures(tools.target)
@@ -148,7 +154,7 @@ class SurgeMoves:
         selector = selector_of(expected, tools.fresh.now)
         seconds = self._rules.ready_within_seconds + self._rules.settle_seconds + SLACK_SECONDS
         expires = rfc3339(tools.fresh.time + seconds, "seconds")
-        detachment = detachment_for(live or expected, selector, self._plan_id, expires)
+        detachment = detachment_for(live or expected, selector, self._plan_id, expires, self._rules.lease)
         if isinstance(detachment, str):
             objection = objection or f"{move.pod.key}: {detachment}"
         if objection is not None or live is None or isinstance(detachment, str):
@@ -182,6 +188,7 @@ class SurgeMoves:
         """See how all stand, lead those that wait for a node, and do what is due. Raises PlanStoppedError."""
         tools = self._tools
         tools.waiter.pause(LOOK_SECONDS)
+        self._progress("moving pods by surge", sum(surge.is_over for surge in self._open), len(self._open))
         try:
             self._departures.look()
             sights = [(surge, self._sight(surge)) for surge in self._open if not surge.is_over]
@@ -219,18 +226,16 @@ class SurgeMoves:
             surge.is_free = self._gates.let_go(new)
 
     def _do(self, surge: Surge, act: core.Act) -> None:
-        tools, move = self._tools, surge.move
+        tools = self._tools
         match act:
             case core.GiveBack(why):
-                tools.outcomes.of_move(move, OutcomeKind.UNDONE, None, why)
-                raise PlanStoppedError(f"{move.pod.key} stays: {why}; nothing further is moved")
+                self._fail(surge, why)
             case core.Evict():
-                said = self._last_step.take(move)
+                said = self._last_step.take(surge.move)
                 if said is None:
                     self._done(surge)
                 elif said.is_final:
-                    tools.outcomes.of_move(move, OutcomeKind.UNDONE, None, said.why)
-                    raise PlanStoppedError(f"{move.pod.key} stays: {said.why}; nothing further is moved")
+                    self._fail(surge, said.why)
                 else:
                     surge.state = core.put_off(surge.state, tools.waiter.now)
             case core.Gone():
@@ -243,6 +248,11 @@ class SurgeMoves:
         tools.session.surged(move, surge.departure.landed_on)
         where = surge.departure.landed_on or "a node that is not known yet"
         tools.target.record(move.pod, "Moved", f"by surge from {move.from_node}, to {where}: {move.reason}")
+
+    def _fail(self, surge: Surge, why: str) -> None:
+        surge.failure = why
+        self._tools.outcomes.of_move(surge.move, OutcomeKind.UNDONE, None, why)
+        raise PlanStoppedError(f"{surge.move.pod.key} stays: {why}; nothing further is moved")
 
     def _refuse(self, move: Move, why: str) -> None:
         self._tools.outcomes.of_move(move, OutcomeKind.REFUSED, None, why)
@@ -262,7 +272,7 @@ class SurgeMoves:
         for surge in left:
             if not tools.outcomes.is_told(surge.move):
                 tools.outcomes.of_move(surge.move, OutcomeKind.UNDONE, None, f"given back: {why}")
-            tools.session.undone(surge.move, f"given back: {why}")
+            tools.session.undone(surge.move, f"given back: {why}", surge.failure)
             self._forget(surge)
         if self._gates is None and self._guide is not None and isinstance(stopped, PlanStoppedError):
             self._guide.end()

@@ -24,13 +24,15 @@ _LONGEST_VALUE: Final = 63
 class Detachment(Struct, frozen=True):
     """What an annotation says of a pod that was taken out: its label as it was, and whose plan did that.
 
-    ``expires``: when that plan is over at the latest, RFC 3339.
+    ``expires``: when that plan is over at the latest, RFC 3339. ``lease``: whoever leads by it from then on gives the
+    pod back at once; "": nobody leads by any.
     """
 
     label: str
     value: str
     plan: str
     expires: str
+    lease: str = ""
 
     @property
     def leaving_value(self) -> str:
@@ -39,10 +41,12 @@ class Detachment(Struct, frozen=True):
 
     def written(self) -> str:
         """As the annotation's value."""
-        return json.dumps(structs.asdict(self))
+        return json.dumps({key: value for key, value in structs.asdict(self).items() if value or key != "lease"})
 
 
-def detachment_for(pod: Pod, selector: LabelSelector | None, plan: str, expires: str) -> Detachment | str:
+def detachment_for(
+    pod: Pod, selector: LabelSelector | None, plan: str, expires: str, lease: str = ""
+) -> Detachment | str:
     """How a pod can be taken out of the ReplicaSet with this selector; in words why it cannot."""
     owner = pod.controller
     if owner is None or owner.kind != "ReplicaSet" or owner.api_group != "apps":
@@ -55,7 +59,7 @@ def detachment_for(pod: Pod, selector: LabelSelector | None, plan: str, expires:
         return f'its ReplicaSet has no "label" of its own: it does not select by {TEMPLATE_HASH}'
     if len(value + ENDING) > _LONGEST_VALUE or value.endswith(ENDING):
         return f'its "label" {TEMPLATE_HASH} cannot be given an ending'
-    return Detachment(TEMPLATE_HASH, value, plan, expires)
+    return Detachment(TEMPLATE_HASH, value, plan, expires, lease)
 
 
 def detachment_of(pod: Pod) -> Detachment | None:
@@ -68,7 +72,7 @@ def read_detachment(text: str, hash_value: str) -> Detachment:
     """An annotation read; of one that somebody has spoilt, what the label ``pod-template-hash`` itself tells."""
     try:
         found = json.loads(text)
-        parts = {key: found[key] for key in ("label", "value", "plan", "expires")}
+        parts = {key: found[key] for key in ("label", "value", "plan", "expires")} | {"lease": found.get("lease", "")}
     except (ValueError, TypeError, KeyError, RecursionError):
         return Detachment(TEMPLATE_HASH, hash_value.removesuffix(ENDING), "", "")
     if not all(isinstance(part, str) for part in parts.values()):

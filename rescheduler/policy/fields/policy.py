@@ -334,6 +334,11 @@ def elects_leader(policy: Policy) -> bool:
     return policy.guidance is not Guidance.PREDICT
 
 
+def may_surge(policy: Policy) -> bool:
+    """Whether a rule lets pods move by surge."""
+    return any(rule.method is MoveMethod.SURGE for rule in policy.disruption.move_by)
+
+
 # What binds where a policy says nothing: ``run`` is bound by the defaults, a person's command by what is written.
 
 

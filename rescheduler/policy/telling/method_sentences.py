@@ -17,7 +17,7 @@ def method_sentences(disruption: Disruption) -> Iterator[str]:
         yield f"rule {number} of moveBy: {_pods(rule)} {_how(rule, disruption)}{_else(rule)}"
     methods = {rule.method for rule in disruption.move_by}
     if MoveMethod.SURGE in methods:
-        yield "apply carries moves by surge out; run refuses a plan that has one"
+        yield "apply and run carry moves by surge out"
     if MoveMethod.MIGRATE in methods:
         yield "moves by migration are planned, and not carried out yet: apply and run refuse them"
     for number, rule in enumerate(disruption.move_by, start=1):

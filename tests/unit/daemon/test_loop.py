@@ -10,7 +10,7 @@ import pytest
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.loop import BEAT_SECONDS, FIRST_PATIENCE_SECONDS, SHORTEST_SECONDS, Loop, Parts
+from rescheduler.daemon.loop import BEAT_SECONDS, FIRST_PATIENCE_SECONDS, SHORTEST_SECONDS, WATCH_SECONDS, Loop, Parts
 from rescheduler.daemon.policy_runtime import PolicyRuntime
 from rescheduler.daemon.rounds.rounds import RoundRunner
 from rescheduler.daemon.rounds.world import RoundContext as Surroundings
@@ -185,6 +185,32 @@ def test_nodes_that_vanish_between_two_rounds_keep_the_next_one_from_acting() ->
     (report,) = stage.rounds()
     assert "came or went within the last 5m" in report.reason
     assert report.is_held
+
+
+def test_whoever_leads_clears_up_without_any_trigger() -> None:
+    """At the first step as leader, and again a while later; what goes wrong is told once for as long as it lasts."""
+    stage = Stage()
+    stage.is_leader = False
+    cleared: list[Cluster] = []
+    stage.loop.runtime.rounds.clear_up = cleared.append  # type: ignore[method-assign]
+    stage.loop.step()
+    assert cleared == []
+    stage.is_leader = True
+    for _ in range(3):
+        stage.loop.step()
+    assert len(cleared) == 1
+    stage.world.clock.sleep(WATCH_SECONDS)
+    stage.loop.step()
+    assert len(cleared) == 2
+
+    def fails(_: Cluster) -> None:
+        raise ClusterError("no right to patch pods")
+
+    stage.loop.runtime.rounds.clear_up = fails  # type: ignore[method-assign]
+    for _ in range(2):
+        stage.world.clock.sleep(WATCH_SECONDS)
+        stage.loop.step()
+    assert [notice.message for notice in stage.heard if isinstance(notice, Fault)] == ["no right to patch pods"]
 
 
 def test_no_trigger_no_round() -> None:

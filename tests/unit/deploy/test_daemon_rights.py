@@ -60,6 +60,11 @@ def manifests(*names: str) -> list[Manifest]:
         ),
         (f"{EXECUTE}\nguidance: Taint", ["rbac.yaml", "overlays/execute/lease.yaml", "taint.yaml"], "rescheduler"),
         (
+            f"{EXECUTE}\ndisruption: {{moveBy: [{{method: Surge}}]}}",
+            ["rbac.yaml", "overlays/execute/lease.yaml", "surge.yaml", "surge-binding.yaml"],
+            "rescheduler",
+        ),
+        (
             "schedulers: [{configMap: kube-system/my-scheduler-config}]",
             ["rbac.yaml", "scheduler-configuration.yaml"],
             "rescheduler-observer",
@@ -79,6 +84,18 @@ def test_the_parts_for_an_autoscaler_grant_what_each_choice_needs() -> None:
     missing, excess = daemon_rights(server, asked)  # type: ignore[arg-type]
     assert missing == ()
     assert excess == ("create/delete provisioningrequests (autoscaling.x-k8s.io) in rescheduler-holds",)
+
+
+def test_a_daemon_whose_policy_moves_pods_by_surge_refuses_to_begin_without_the_rights() -> None:
+    """They are named; a dry run, which takes nothing out, begins."""
+    server = RbacServer(manifests("rbac.yaml", "overlays/execute/lease.yaml"), "rescheduler")
+    surging = "disruption: {moveBy: [{namespaces: [shop], method: Surge}]}"
+    with pytest.raises(ClusterError) as refused:
+        checked_daemon_rights(server, policy(f"{EXECUTE}\n{surging}"))  # type: ignore[arg-type]
+    lines = str(refused.value).splitlines()
+    assert "mode: Execute with guidance: Hold and moves by surge needs" in lines[0]
+    assert any("networkpolicies" in line for line in lines)
+    assert daemon_rights(server, policy(surging)).missing == ()  # type: ignore[arg-type]
 
 
 def test_a_daemon_that_evicts_refuses_to_begin_without_its_rights() -> None:

@@ -57,7 +57,7 @@ def test_a_surge_is_refused_to_whoever_does_not_carry_surges_out() -> None:
     (refusal,) = asked(world(), surging(), MoveMethod.SURGE)
     assert isinstance(refusal, Refusal)
     assert refusal.rule == "Method"
-    assert "is to be moved by surge, which apply carries out under a policy of our own, and run" in refusal.message
+    assert "is to be moved by surge, which apply and run carry out under a policy of our own" in refusal.message
 
 
 def test_a_plan_says_beforehand_who_carries_which_of_its_moves_out() -> None:
@@ -67,10 +67,10 @@ def test_a_plan_says_beforehand_who_carries_which_of_its_moves_out() -> None:
     evict, surge, migrate = moves
     assert list(other_methods([evict])) == list(refused_by_run([evict])) == []
     by_surge, by_migration = other_methods([evict, surge, surge, migrate])
-    assert by_surge.startswith("2 of these moves are by surge, which apply carries out")
-    assert by_surge.endswith("run refuses")
+    assert by_surge.startswith("2 of these moves are by surge, which apply and run carry out")
     assert by_migration.startswith("1 of these moves is by migration, which is planned and not carried out yet")
-    assert next(refused_by_run([evict, surge])).startswith("nothing is moved: 1 of these moves is by surge")
+    assert list(refused_by_run([evict, surge])) == []
+    assert next(refused_by_run([surge, migrate])).startswith("nothing is moved: 1 of these moves is by migration")
 
 
 def test_a_plan_that_says_nothing_of_methods_evicts_no_pod_that_is_to_surge() -> None:
@@ -111,16 +111,23 @@ def verdict_of(seen: Cluster, by: Policy, method: MoveMethod, **how: Any) -> Per
     return PolicyGate(by, **how).permit([move], seen, [])[0]
 
 
-@pytest.mark.parametrize("mode", ["DryRun", "Approve", "Execute"])
-def test_no_daemon_gets_past_it(mode: str) -> None:
-    """In every mode, with a confirmation and without, even if it named a run of its own."""
-    seen, by = world(), surging().model_copy(update={"mode": policy(mode=mode).mode})
-    for is_confirmed in (False, True):
-        for run in (None, RUN_ID):
-            gate = PolicyGate(by, is_confirmed=is_confirmed, is_daemon=True, surges_of=run)
-            move = Move(reference_to(seen.pods[0]), "n1", "n2", 1, "EmptyNodes", "r", method=MoveMethod.SURGE)
-            with gate.confirmed():
-                assert not any(isinstance(one, Permit) for one in gate.permit([move], seen, []))
+def test_a_daemon_gets_leave_for_surges_of_the_run_at_hand_alone() -> None:
+    """Its gate outlives its runs; and what binds a daemon binds its surges."""
+    seen = world()
+    rules = {"moveBy": [{"method": "Surge"}], "rampUp": "unlimited", "quiet": "0s"}
+    calm = {"settle": "0s", "calm": "0s", "headRoom": "0%"}
+    by = policy(mode="Execute", disruption=rules, health=calm, scope={"minimumAge": "0s"})
+    gate = PolicyGate(by, is_confirmed=False, is_daemon=True)
+    move = Move(reference_to(seen.pods[0]), "n1", "n2", 1, "EmptyNodes", "r", method=MoveMethod.SURGE)
+    with gate.surging(RUN_ID):
+        assert isinstance(gate.permit([move], seen, [])[0], Permit)
+        (held,) = PolicyGate(by, is_confirmed=False, is_daemon=True, stop=lambda: "no").permit([move], seen, [])
+        assert isinstance(held, Refusal)
+    with gate.surging(None):
+        assert isinstance(gate.permit([move], seen, [])[0], Refusal)
+    (after,) = gate.permit([move], seen, [])
+    assert isinstance(after, Refusal)
+    assert after.rule == "Method"
 
 
 def test_only_a_run_that_carries_surges_out_gets_leave_for_one() -> None:

@@ -18,6 +18,15 @@
 {{- if and (include "rescheduler.acts" .) (eq .Values.guidance "Guide") -}}yes{{- end -}}
 {{- end -}}
 
+{{/* A rule of the policy lets pods move by surge. */}}
+{{- define "rescheduler.surges" -}}
+{{- if include "rescheduler.keeps" . -}}
+{{- $methods := list -}}
+{{- range dig "disruption" "moveBy" list (deepCopy .Values.policy) }}{{ $methods = append $methods .method }}{{ end -}}
+{{- if has "Surge" $methods -}}yes{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "rescheduler.taints" -}}
 {{- if and (include "rescheduler.acts" .) (eq .Values.guidance "Taint") -}}yes{{- end -}}
 {{- end -}}

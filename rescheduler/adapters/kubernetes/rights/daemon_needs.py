@@ -21,11 +21,12 @@ from rescheduler.adapters.kubernetes.rights.parts import (
     READ_LEDGER,
     READ_SHARD,
     REVIEWS,
+    SURGE,
     WRITE_LEDGER,
 )
 from rescheduler.adapters.kubernetes.rights.rights import NeededRight, Right
 from rescheduler.policy.fields.daemon.autoscaler import ScaleDown, ScaleUp
-from rescheduler.policy.fields.policy import Guidance, Mode, Policy, elects_leader
+from rescheduler.policy.fields.policy import Guidance, Mode, Policy, elects_leader, may_surge
 
 EVENTS_OF_NODES: Final = "default"
 """The namespace of Events about what has no namespace."""
@@ -80,6 +81,9 @@ def _needs(policy: Policy) -> Iterator[NeededRight]:
     if policy.mode is Mode.DRY_RUN:
         return
     yield from _evicting(policy)
+    if may_surge(policy):
+        for right in SURGE.rights:
+            yield from _where_pods_move(policy, right, "move pods by surge")
     if elects_leader(policy):
         yield from _leading(policy)
     if policy.guidance is not Guidance.PREDICT:

@@ -10,6 +10,7 @@ from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan
 
 MOST_SCOPES: Final = 32
@@ -20,6 +21,8 @@ ANSWER_SECONDS: Final = 3.0
 LOOK_SECONDS: Final = 0.01
 _IN_NAMESPACE: Final = ("Pod", "PodDisruptionBudget", "ReplicaSet", "StatefulSet", "ReplicationController")
 
+_FOR_SURGES: Final = ("Deployment", "Service")
+
 
 def scopes_of(plan: Plan, own_namespace: str) -> tuple[WatchedScope, ...]:
     """What the gate and the checker go by where they judge a plan.
@@ -29,12 +32,14 @@ def scopes_of(plan: Plan, own_namespace: str) -> tuple[WatchedScope, ...]:
     """
     nodes = {move.from_node for move in plan.moves} | {move.to_node for move in plan.moves}
     nodes |= {item.node for item in plan.placements}
+    surging = {move.pod.namespace for move in plan.moves if move.method is MoveMethod.SURGE}
     namespaces = {move.pod.namespace for move in plan.moves} | {item.pod.namespace for item in plan.placements}
     return (
         WatchedScope("Namespace", name=own_namespace),
         *(WatchedScope("Node", name=name) for name in sorted(nodes)),
         *(WatchedScope("Pod", node=name) for name in sorted(nodes)),
         *(WatchedScope(kind, namespace=name) for name in sorted(namespaces) for kind in _IN_NAMESPACE),
+        *(WatchedScope(kind, namespace=name) for name in sorted(surging) for kind in _FOR_SURGES),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
-from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges, read_network_policies
+from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges, completed, read_network_policies
 from rescheduler.extension_points import ClusterError
 from tests.builders import cluster, node
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer
@@ -63,7 +64,7 @@ def test_a_snapshot_for_surges_holds_them() -> None:
         def read(self) -> Any:
             return cluster(node("n1"))
 
-    reader = ReaderForSurges(Reader(), server, ["shop"])
+    reader = ReaderForSurges(Reader(), partial(completed, server, ["shop"]))
     assert [found.name for found in reader.read().network_policies or ()] == ["n"]
     server.answer("GET", SHOP, FORBIDDEN)
     with pytest.raises(ClusterError):

@@ -9,6 +9,7 @@ import pytest
 from rescheduler.disruption.earlier.back_off import EvictionBackOff
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.daemon.safety import BackOffPolicy
 from tests.builders import NOW, pod
 from tests.unit.disruption.ledgers import HOUR, MINUTE, entry, ledger
@@ -83,6 +84,17 @@ def test_what_the_api_server_refuses_is_gone_around() -> None:
     twice = (refusal(1, ago=3 * HOUR), refusal(2, ago=119 * MINUTE))
     assert back_off(*twice).objection(old(), WEB) is not None
     assert back_off(*twice).objection(old(), "uid-default-other") is None
+
+
+def test_a_surge_in_vain_is_waited_for_as_well() -> None:
+    """From its end on, twice as long for the second; one that others ended, as by a stop, says nothing."""
+    surge: dict[str, Any] = {"state": EntryState.NOT_EVICTED, "method": MoveMethod.SURGE, "message": "given back"}
+    vain = entry(1, ago=90 * MINUTE, closed_at=NOW - 59 * MINUTE, failure="never Ready", **surge)
+    assert "were moved by surge in vain (never Ready)" in str(back_off(vain).objection(old(), WEB))
+    again = entry(2, ago=90 * MINUTE, closed_at=NOW - 61 * MINUTE, failure="never Ready", **surge)
+    assert back_off(again).objection(old(), WEB) is None
+    assert back_off(vain, again).objection(old(), WEB) is not None
+    assert back_off(entry(1, ago=MINUTE, closed_at=NOW, **surge)).objection(old(), WEB) is None
 
 
 def test_a_granted_eviction_ends_the_count_of_refusals() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from rescheduler.disruption.gate.breaker import breaker_objection, is_failure, is_on_trial, judge_breaker
 from rescheduler.model.daemon.ledger import Breaker, EntryState, LedgerEntry
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.daemon.safety import BreakerPolicy
 from tests.builders import NOW
 from tests.unit.disruption.ledgers import HOUR, MINUTE, entry, ledger
@@ -73,6 +74,9 @@ def test_evictions_that_were_not_sent_do_not_count(state: EntryState) -> None:
         (entry(ago=HOUR), False),
         (entry(ago=HOUR, closed_at=NOW - HOUR + 330), False),
         (entry(ago=HOUR, closed_at=NOW - HOUR + 331), True),
+        (entry(ago=HOUR, closed_at=NOW, method=MoveMethod.SURGE), False),
+        (entry(ago=HOUR, state=EntryState.SURGING, method=MoveMethod.SURGE), False),
+        (entry(ago=HOUR, state=FAILED, method=MoveMethod.SURGE), True),
         (entry(ago=HOUR, state=EntryState.REFUSED, closed_at=NOW), False),
         (entry(ago=1.0, state=OPEN, failure="ImagePullBackOff"), True),
         (entry(ago=HOUR, failure="CrashLoopBackOff"), True),
@@ -80,7 +84,7 @@ def test_evictions_that_were_not_sent_do_not_count(state: EntryState) -> None:
     ],
 )
 def test_a_replacement_has_five_minutes_and_the_grace(found: LedgerEntry, is_one: bool) -> None:
-    """Late is failed, whether it still came or not."""
+    """Late is failed, whether it still came or not; but for a surge, during which nobody is missing."""
     assert is_failure(found, RULES, NOW) is is_one
 
 

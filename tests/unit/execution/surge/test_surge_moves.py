@@ -146,6 +146,30 @@ def test_a_gate_that_refuses_the_eviction_gives_the_pod_back() -> None:
     assert left_behind(world) == []
 
 
+class Hesitates(AllowAll):
+    """A gate that refuses the last step for a while."""
+
+    times = 0
+
+    def permit(self, moves: Any, cluster: Cluster, sent: Any, ledger: Ledger = EMPTY_LEDGER) -> Any:
+        """Refuses it three times."""
+        is_out = any(SURGE in item.annotations for item in cluster.pods)
+        self.times += is_out
+        self.refused = {move.pod.name for move in moves} if is_out and self.times <= 3 else set()
+        return super().permit(moves, cluster, sent, ledger)
+
+
+def test_an_owner_whose_status_lags_is_asked_about_again() -> None:
+    """A pod that was just taken out is missing in the status of its Deployment for a moment: no reason to undo."""
+    world, watch = world_of()
+    gate = Hesitates()
+    result = surger(world, gate=_ruled(gate, "Rollout")).carry_out(surging(world.read(), "web-0"))
+    assert told(result) == {"web-0": ("Landed", "n1")}
+    assert gate.times > 3
+    world.settle()
+    assert watch.fewest == 1
+
+
 def _ruled(gate: AllowAll, rule: str) -> Any:
     """The same gate, with another rule's name on its refusals."""
 

@@ -100,3 +100,12 @@ def test_who_cannot_be_taken_out_is_told_why(item: object, rules: object, term: 
 def test_a_pod_of_a_deployment_can_be_taken_out() -> None:
     """By the label that its ReplicaSet alone selects by."""
     assert detachment_for(WEB, RULES, "p", "2027-01-15T08:00:00Z") == OUT
+
+
+def test_the_lease_stands_on_the_pod_where_a_leader_took_it_out() -> None:
+    """And nothing of it where nobody leads; a note that somebody has spoilt names none."""
+    for lease in ("", "system/rescheduler"):
+        text = structs.replace(OUT, lease=lease).written()
+        assert ("lease" in text) is bool(lease)
+        assert read_detachment(text, "h1-leaving").lease == lease
+    assert read_detachment(text.replace('"system/rescheduler"', "[]"), "h1-leaving").lease == ""

@@ -95,7 +95,7 @@ def test_each_rule_is_told_in_a_sentence() -> None:
         "which may take 5m; where that is not possible, it is left alone"
     )
     assert migrate == "rule 2 of moveBy: all pods that their owner moves himself are moved by him, which may take 10m"
-    assert by_apply == "apply carries moves by surge out; run refuses a plan that has one"
+    assert by_apply == "apply and run carry moves by surge out"
     assert by_nobody == "moves by migration are planned, and not carried out yet: apply and run refuse them"
     assert len(sentences("[{method: Evict}]")) == 1
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.proven_reader import MOST_SCOPES, ProvenReader, scopes_of
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.move_method import MoveMethod
 from tests.unit.adapters.kubernetes.watch.test_freshness import Scene
 from tests.unit.execution.worlds import fragmented, two_moves
 
@@ -74,6 +77,10 @@ def test_a_plan_rests_on_its_nodes_and_namespaces() -> None:
     """Where pods come from and go to, what stands there, and budgets and owners beside them; and on the kill switch."""
     plan = two_moves(fragmented())
     found = set(scopes_of(plan, "holds"))
+    assert WatchedScope("Service", namespace="default") not in found
+    surging = structs.replace(plan, moves=tuple(structs.replace(one, method=MoveMethod.SURGE) for one in plan.moves))
+    by_surge = {WatchedScope(kind, namespace="default") for kind in ("Service", "Deployment")}
+    assert set(scopes_of(surging, "holds")) == found | by_surge
     assert WatchedScope("Namespace", name="holds") in found
     for move in plan.moves:
         for node in (move.from_node, move.to_node):
