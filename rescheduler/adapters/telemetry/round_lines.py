@@ -74,7 +74,7 @@ def digest_in(line: bytes) -> RoundDigest | None:
     """The round of a line; None for any other line."""
     try:
         told = msgspec.json.decode(line, type=_Line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return None
     started_at, ended_at = read_time(told.started_at), read_time(told.time)
     is_ours = told.version == VERSION and told.what in (CARRIED_OUT, NOT_CARRIED_OUT)
