@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
 from rescheduler.execution.surge.giving_back import PATIENCE_SECONDS, give_back
@@ -169,6 +170,17 @@ def test_an_owner_whose_status_lags_is_asked_about_again() -> None:
     assert gate.times > 3
     world.settle()
     assert watch.fewest == 1
+
+
+@pytest.mark.parametrize(("rule", "is_own"), [("Health", False), ("Breaker", False), ("DisruptionWindow", True)])
+def test_what_forbids_everything_is_no_failure_of_the_workload(rule: str, is_own: bool) -> None:
+    """The ledger tells of a failure, by which the workload is left alone for a while, where it was about this pod."""
+    world, _ = world_of()
+    ledger = SimulatedLedger(world.clock)
+    surger(world, gate=_ruled(ChangesItsMind(), rule), ledger=ledger).carry_out(surging(world.read(), "web-0"))
+    (entry,) = ledger.ledger.entries
+    assert entry.state is EntryState.NOT_EVICTED
+    assert bool(entry.failure) is is_own
 
 
 def _ruled(gate: AllowAll, rule: str) -> Any:
