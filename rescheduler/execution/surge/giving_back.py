@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rescheduler.execution.guidance.gates import Gates
-from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget
+from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, NotSentError
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.detachment import detachment_of
 from rescheduler.model.plan.plan import PodReference
@@ -23,13 +23,16 @@ def give_back(pods: Sequence[PodReference], target: ExecutionTarget, clock: Cloc
 
     The gate is opened last: until then the ReplicaSet, which has a pod too many, deletes the one that waits there.
     """
-    left, trouble = list(pods), ""
+    left, refused, trouble = list(pods), list[PodReference](), ""
     until = clock.monotonic() + PATIENCE_SECONDS
     while True:
         still = []
         for pod in left:
             try:
                 target.give_back(pod)
+            except NotSentError as error:  # we lead no more: a guardian goes on, and whoever leads now
+                refused.append(pod)
+                trouble = str(error)
             except ClusterError as error:
                 still.append(pod)
                 trouble = str(error)
@@ -37,6 +40,7 @@ def give_back(pods: Sequence[PodReference], target: ExecutionTarget, clock: Cloc
         if not left or clock.monotonic() >= until:
             break
         clock.sleep(1.0)
+    left += refused
     _await_taken([pod for pod in pods if pod not in left], target, clock)
     if gates is not None and gates.stands:
         try:

@@ -16,11 +16,16 @@ PASSING: Final = AT_ONCE | {"Rollout"}
 else's is seen by the owner itself, which then ends the surge."""
 
 
+OF_ALL: Final = frozenset({"Stop", "Fence", "Mode", "Health", "Breaker"})
+"""Rules that forbid everything, whichever the pod."""
+
+
 class NotLet(NamedTuple):
-    """Why a pod was not evicted. ``is_final``: asking again changes nothing."""
+    """Why a pod was not evicted. ``is_final``: asking again changes nothing; ``is_of_all``: nor would it for others."""
 
     why: str
     is_final: bool
+    is_of_all: bool = False
 
 
 class LastStep:
@@ -42,7 +47,8 @@ class LastStep:
         with tools.session.set_aside(move):
             objection = tools.verdict.ask(move)
         if objection is not None:
-            return NotLet(objection, is_final=tools.verdict.rule not in PASSING)
+            rule = tools.verdict.rule
+            return NotLet(objection, is_final=rule not in PASSING, is_of_all=rule in OF_ALL)
         live = tools.target.read_pod(move.pod.namespace, move.pod.name)
         if live is None or is_leaving(live, move):
             return None

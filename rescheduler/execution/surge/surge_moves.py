@@ -235,7 +235,7 @@ class SurgeMoves:
                 if said is None:
                     self._done(surge)
                 elif said.is_final:
-                    self._fail(surge, said.why)
+                    self._fail(surge, said.why, is_own=not said.is_of_all)
                 else:
                     surge.state = core.put_off(surge.state, tools.waiter.now)
             case core.Gone():
@@ -249,8 +249,8 @@ class SurgeMoves:
         where = surge.departure.landed_on or "a node that is not known yet"
         tools.target.record(move.pod, "Moved", f"by surge from {move.from_node}, to {where}: {move.reason}")
 
-    def _fail(self, surge: Surge, why: str) -> None:
-        surge.failure = why
+    def _fail(self, surge: Surge, why: str, *, is_own: bool = True) -> None:
+        surge.failure = why if is_own else ""
         self._tools.outcomes.of_move(surge.move, OutcomeKind.UNDONE, None, why)
         raise PlanStoppedError(f"{surge.move.pod.key} stays: {why}; nothing further is moved")
 

@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
-from rescheduler.extension_points import EvictionAnswer, ExecutionInterruptedError
+from rescheduler.execution.surge.giving_back import PATIENCE_SECONDS, give_back
+from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionInterruptedError, NotSentError
 from rescheduler.model.daemon.ledger import DEBTS, EMPTY_LEDGER, EntryState, Ledger
 from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.move_method import MoveMethod
-from rescheduler.model.plan.plan import Refusal
+from rescheduler.model.plan.plan import PodReference, Refusal, reference_to
 from tests.unit.execution.surge.scenes import ReadyWatch, left_behind, shop, surger, surging, told
 from tests.unit.execution.worlds import AllowAll, World
 
@@ -170,6 +172,17 @@ def test_an_owner_whose_status_lags_is_asked_about_again() -> None:
     assert watch.fewest == 1
 
 
+@pytest.mark.parametrize(("rule", "is_own"), [("Health", False), ("Breaker", False), ("DisruptionWindow", True)])
+def test_what_forbids_everything_is_no_failure_of_the_workload(rule: str, is_own: bool) -> None:
+    """The ledger tells of a failure, by which the workload is left alone for a while, where it was about this pod."""
+    world, _ = world_of()
+    ledger = SimulatedLedger(world.clock)
+    surger(world, gate=_ruled(ChangesItsMind(), rule), ledger=ledger).carry_out(surging(world.read(), "web-0"))
+    (entry,) = ledger.ledger.entries
+    assert entry.state is EntryState.NOT_EVICTED
+    assert bool(entry.failure) is is_own
+
+
 def _ruled(gate: AllowAll, rule: str) -> Any:
     """The same gate, with another rule's name on its refusals."""
 
@@ -291,3 +304,21 @@ def test_where_pods_cannot_be_taken_out_nothing_is_moved() -> None:
     result = surger(world).carry_out(surging(world.read(), "web-0"))
     assert "we may not patch pods" in result.message
     assert world.evicted == []
+
+
+@pytest.mark.parametrize(("error", "seconds"), [(NotSentError, 1.0), (ClusterError, PATIENCE_SECONDS)])
+def test_what_may_not_be_written_any_more_is_not_waited_for(error: type[ClusterError], seconds: float) -> None:
+    """A guardian gives back, and whoever leads by now; an API server that fails is asked again."""
+    world, _ = world_of()
+    asked: list[float] = []
+
+    def refuse(_: PodReference) -> bool:
+        asked.append(world.clock.monotonic())
+        raise error("no")
+
+    world.give_back = refuse  # type: ignore[method-assign]
+    began = world.clock.monotonic()
+    told_of = give_back([reference_to(world.pod("web-0"))], world, world.clock, None)
+    assert "default/web-0 could not be given back (no)" in (told_of or "")
+    assert world.clock.monotonic() - began <= seconds
+    assert len(asked) == 1 or error is ClusterError
