@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SECONDS = 60.0
 _ARGUMENTS = (
@@ -26,6 +28,16 @@ def browser_program() -> str | None:
     """The browser of this machine: the one that RESCHEDULER_BROWSER names, or the first that is found."""
     named = os.environ.get("RESCHEDULER_BROWSER")
     return named or next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+@contextmanager
+def found_browser(folder: Path) -> Iterator[Browser]:
+    """The browser of this machine with a fresh profile in ``folder``; without one the test is skipped."""
+    program = browser_program()
+    if program is None:
+        pytest.skip(f"no browser: none of {', '.join(NAMES)} is on the PATH, and RESCHEDULER_BROWSER names none")
+    with running_browser(program, folder) as found:
+        yield found
 
 
 class Browser:

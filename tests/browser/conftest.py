@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.browser import NAMES, Browser, browser_program, running_browser
+from tests.browser.browser import Browser, found_browser
 
 SECONDS_PER_TEST = 300
 
@@ -21,10 +21,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A browser with a fresh profile."""
-    program = browser_program()
-    if program is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is on the PATH, and RESCHEDULER_BROWSER names none")
-    with running_browser(program, tmp_path_factory.mktemp("profile")) as found:
+    with found_browser(tmp_path_factory.mktemp("profile")) as found:
         yield found
 
 

@@ -15,7 +15,7 @@ from tests.cluster.binaries import Binaries, locate
 from tests.cluster.certificates import Certificates
 from tests.cluster.commands import api_server_command, controllers_command, etcd_command, scheduler_command
 from tests.cluster.kubeconfig import Access, write_kubeconfig
-from tests.cluster.kwok import kwok_command
+from tests.cluster.kwok import kwok_command, write_forwarding
 from tests.cluster.ports import free_port
 from tests.cluster.processes import Component, ComponentError
 from tests.cluster.readiness import healthy
@@ -165,8 +165,11 @@ class ControlPlane:
         self._add("kube-controller-manager", command, f"https://127.0.0.1:{controllers_port}/healthz", authority)
         self._components["kube-scheduler"] = self._scheduler("kube-scheduler", {})
         kubeconfig = self.user_kubeconfig("kwok", (ADMINISTRATORS,))
-        port = self.kubelet_port = free_port()
-        self._add("kwok", kwok_command(binaries["kwok"], port, kubeconfig), f"http://127.0.0.1:{port}/healthz")
+        port, self.forwarded_port = free_port(), free_port()
+        self.kubelet_port = port
+        forwarding = write_forwarding(self.root / "forwarding.yaml", self.forwarded_port)
+        command = kwok_command(binaries["kwok"], port, kubeconfig, forwarding)
+        self._add("kwok", command, f"http://127.0.0.1:{port}/healthz")
 
     def _add(self, name: str, command: list[str], health: str, authority: Path | None = None) -> None:
         """Set up one component, not started."""

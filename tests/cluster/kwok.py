@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import yaml
+
 STAGES = Path(__file__).parent / "stages.yaml"
 USAGE = Path(__file__).parent / "usage.yaml"
 
@@ -28,7 +30,15 @@ def resource_metrics_path(node: str) -> str:
     return f"/metrics/nodes/{node}/metrics/resource"
 
 
-def kwok_command(binary: Path, port: int, kubeconfig: Path) -> list[str]:
+def write_forwarding(file: Path, port: int) -> Path:
+    """Whatever port of whatever pod kubectl forwards leads to this port of this machine."""
+    forwards = [{"target": {"address": "127.0.0.1", "port": port}}]
+    head = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "ClusterPortForward", "metadata": {"name": "here"}}
+    file.write_text(yaml.safe_dump({**head, "spec": {"forwards": forwards}}))
+    return file
+
+
+def kwok_command(binary: Path, port: int, kubeconfig: Path, forwarding: Path) -> list[str]:
     """Return the command that plays every node of the cluster.
 
     Without leases: in kwok 0.8.0 the queue that renews them stands still for good once a node was deleted and made anew
@@ -39,6 +49,7 @@ def kwok_command(binary: Path, port: int, kubeconfig: Path) -> list[str]:
         f"--kubeconfig={kubeconfig}",
         f"--config={STAGES}",
         f"--config={USAGE}",
+        f"--config={forwarding}",
         f"--server-address=127.0.0.1:{port}",
         "--manage-all-nodes=true",
         "--node-ip=127.0.0.1",

@@ -173,7 +173,9 @@ def test_a_file_that_is_cut_off_or_of_somebody_else_is_said_and_mended(path: Pat
     """What can be read of it is shown; the next round writes a whole one."""
     first, _, third = keep(path, *(report("DryRun", number=number) for number in (1, 2, 3)))
     lines = rounds_file(path).read_bytes().splitlines()
-    rounds_file(path).write_bytes(b"\n".join([lines[0], b"\x00\xff{[" * 9, b'{"x":' + b"[" * 99_999, lines[2], lines[1][:-9]]))
+    rounds_file(path).write_bytes(
+        b"\n".join([lines[0], b"\x00\xff{[" * 9, b'{"x":' + b"[" * 99_999, lines[2], lines[1][:-9]])
+    )
     read = read_past_rounds(path)
     assert list(read.rounds) == [first, third]
     assert read.problem.startswith(f"3 of 5 lines of rounds in {rounds_file(path)} were passed over: ")
