@@ -200,6 +200,7 @@ class Daemon:
             connection_for=lambda is_dry: access.connection(is_dry=is_dry),
             mirror=access.mirror,
             signals=access.signals,
+            asked=access.record.sent,
             fence=self.leading.fence,
             stopped=lambda: self.orders.stopping or self.controls.paused(),
             ending=lambda: self.orders.stopping,

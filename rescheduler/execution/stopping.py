@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from rescheduler.execution.pacing import RequestPace
 from rescheduler.extension_points import Clock, ExecutionError
 
 FIRST_PAUSE_SECONDS = 0.05
@@ -21,13 +22,28 @@ class MoveFailedError(PlanStoppedError):
 
 
 class Waiter:
-    """Polls with growing pauses; ``keep_up`` is called before every look, to renew what must not run out."""
+    """Polls with growing pauses; ``keep_up`` is called before every look, to renew what must not run out.
 
-    def __init__(self, clock: Clock, timeout_seconds: float, keep_up: Callable[[], None] = lambda: None) -> None:
+    ``pace`` makes pauses longer where much was asked of the API server.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        timeout_seconds: float,
+        keep_up: Callable[[], None] = lambda: None,
+        pace: RequestPace | None = None,
+    ) -> None:
         self._clock = clock
         self._timeout_seconds = timeout_seconds
         self._ends_at = clock.monotonic() + timeout_seconds
         self._keep_up = keep_up
+        self._pace = pace or RequestPace()
+
+    @property
+    def is_hurried(self) -> bool:
+        """Whether so much was asked of the API server that whatever can wait should."""
+        return self._pace.is_hurried
 
     @property
     def now(self) -> float:
@@ -43,18 +59,25 @@ class Waiter:
         pause = FIRST_PAUSE_SECONDS
         while True:
             self._keep_up()
+            asked = self._pace.asked()
             yield
             now = self._clock.monotonic()
             if seconds is not None and now - began >= seconds:
                 return
             self.check_time()
-            self._clock.sleep(min(pause, max(self._ends_at - now, 0.0)))
+            self._rest(min(max(pause, self._pace.pause(asked)), max(self._ends_at - now, 0.0)))
             pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
 
     def pause(self, seconds: float) -> None:
         """Wait, keeping up; raises PlanStoppedError at once if the plan has not that much time left."""
         self.require_time(seconds)
+        self._keep_up()
+        self._rest(seconds)
+
+    def _rest(self, seconds: float) -> None:
+        """Sleep, keeping up in between; whoever calls it has done so right before, or does right after."""
         until = self._clock.monotonic() + seconds
+        self._clock.sleep(min(seconds, LONGEST_PAUSE_SECONDS))
         while (left := until - self._clock.monotonic()) > SHORTEST_PAUSE_SECONDS:
             self._keep_up()
             self._clock.sleep(min(left, LONGEST_PAUSE_SECONDS))

@@ -131,6 +131,7 @@ class Process:
             trust=None if usage is None else usage.load.trust,
             learn=(lambda _: None) if usage is None else usage.own_moves.learn,
             holder=self.name,
+            asked=wire.asked,
         )
         rounds = RoundRunner(surroundings, self._policy, self._planner(wire, clock))
         begin = getattr(rounds, "start", None)

@@ -100,6 +100,11 @@ class Wire:
         slowest = sorted(seconds for _, _, seconds in recent)[max(0, math.ceil(0.99 * len(recent)) - 1)]
         return Signals(sum(failed for _, failed, _ in recent) / len(recent), slowest, None, self.clock_offset)
 
+    def asked(self) -> int:
+        """How many requests were answered, or given up, within the last minute."""
+        now = self.clock.monotonic()
+        return sum(now - at <= 60.0 for at, _, _ in self._seen)
+
     def check(self) -> None:
         """Raise Killed if the process is dead."""
         if self.is_dead:

@@ -40,7 +40,7 @@ class Ground:
     """What rounds need of the daemon, whatever the policy.
 
     ``connection_for``: for reading only, or for writing too; ``stopped``: why nothing more may be carried out;
-    ``ending``: why what is being carried out ends.
+    ``ending``: why what is being carried out ends; ``asked``: requests that we sent within the last minute.
     """
 
     where: ClusterOptions
@@ -55,6 +55,7 @@ class Ground:
     hear: Callable[[Notice], None] = lambda _: None
     progress: Progress = no_progress
     ending: Callable[[], str | None] = lambda: None
+    asked: Callable[[], int] = lambda: 0
 
     def snapshot(self) -> Cluster:
         """The cluster as the watches have told it. Raises ClusterError."""
@@ -101,6 +102,7 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
         fence=ground.fence,
         running=runs.running,
         ending=ground.ending,
+        asked=ground.asked,
         moved=lambda run_id, change: ground.hear(MoveChanged(ground.clock.now(), run_id, change)),
         surges_under=_lease_of(policy),
         why_no_surges=lambda: why_no_surges(connection, scope),

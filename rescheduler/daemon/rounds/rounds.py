@@ -333,6 +333,7 @@ class RoundRunner:
             hear_moves=lambda change: world.moved(run_id or "", change),
             in_flight=policy.limits.in_flight,
             surge=None if run_id is None else self._surge_rules,
+            asked=world.asked,
         )
 
 

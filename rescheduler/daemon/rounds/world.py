@@ -44,6 +44,7 @@ class RoundContext:
     with the id of the run, how far each move has come. ``surges_under``: what stands on pods that are taken out of
     their ReplicaSets, the Lease by which we lead; whoever leads by it gives back at once what another leader took out
     ("": not at once). ``why_no_surges``: which right to move pods by surge is lacking; raises ClusterError.
+    ``asked``: requests that we sent within the last minute.
     """
 
     target: ExecutionTarget
@@ -63,3 +64,4 @@ class RoundContext:
     moved: Callable[[str, MoveChange], None] = lambda _run_id, _change: None
     surges_under: str = ""
     why_no_surges: Callable[[], str | None] = lambda: None
+    asked: Callable[[], int] = lambda: 0

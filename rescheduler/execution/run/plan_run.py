@@ -25,6 +25,7 @@ from rescheduler.execution.landing.verifier import still_used, verify
 from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
 from rescheduler.execution.ledger.repayment import when_repaid
 from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
+from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
 from rescheduler.execution.run.proving import RestProver, Stray, strays_of
@@ -76,6 +77,7 @@ class RunSettings(NamedTuple):
     news: MoveNews | None = None
     in_flight: int = 10
     surge: SurgeRules | None = None
+    pace: RequestPace | None = None
 
     def telling(self, news: MoveNews) -> RunSettings:
         """The same for one plan, of whose moves somebody hears."""
@@ -99,7 +101,7 @@ class PlanRun:
         self._fresh = FreshCluster(target, clock, settings.as_seen)
         self._holds = Holds(target, clock)
         self._gates = Gates(target, clock, plan_id, settings.hold.deadline_seconds)
-        self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._keep_up)
+        self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._keep_up, settings.pace)
         self._session = session = LedgerSession(settings.ledger, target, self._fresh, waiter, clock)
         self._nominator = nominator = Nominator(target, self._holds, clock)
         self._settler = Settler(

@@ -198,6 +198,8 @@ class SegmentRun:
         tools, move = self._tools, self._moves[number]
         if self._of and tools.fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
             return core.HeldBack(number)
+        if tools.waiter.is_hurried:
+            return self._crowded(number)
         if self._is_beside(number) and tools.verdict.is_full(move):
             return self._crowded(number)
         pod = pod_of(move, tools.fresh.now)
@@ -222,7 +224,7 @@ class SegmentRun:
         return core.HeldBack(number) if verdict.is_crowded else event
 
     def _crowded(self, number: int) -> core.Event:
-        """Put a move off while others are in its way, for longer each time."""
+        """Put a move off while others are in its way, or much was asked for, for longer each time."""
         pause = min(AGAIN_SECONDS * 2.0 ** self._put_off[number], RECOUNT_SECONDS)
         self._put_off[number] += 1
         return core.NotYet(number, self._tools.waiter.now + pause, is_try=False)

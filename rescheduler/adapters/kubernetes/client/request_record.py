@@ -83,6 +83,10 @@ class RequestRecord:
                 # The server writes whole seconds, cut off: half of one is added, and half of the way here.
                 self._offset = (now, sent.server_time + 0.5 - (wall - sent.seconds / 2))
 
+    def sent(self) -> int:
+        """How many requests were sent within the window; watches are left out."""
+        return sum(not item.is_stream for item in self._in_window())
+
     def error_share(self) -> float | None:
         """Share of the window's requests that failed; None where there were too few."""
         sent = self._in_window()

@@ -330,3 +330,11 @@ def test_no_pod_takes_the_last_place_of_one_that_was_evicted_before_and_waits_fo
     done = RoundRunner(surroundings(world, ledger), found, plan).run_once()
     assert world.evicted == ([] if is_owed else ["web-00"])
     assert ("insufficient cpu" in done.reason) is is_owed
+
+
+def test_no_move_is_begun_where_much_was_asked_of_the_api_server_within_the_minute() -> None:
+    """Whatever asked for so much; the plan ends when its time is over."""
+    world = World(fragmented())
+    done = rounds(world, surroundings(world, asked=lambda: 500)).run_once()
+    assert "more than the plan's time allows" in done.reason
+    assert world.evicted == []

@@ -24,6 +24,18 @@ def record_of(*sent: SentRequest, clock: SimulatedClock | None = None) -> Reques
     return record
 
 
+def test_requests_of_the_last_minute_are_counted() -> None:
+    """Whatever became of them; watches, which go on and on, are left out."""
+    clock = SimulatedClock(NOW)
+    record = record_of(LIST, WATCH, EVICT._replace(status=429), clock=clock)
+    assert record.sent() == 2
+    clock.sleep(59.0)
+    record.note(LIST)
+    assert record.sent() == 3
+    clock.sleep(2.0)
+    assert record.sent() == 1
+
+
 class TestErrorShare:
     """How many of the last minute's requests failed."""
 
