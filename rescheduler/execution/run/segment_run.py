@@ -95,6 +95,7 @@ class SegmentRun:
         self._of: dict[int, EvictedPod] = {}
         self._sent_at: dict[int, float] = {}
         self._asked: EvictedPod | None = None
+        self._todo: deque[core.Action] = deque()
         self._put_off: Counter[int] = Counter()
         self._way = Way(tools.holds)
         self._has_news = False
@@ -124,7 +125,7 @@ class SegmentRun:
 
     def _events(self) -> Iterable[core.Event]:
         """Acts in order, each followed by what it leads to."""
-        todo: deque[core.Action] = deque()
+        todo = self._todo
         event: core.Event | None = core.Awake()
         while True:
             if event is not None:
@@ -276,9 +277,13 @@ class SegmentRun:
         raise PlanStoppedError(message)
 
     def _glance(self, event: core.Event) -> None:
-        """After an eviction, see how the others stand; their replacements may have to be led."""
+        """After an eviction, see how the others stand; their replacements may have to be led.
+
+        Where they are waited for next, that begins with a look.
+        """
         now = self._tools.waiter.now
-        if isinstance(event, core.Accepted) and now - self._looked_at > GLANCE_SECONDS:
+        is_looked_next = bool(self._todo) and isinstance(self._todo[0], core.LookOn)
+        if isinstance(event, core.Accepted) and now - self._looked_at > GLANCE_SECONDS and not is_looked_next:
             self._looked_at = now
             self._tools.settler.look()
             self._observe()

@@ -20,7 +20,7 @@ from rescheduler.model.plan.plan import Move, PodReference, Refusal
 from tests.builders import cluster, node, pod, selector, workload
 from tests.unit.execution.consolidation import emptying, sparse
 from tests.unit.execution.run.test_proving import by_room
-from tests.unit.execution.worlds import AllowAll, World, executor, plan_of
+from tests.unit.execution.worlds import AllowAll, World, executor, fragmented, plan_of, two_moves
 
 
 def scene(**fields: Any) -> Cluster:
@@ -169,3 +169,19 @@ def test_what_a_budget_holds_back_is_not_asked_for_again_and_again(rule: str, mo
     made = Counter(write.name for write in world.writes if (write.verb, write.resource) == ("create", "jobs"))
     assert max(made.values()) <= 2
     assert world.clock.monotonic() < 70
+
+
+def test_a_pod_that_is_waited_for_is_not_looked_for_twice_at_once() -> None:
+    """The wait after its eviction begins with a look."""
+    start = fragmented()
+    world = World(start)
+    looks: list[float] = []
+    read = world.read_lists
+    world.read_lists = lambda asked: looks.append(world.clock.now()) or read(asked)  # type: ignore[func-returns-value,method-assign]
+    sent: list[float] = []
+    world.script = [None, lambda *_: sent.append(world.clock.now())] * 2  # type: ignore[list-item,return-value]
+    executor(world, guidance="Predict").carry_out(two_moves(start))
+    assert len(sent) == 2
+    for at in sent:
+        first, second = sorted(look for look in looks if look > at)[:2]
+        assert first < second
