@@ -16,8 +16,10 @@ from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.autoscaler.handing_over import HandOver
+from rescheduler.model.daemon.capacity import OFFERING
 from rescheduler.model.daemon.notices import CapacityRequested, Notice
 from rescheduler.model.daemon.rounds import AutoscalerNotice, RoundReport
+from rescheduler.model.objects.annotations import PLAN
 from rescheduler.model.objects.cluster import Cluster as Snapshot
 from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.policy.fields.policy import Policy
@@ -83,6 +85,13 @@ class Handing:
         """Look again and again."""
         wait_until(lambda: bool((self.look(), is_so())[1]), lambda: f"{what}; told: {self.told[-5:]}; heard: "
                    f"{[n.reason for n in self.heard]}", timeout_seconds=timeout_seconds)  # fmt: skip
+
+
+def kept_empty(cluster: Cluster) -> set[str]:
+    """Nodes that placeholders keep empty."""
+    pods = cluster.api.list("pods", HOLDS)
+    offered = [pod for pod in pods if pod["metadata"].get("labels", {}).get(PLAN) == OFFERING]
+    return {node for pod in offered if (node := pod["metadata"]["annotations"].get("rescheduler.dev/node"))}
 
 
 @contextmanager

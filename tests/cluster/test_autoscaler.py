@@ -15,7 +15,7 @@ from tests.cluster.audit import OUR_ACCOUNT
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, NO_RATES, daemon
 from tests.cluster.fake_autoscaler import GROUP_LABEL, FakeAutoscaler, NodeGroup
-from tests.cluster.handing_over_scene import Handing, left_of_requests, listening, served
+from tests.cluster.handing_over_scene import Handing, kept_empty, left_of_requests, listening, served
 from tests.cluster.scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, spread
 from tests.cluster.shapes import deployment
 from tests.cluster.tool import Tool
@@ -269,3 +269,21 @@ def test_the_daemon_plays_both_hand_overs(cluster: Cluster, tool: Tool) -> None:
         assert process.stop() == 0, process.told()
     assert autoscaler.removed
     cluster.wait_pods_running(2)
+
+
+def test_an_emptied_node_is_held_until_it_is_needed(cluster: Cluster, tool: Tool) -> None:
+    """With the rights and under the guards of ``deploy/``; a pod that waits for that very room gets it."""
+    tool.kubeconfig = with_rights(cluster)
+    cluster.add_nodes(3, cpu="4")
+    spread(cluster, deployment("web", replicas=6, cpu="1"))
+    with daemon(tool, "--policy", running(tool, "{scaleDown: Hold}", "[{name: EmptyNodes}]")) as process:
+        process.wait_for("nodes offered", how="Hold")
+        [held] = kept_empty(cluster)
+        assert not [pod for pod in cluster.api.list("pods", "default") if pod["spec"]["nodeName"] == held]
+        cluster.create(deployment("big", cpu="3"))
+        cluster.wait_pods_running(7)
+        [big] = cluster.api.list("pods", "default", labels="app=big")
+        assert big["spec"]["nodeName"] == held
+        assert kept_empty(cluster) == set()
+        assert process.stop() == 0, process.told()
+    tool.assert_nothing_left()

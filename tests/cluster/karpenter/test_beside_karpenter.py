@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.model.daemon.capacity import OFFERING
-from rescheduler.model.objects.annotations import PLAN
 from rescheduler.model.objects.resources import offered_amount
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, NO_RATES, daemon
+from tests.cluster.handing_over_scene import kept_empty
 from tests.cluster.karpenter.lab import USER, Karpenter, karpenter
 from tests.cluster.shapes import deployment, pod
-from tests.cluster.tool import HOLDS, Tool
+from tests.cluster.tool import Tool
 from tests.cluster.waiting import wait_until
 
 HOURS = 730
@@ -132,13 +131,6 @@ def test_a_pool_that_karpenter_consolidates_is_left_to_it(cluster: Cluster, lab:
 
     assert evictions_of_a_round(cluster, tool, EXECUTE) == 0
     assert evictions_of_a_round(cluster, tool, f"{EXECUTE}autoscaler: {{consolidation: Ours}}") > 0
-
-
-def kept_empty(cluster: Cluster) -> set[str]:
-    """Nodes that placeholders keep empty."""
-    pods = cluster.api.list("pods", HOLDS)
-    offered = [pod for pod in pods if pod["metadata"].get("labels", {}).get(PLAN) == OFFERING]
-    return {node for pod in offered if (node := pod["metadata"]["annotations"].get("rescheduler.dev/node"))}
 
 
 @pytest.mark.timeout(900, func_only=True)
