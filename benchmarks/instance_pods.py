@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from rescheduler.model.objects.constraints import (
     LabelSelector,
@@ -22,7 +24,7 @@ TAKEN_AT = 1_760_000_000.0
 
 @dataclass(frozen=True)
 class Workload:
-    """Replicas of one template."""
+    """Replicas of one template, of which they share the parts, as in a snapshot that was read."""
 
     number: int
     replicas: int
@@ -35,28 +37,47 @@ class Workload:
     budget: int | None
     is_fixed: bool
 
+    @property
+    def name(self) -> str:
+        """Of its ReplicaSet."""
+        return f"w{self.number:05d}"
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """Of its pods."""
+        return {"app": self.name}
+
+    @cached_property
+    def owners(self) -> tuple[OwnerReference, ...]:
+        """Of its pods."""
+        return (OwnerReference("ReplicaSet", self.name, self.name),)
+
+    @cached_property
+    def spec(self) -> PodSpec:
+        """Of its pods."""
+        selector = LabelSelector((Requirement("app", "In", (self.name,)),))
+        requests = _requests(self.millicores, self.mebibytes)
+        return PodSpec(
+            requests=requests,
+            scored_requests=requests,
+            node_selector=((ZONE, self.zone),) if self.zone else (),
+            tolerations=(Toleration("pool", "Equal", self.pool, "NoSchedule"),) if self.pool else (),
+            anti_affinity=(PodAffinityTerm(HOST, selector),) if self.keeps_apart else (),
+            topology_spread=(TopologySpreadConstraint(ZONE, 1, selector=selector),) if self.spreads else (),
+        )
+
 
 def pod_of(workload: Workload, replica: int, node: str) -> Pod:
     """One replica on its node."""
-    name = f"w{workload.number:05d}"
-    labels = {"app": name}
-    selector = LabelSelector((Requirement("app", "In", (name,)),))
-    spec = PodSpec(
-        requests=_requests(workload.millicores, workload.mebibytes),
-        scored_requests=_requests(workload.millicores, workload.mebibytes),
-        node_selector=((ZONE, workload.zone),) if workload.zone else (),
-        tolerations=(Toleration("pool", "Equal", workload.pool, "NoSchedule"),) if workload.pool else (),
-        anti_affinity=(PodAffinityTerm(HOST, selector),) if workload.keeps_apart else (),
-        topology_spread=(TopologySpreadConstraint(ZONE, 1, selector=selector),) if workload.spreads else (),
-    )
+    name = f"{workload.name}-{replica:03d}"
     return Pod(
         namespace="default",
-        name=f"{name}-{replica:03d}",
-        uid=f"{name}-{replica:03d}",
-        spec=spec,
-        labels=labels,
+        name=name,
+        uid=name,
+        spec=workload.spec,
+        labels=workload.labels,
         node_name=node,
-        owners=(OwnerReference("ReplicaSet", name, name),),
+        owners=workload.owners,
         started_at=TAKEN_AT - 86400,
     )
 

@@ -52,8 +52,9 @@ from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.usage.observed_use import observed_use
 from rescheduler.usage.targets import with_targets_as_numbers
 
-PROOF_SHARE = 0.5
-"""How long proving a plan takes at most, of what deciding on what may move and reading the cluster took."""
+PROOF_SHARE = 0.8
+"""How long proving a plan takes at most, with the warnings, of what deciding on what may move and reading the cluster
+took."""
 
 
 QUICK_PROOF_SECONDS = 0.25

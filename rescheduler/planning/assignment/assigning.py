@@ -71,8 +71,8 @@ def reassign(
     ``assignment_of`` makes the question as one model (None: it is too large), ``state_of`` the objective's state at the
     start. ``least``: counts a cost that no plan can be below; it is asked for once the simple rule has been tried.
     """
-    best = Reassignment(WaveSchedule(), state_of().cost)
     state = state_of()
+    best = Reassignment(WaveSchedule(), state.cost)
     first = improve_simply(request, problem, state, deadline.part(SIMPLE_SHARE))
     simple = Reassignment(first.schedule, cost_after(problem, first.schedule, state), taken_back=first.taken_back)
     floor = 0 if deadline.is_over() else least()
