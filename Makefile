@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-swaps bench-latency bench-sync bench-backtest bench-page alerts cluster control-plane chart-files release lock clean
+.PHONY: help install demo test coverage test-deploy e2e soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-karpenter bench-swaps bench-latency bench-sync bench-backtest bench-page alerts cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -111,6 +111,9 @@ bench-house: $(STAMP) ## figures of the code: files, lines, imports, names that 
 
 bench-side-by-side: $(STAMP) control-plane ## ours and kubernetes-sigs/descheduler on the same clusters
 	$(BIN)/python -m benchmarks.side_by_side
+
+bench-karpenter: $(STAMP) control-plane ## the fleet's price and the evictions beside the real Karpenter, 30 to 300 machines: hours
+	$(BIN)/python -m benchmarks.beside_karpenter
 
 bench-descheduler-policy: $(STAMP) control-plane ## victims foretold beside those of the real descheduler, and --improve
 	$(BIN)/python -m benchmarks.descheduler_policy --improve

@@ -116,7 +116,7 @@ class Karpenter:
 
     def clear(self) -> None:
         """Take away pods, pools and machines while Karpenter runs, which alone removes its finalizers."""
-        for kind in ("deployments", "pods"):
+        for kind in ("deployments", "replicasets", "pods"):
             for item in self.api.list(kind, "default"):
                 _delete(self.api, kind, item["metadata"]["name"], "default")
         for kind in (NODE_POOLS, NODE_CLAIMS):
