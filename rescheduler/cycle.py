@@ -57,6 +57,10 @@ PROOF_SHARE = 0.8
 took."""
 
 
+MOVE_IN_PODS = 11
+"""How many pods are decided on in the time in which one move is proven."""
+MOST_FOR_MOVES = 0.15
+"""Of what is left, since most plans have few moves."""
 QUICK_PROOF_SECONDS = 0.25
 """What the proof may take beyond the deadline."""
 
@@ -138,7 +142,7 @@ def _plan_within(
         placement=Placement(prediction.columns),
         eligibility=eligibility,
         is_guided_by_holds=policy.guidance is not Guidance.PREDICT,
-        deadline_seconds=_left_for_planning(deadline),
+        deadline_seconds=_left_for_planning(deadline, eligibility, len(cluster.pods)),
         nominal_seconds=deadline.seconds,
         seed=options.seed,
         clock=options.clock,
@@ -163,10 +167,17 @@ def _plan_within(
     return plan if prices is None else with_changes(plan, cost=plan_cost(plan, cluster, prices))
 
 
-def _left_for_planning(deadline: Deadline) -> float:
-    """What is left of the deadline, less what proving the plan takes: that looks at the cluster anew, as was done."""
+def _left_for_planning(deadline: Deadline, eligibility: Eligibility, pods: int) -> float:
+    """What is left of the deadline, less what proving the plan takes: that looks at the cluster anew, as was done.
+
+    Each move is looked at as well, of which there may be many.
+    """
     left = deadline.remaining()
-    proof = PROOF_SHARE * (deadline.seconds - left) - QUICK_PROOF_SECONDS
+    spent = deadline.seconds - left
+    most = eligibility.limits.max_evictions
+    moves = min(len(eligibility.movable) / 4, len(eligibility.movable) if most is None else most)
+    of_moves = min(MOVE_IN_PODS * spent * moves / max(1, pods), MOST_FOR_MOVES * left)
+    proof = PROOF_SHARE * spent - QUICK_PROOF_SECONDS + of_moves
     return left - min(max(0.0, proof), left / 2)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import floor
 
 import numpy as np
@@ -69,25 +70,43 @@ class EmptyingSearch:
         self._is_warm = False
 
     def begin_with(self, start: WaveSchedule) -> None:
-        """Begin where another plan ended, without its moves that empty nothing any more, and go on beside those."""
-        situation, problem = self.situation, self.situation.problem
+        """Begin where another plan ended, mend what of it is broken, and go on beside it."""
         deadline = self.deadline.part(_SHARE_OF_START)
-        start = as_possible_here(problem, situation.limits, start, deadline)
-        found = solution_of(situation, start)
-        self._keep(found)
-        useful = [
-            (pod, node)
-            for wave in start.waves
-            for pod, node in wave
-            if int(situation.start.node_of[pod]) in found.emptied
-        ]
-        if len(useful) < found.evictions:
-            waves, _ = as_far_as_possible(problem, self.groups, useful, deadline)
-            self._keep(solution_of(situation, waves.schedule))
+        start = as_possible_here(self.situation.problem, self.situation.limits, start, deadline)
+        self.progress("mending the start")
+        self._keep(solution_of(self.situation, start))
+        self._mend(start, deadline)
+        self._leave_out_what_is_in_vain(deadline)
         self._is_warm = bool(self.best.emptied)
         if self._is_warm and not deadline.is_over():
-            self.progress("emptying further nodes beside those of the start")
             self._extend(deadline)
+
+    def _mend(self, start: WaveSchedule, deadline: Deadline) -> None:
+        """Seat those pods whose moves were lost, so that the nodes which the others left are emptied all the same."""
+        situation = self.situation
+        emptied = solution_of(situation, start).emptied
+        leaving = Counter(int(situation.start.node_of[pod]) for wave in start.waves for pod, _ in wave)
+        broken = [node for node in leaving if node not in emptied and situation.could_be_emptied[node]]
+        if not broken:
+            return
+        broken.sort(key=lambda node: (int(situation.pods_on[node]) - leaving[node], node))
+        is_closed = situation.is_empty.copy()
+        is_closed[broken] = True
+        work = NodeByNode(situation, is_closed)
+        work.repeat(start, emptied)
+        for may_eject in (False, True):
+            left = [node for node in broken if node not in work.emptied]
+            work.run(left, deadline.part(_SHARE_OF_SEATS / 2), may_eject=may_eject)
+        self._offer(work.order, deadline)
+
+    def _leave_out_what_is_in_vain(self, deadline: Deadline) -> None:
+        """The best plan without its moves from nodes that are not emptied, if that empties as many."""
+        origin = self.situation.start.node_of
+        moves = [move for wave in self.best.schedule.waves for move in wave]
+        useful = [move for move in moves if int(origin[move[0]]) in self.best.emptied]
+        if len(useful) < len(moves):
+            waves, _ = as_far_as_possible(self.situation.problem, self.groups, useful, deadline)
+            self._keep(solution_of(self.situation, waves.schedule))
 
     def run(self) -> None:
         """Search until the plan is proven best or time is over."""
