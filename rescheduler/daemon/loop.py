@@ -192,7 +192,7 @@ class Loop:
         except ClusterError as error:
             trouble = str(error)
         if trouble and trouble != self._clear_trouble:
-            self._hear(Fault(self._parts.clock.now(), "leftovers", trouble))
+            self._hear(Fault(self._parts.clock.now(), "surroundings", trouble))
         self._clear_trouble = trouble
 
     def _look(self) -> None:
