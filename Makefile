@@ -144,7 +144,7 @@ bench-fidelity: $(STAMP) control-plane ## our predictions beside the real kube-s
 	$(BIN)/python -m benchmarks.fidelity
 
 alerts: $(STAMP) control-plane test-packages ## alerts on a real cluster with a real Prometheus: the fault, the alert, its runbook
-	EVERY_ALERT=1 $(BIN)/pytest -m e2e tests/cluster/test_alerts.py -p no:randomly --durations=20
+	EVERY_ALERT=1 $(BIN)/pytest -m e2e tests/cluster/test_alerts*.py -p no:randomly --durations=20
 
 screenshots: $(STAMP) test-packages ## pictures of plans and of the daemon's page for the docs, in docs/images
 	$(BIN)/python -m tests.browser.screenshots

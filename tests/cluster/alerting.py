@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import urllib.parse
 import urllib.request
@@ -11,9 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.cluster.control_plane import ADMINISTRATORS, ControlPlane
+from tests.cluster.daemon_process import SHORT_LEASE
 from tests.cluster.kubeconfig import read_kubeconfig
 from tests.cluster.ports import free_port
 from tests.cluster.waiting import wait_until
@@ -21,6 +24,9 @@ from tests.metrics.prometheus_server import prometheus_server
 from tests.paths import DEPLOY
 
 RULES = DEPLOY / "monitoring" / "rules.yaml"
+PENDING = "{name: PendingPods, args: {olderThan: 1s, debounce: 1s}}"
+EVERY_TWO = "{name: Schedule, args: {every: 2s}}"
+slow = pytest.mark.skipif("EVERY_ALERT" not in os.environ, reason="minutes: make alerts runs it")
 JOB, NAMESPACE = "rescheduler", "rescheduler-system"
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 AGES = {"> 300": "> 8", "> 900": "> 30", "> 1800": "> 30"}
@@ -96,6 +102,12 @@ class Prometheus:
             return f"{what}; there are {states}"
 
         wait_until(is_so, told, timeout_seconds=timeout_seconds)
+
+
+def policy(prometheus: Prometheus, *more: str, mode: str = "Execute", triggers: str = PENDING) -> str:
+    """What a policy says whose daemon is scraped."""
+    telemetry = f"telemetry: {{address: '{prometheus.daemon}'}}"
+    return "\n".join([f"mode: {mode}", f"triggers: [{triggers}]", telemetry, SHORT_LEASE, *more])
 
 
 @contextmanager

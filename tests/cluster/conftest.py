@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.cluster.alerting import Prometheus, watching
 from tests.cluster.clean_slate import CleanSlate
 from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.fault_proxy import FaultProxy, fault_proxy
 from tests.cluster.rest_client import bind, token_of
+from tests.cluster.runbooks import Operator
 from tests.cluster.tool import Tool
 from tests.paths import DEPLOY
 
@@ -90,6 +92,19 @@ def approver(cluster: Cluster) -> str:
     cluster.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
     bind(cluster, "rescheduler-approver", "approver", "default")
     return token_of(cluster, "approver", "default")
+
+
+@pytest.fixture
+def prometheus(cluster: Cluster, tmp_path: Path) -> Iterator[Prometheus]:
+    """Over a daemon that is not there yet."""
+    with watching(cluster.control_plane, tmp_path / "watching") as found:
+        yield found
+
+
+@pytest.fixture
+def operator(cluster: Cluster, tmp_path: Path) -> Operator:
+    """Somebody who carries runbooks out."""
+    return Operator(cluster, tmp_path)
 
 
 @pytest.hookimpl(wrapper=True)

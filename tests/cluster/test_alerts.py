@@ -3,48 +3,57 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import re
-import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.cluster.alerting import AGES, RULES, Prometheus, hurried, seconds, watching
+from tests.cluster.alerting import AGES, EVERY_TWO, RULES, Prometheus, hurried, policy, seconds, slow
+from tests.cluster.api import Manifest
 from tests.cluster.cluster import Cluster
-from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, STRAYS, daemon
+from tests.cluster.daemon_process import AT_ONCE, STRAYS, daemon
 from tests.cluster.kwok import NOT_READY, USED_CPU, USED_MEMORY, resource_metrics_path
 from tests.cluster.metrics_server import RESOURCE_METRICS_PATH, metrics_server
 from tests.cluster.ports import free_port
 from tests.cluster.rest_client import ask
+from tests.cluster.runbooks import Operator
 from tests.cluster.scenes import fragmented
-from tests.cluster.shapes import deployment, node, pod
+from tests.cluster.shapes import namespace, node, pod
 from tests.cluster.test_approval import proposed
 from tests.cluster.test_dashboard import approve
 from tests.cluster.test_ledger import NAME
 from tests.cluster.tool import HOLDS, LEASES, Tool
 
 NOW = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-PENDING = "{name: PendingPods, args: {olderThan: 1s, debounce: 1s}}"
-EVERY_TWO = "{name: Schedule, args: {every: 2s}}"
+DAEMON = "app.kubernetes.io/component=daemon"
+REFUSED = {
+    "apiGroups": ["coordination.k8s.io"],
+    "apiVersions": ["v1"],
+    "operations": ["UPDATE"],
+    "resources": ["leases"],
+}
+REFUSING_LEASES: list[Manifest] = [
+    {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "no-leases"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [REFUSED]},
+            "validations": [
+                {
+                    "expression": "object.metadata.name != 'rescheduler'",
+                    "messageExpression": "'not now, at ' + string(object.spec.renewTime)",
+                }
+            ],
+        },
+    },
+    {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "no-leases"}, "spec": {"policyName": "no-leases", "validationActions": ["Deny"]},
+    },
+]  # fmt: skip
 pytestmark = pytest.mark.timeout(400)
-slow = pytest.mark.skipif("EVERY_ALERT" not in os.environ, reason="minutes: make alerts runs it")
-
-
-@pytest.fixture
-def prometheus(cluster: Cluster, tmp_path: Path) -> Iterator[Prometheus]:
-    """Over a daemon that is not there yet."""
-    with watching(cluster.control_plane, tmp_path / "watching") as found:
-        yield found
-
-
-def policy(tool: Tool, prometheus: Prometheus, *more: str, mode: str = "Execute", triggers: str = PENDING) -> str:
-    """A policy file whose daemon is scraped."""
-    telemetry = f"telemetry: {{address: '{prometheus.daemon}'}}"
-    return tool.policy("\n".join([f"mode: {mode}", f"triggers: [{triggers}]", telemetry, SHORT_LEASE, *more]))
 
 
 def test_hurried_rules_differ_in_times_alone() -> None:
@@ -64,30 +73,51 @@ def without_times(expression: str) -> str:
     return re.sub(r"\[\d+[smh]\]", "[]", expression)
 
 
-def test_nobody_there_then_nobody_leads(cluster: Cluster, tool: Tool, prometheus: Prometheus) -> None:
-    """No daemon is scraped; one is started whose lease somebody holds who is gone; the lease is deleted."""
+def file_of(tool: Tool, prometheus: Prometheus, *more: str, **fields: str) -> str:
+    """A policy file whose daemon is scraped."""
+    return tool.policy(policy(prometheus, *more, **fields))
+
+
+def put_in_force(operator: Operator, cluster: Cluster, alert: str, text: str, file: str) -> None:
+    """Carry a runbook out that brings a mended policy to the cluster; its ConfigMap goes to where it is mounted."""
+    operator.write("deploy/daemon/policy.yaml", f"apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n{text}\n")
+    operator.carry_out(alert)
+    mounted = cluster.api.get("configmaps", "rescheduler-policy", LEASES)["data"]["policy.yaml"]
+    Path(file).write_text(mounted)
+
+
+def pods_of_daemon(cluster: Cluster) -> list[str]:
+    """Names of the pods that its Deployment has, once they are as many as they are to be and work."""
+    return [item["metadata"]["name"] for item in cluster.wait_pods_running(1, LEASES, labels=DAEMON)]
+
+
+def test_nobody_there_then_nobody_leads(
+    cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator
+) -> None:
+    """No daemon is scraped; one is deployed, whose lease somebody holds who is gone."""
     cluster.add_nodes(1)
     prometheus.wait_firing("ReschedulerAbsent")
-    cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LEASES}})
+    operator.carry_out("ReschedulerAbsent")
+    assert len(pods_of_daemon(cluster)) == 1
     lost = {
         "holderIdentity": "gone", "leaseDurationSeconds": 3600, "leaseTransitions": 1,
         "acquireTime": NOW, "renewTime": NOW,
     }  # fmt: skip
     metadata = {"name": "rescheduler", "namespace": LEASES}
     cluster.api.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": lost})
-    with daemon(tool, "--policy", policy(tool, prometheus, AT_ONCE)) as process:
+    with daemon(tool, "--policy", file_of(tool, prometheus, AT_ONCE)) as process:
         prometheus.wait_over("ReschedulerAbsent")
         prometheus.wait_firing("ReschedulerNoLeader")
-        cluster.api.delete("leases", "rescheduler", LEASES)
+        assert "holderIdentity: gone" in operator.carry_out("ReschedulerNoLeader")
         prometheus.wait_over("ReschedulerNoLeader")
         assert process.stop() == 0
 
 
 @slow
 def test_a_cluster_that_cannot_be_seen(cluster: Cluster, tool: Tool, prometheus: Prometheus) -> None:
-    """The API server is away for longer than a restart takes, and comes back."""
+    """The API server is away for longer than a restart takes, and comes back, which needs nobody."""
     cluster.add_nodes(1)
-    with daemon(tool, "--policy", policy(tool, prometheus, AT_ONCE)) as process:
+    with daemon(tool, "--policy", file_of(tool, prometheus, AT_ONCE)) as process:
         process.wait_for("leading", is_leader=True)
         cluster.control_plane.kill("kube-apiserver")
         prometheus.wait_firing("ReschedulerWatchStale")
@@ -98,32 +128,39 @@ def test_a_cluster_that_cannot_be_seen(cluster: Cluster, tool: Tool, prometheus:
 
 @slow
 def test_a_policy_that_cannot_be_used_and_one_that_reaches_further(
-    cluster: Cluster, tool: Tool, prometheus: Prometheus
+    cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator, approver: str
 ) -> None:
-    """Mended in its file; acknowledged by its digest."""
+    """Mended in its file and brought to the cluster; acknowledged over REST."""
     cluster.add_nodes(1)
-    with daemon(tool, "--policy", policy(tool, prometheus, AT_ONCE, mode="DryRun")) as process:
+    cluster.create(namespace(LEASES))
+    url = f"http://127.0.0.1:{free_port()}"
+    api = f"api: {{address: '{url.removeprefix('http://')}'}}"
+    file = file_of(tool, prometheus, AT_ONCE, api, mode="DryRun")
+    with daemon(tool, "--policy", file) as process:
         process.wait_for("policy loaded")
-        policy(tool, prometheus, AT_ONCE, "limits: {maxEvictons: 3}")
+        file_of(tool, prometheus, AT_ONCE, api, "limits: {maxEvictons: 3}")
         prometheus.wait_firing("ReschedulerPolicyInvalid")
-        policy(tool, prometheus, AT_ONCE)
+        put_in_force(operator, cluster, "ReschedulerPolicyInvalid", policy(prometheus, AT_ONCE, api), file)
         prometheus.wait_over("ReschedulerPolicyInvalid")
         held = prometheus.wait_firing("ReschedulerPolicyHeld")
         assert held["labels"]["severity"] == "warning"
         digest = process.wait_for("policy held")["held_id"]
-        policy(tool, prometheus, AT_ONCE, f'metadata: {{acknowledged: "{digest}"}}')
+        operator.carry_out("ReschedulerPolicyHeld", API=url, TOKEN=approver, HELD=digest)
         prometheus.wait_over("ReschedulerPolicyHeld")
         assert process.stop() == 0
 
 
 @slow
-def test_a_plan_that_waits_for_a_person(cluster: Cluster, tool: Tool, prometheus: Prometheus) -> None:
+def test_a_plan_that_waits_for_a_person(
+    cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator
+) -> None:
     """Approved by annotation."""
     fragmented(cluster)
-    with daemon(tool, "--policy", policy(tool, prometheus, AT_ONCE, STRAYS, mode="Approve")) as process:
+    cluster.create(namespace(HOLDS))
+    with daemon(tool, "--policy", file_of(tool, prometheus, AT_ONCE, STRAYS, mode="Approve")) as process:
         number = proposed(process)
         prometheus.wait_firing("ReschedulerApprovalWaiting")
-        approve(cluster, number)
+        operator.carry_out("ReschedulerApprovalWaiting", PLAN=number)
         process.wait_for("round ended", outcome="done")
         prometheus.wait_over("ReschedulerApprovalWaiting")
         assert process.stop() == 0
@@ -133,7 +170,7 @@ def test_a_plan_that_waits_for_a_person(cluster: Cluster, tool: Tool, prometheus
 def test_a_loop_that_hangs(cluster: Cluster, tool: Tool, prometheus: Prometheus) -> None:
     """Nobody reads its standard error, which is full at once; when somebody does, it goes on."""
     cluster.add_nodes(1)
-    with daemon(tool, "--policy", policy(tool, prometheus, AT_ONCE, triggers=EVERY_TWO)) as process:
+    with daemon(tool, "--policy", file_of(tool, prometheus, AT_ONCE, triggers=EVERY_TWO)) as process:
         process.wait_for("round ended", count=2)
         assert process.process.stderr is not None
         fcntl.fcntl(process.process.stderr, fcntl.F_SETPIPE_SZ, 4096)
@@ -154,7 +191,7 @@ def test_an_audit_log_that_cannot_be_written(
     folder = tmp_path / "audit"
     folder.mkdir()
     audit = f"audit: {{file: '{folder}/audit.jsonl'}}"
-    with daemon(tool, "--policy", policy(tool, prometheus, AT_ONCE, STRAYS, audit, mode="Approve")) as process:
+    with daemon(tool, "--policy", file_of(tool, prometheus, AT_ONCE, STRAYS, audit, mode="Approve")) as process:
         number = proposed(process)
         prometheus.wait_value('rescheduler_faults_total{part="audit"} == 0')
         folder.rename(tmp_path / "gone")
@@ -168,16 +205,18 @@ def test_an_audit_log_that_cannot_be_written(
 
 
 @slow
-def test_a_pause_that_somebody_forgot(cluster: Cluster, tool: Tool, prometheus: Prometheus, approver: str) -> None:
+def test_a_pause_that_somebody_forgot(
+    cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator, approver: str
+) -> None:
     """Paused over REST, and resumed."""
     cluster.add_nodes(1)
     url = f"http://127.0.0.1:{free_port()}"
     api = f"api: {{address: '{url.removeprefix('http://')}'}}"
-    with daemon(tool, "--policy", policy(tool, prometheus, AT_ONCE, api)) as process:
+    with daemon(tool, "--policy", file_of(tool, prometheus, AT_ONCE, api)) as process:
         process.wait_for("leading", is_leader=True)
         assert ask(url, "/v1/pause", approver, "POST", {"reason": "lunch"}).status == 200
         prometheus.wait_firing("ReschedulerPaused")
-        assert ask(url, "/v1/resume", approver, "POST").status == 200
+        assert "lunch" in operator.carry_out("ReschedulerPaused", API=url, TOKEN=approver)
         prometheus.wait_over("ReschedulerPaused")
         assert process.stop() == 0
 
@@ -189,7 +228,7 @@ def test_metrics_are_gone(cluster: Cluster, tool: Tool, prometheus: Prometheus) 
     cluster.wait_nodes_ready()
     cluster.create(pod("busy", annotations={USED_CPU: "1", USED_MEMORY: "1Gi"}))
     usage = "usage: {providers: [{name: MetricsServer}], interval: 5s, windows: [30s]}"
-    with daemon(tool, "--policy", policy(tool, prometheus, AT_ONCE, usage)) as process:
+    with daemon(tool, "--policy", file_of(tool, prometheus, AT_ONCE, usage)) as process:
         with metrics_server(cluster.control_plane):
             process.wait_for("leading")
             prometheus.wait_value("rescheduler_usage_age_seconds < 30")
@@ -200,56 +239,48 @@ def test_metrics_are_gone(cluster: Cluster, tool: Tool, prometheus: Prometheus) 
 
 
 @slow
-def test_a_freeze_that_lasts(cluster: Cluster, tool: Tool, prometheus: Prometheus) -> None:
-    """Three of eight nodes are not ready; they are mended, and it is calm again."""
+def test_a_freeze_that_lasts(cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator) -> None:
+    """Three of eight nodes are not ready; they do not come back and are deleted, and it is calm again."""
     names = cluster.add_nodes(8)
     health = "health: {settle: 0s, headRoom: 0%, calm: 5s, pendingRising: 0s, apiLatency: 0s}"
-    with daemon(tool, "--policy", policy(tool, prometheus, health)) as process:
+    with daemon(tool, "--policy", file_of(tool, prometheus, health)) as process:
         process.wait_for("leading")
         prometheus.wait_value("rescheduler_frozen == 0")
         for name in names[:3]:
             cluster.api.patch("nodes", name, {"metadata": {"annotations": {NOT_READY: "true"}}})
         prometheus.wait_firing("ReschedulerFrozen", timeout_seconds=120)
-        for name in names[:3]:
-            cluster.api.patch("nodes", name, {"metadata": {"annotations": {NOT_READY: None}}})
+        operator.carry_out("ReschedulerFrozen", NODES=" ".join(names[:3]))
         prometheus.wait_over("ReschedulerFrozen")
         assert process.stop() == 0
 
 
 @slow
-def test_a_ledger_that_is_lost(cluster: Cluster, tool: Tool, prometheus: Prometheus) -> None:
-    """Rounds fail until a person accepts the loss; ``rescheduler ledger accept-loss`` is the runbook's command."""
+def test_a_ledger_that_is_lost(cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator) -> None:
+    """Rounds fail until a person accepts the loss."""
     fragmented(cluster)
-    file = policy(tool, prometheus, AT_ONCE, STRAYS, triggers=EVERY_TWO)
-    with daemon(tool, "--policy", file) as process:
+    with daemon(tool, "--policy", file_of(tool, prometheus, AT_ONCE, STRAYS, triggers=EVERY_TWO)) as process:
         process.wait_for("round ended", outcome="done")
         cluster.api.delete("configmaps", NAME, HOLDS)
         prometheus.wait_firing("ReschedulerRoundsFailing", timeout_seconds=150)
-        tool.run("ledger", "accept-loss", "--yes", "--policy", file)
+        operator.carry_out("ReschedulerRoundsFailing")
         prometheus.wait_over("ReschedulerRoundsFailing")
         assert process.stop() == 0
 
 
-def evict_all(cluster: Cluster, names: list[str]) -> None:
-    """One after another over a quarter of a minute, as somebody with an account that may evict."""
-    for name in names:
-        metadata = {"name": name, "namespace": "default"}
-        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
-        cluster.api.request("POST", f"/api/v1/namespaces/default/pods/{name}/eviction", eviction)
-        time.sleep(0.25)
-
-
 @slow
-def test_evictions_that_nobody_accounts_for(cluster: Cluster, tool: Tool, prometheus: Prometheus) -> None:
-    """Somebody else evicts sixty pods; when he stops, it is over."""
-    cluster.add_nodes(2)
-    cluster.create(deployment("web", 60))
-    pods = cluster.wait_pods_running(60)
-    with daemon(tool, "--policy", policy(tool, prometheus, AT_ONCE)) as process:
-        process.wait_for("leading")
-        prometheus.wait_value('apiserver_request_total{resource="pods"} > 0')
-        evict_all(cluster, [item["metadata"]["name"] for item in pods])
-        fired = prometheus.wait_firing("ReschedulerEvictionsUnaccounted", timeout_seconds=30)
-        assert fired["labels"]["severity"] == "critical"
-        prometheus.wait_over("ReschedulerEvictionsUnaccounted")
+def test_a_lease_that_an_admission_policy_refuses(
+    cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator
+) -> None:
+    """In other words each time: a fault each time; its binding is deleted."""
+    cluster.add_nodes(1)
+    with daemon(tool, "--policy", file_of(tool, prometheus, AT_ONCE)) as process:
+        process.wait_for("leading", is_leader=True)
+        prometheus.wait_value('rescheduler_faults_total{part="leader election"} == 0')
+        cluster.create(*REFUSING_LEASES)
+        fired = prometheus.wait_firing("ReschedulerFaults", timeout_seconds=120)
+        assert fired["labels"]["part"] == "leader election"
+        assert "not now" in process.wait_for("fault")["message"]
+        operator.carry_out("ReschedulerFaults", BINDING="no-leases")
+        prometheus.wait_over("ReschedulerFaults")
+        process.wait_for("leading", is_leader=True, count=2)
         assert process.stop() == 0

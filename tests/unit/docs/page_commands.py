@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.paths import ROOT
-from tests.unit.docs.pages import PAGES, blocks
+from tests.unit.docs.pages import DOCS, PAGES, blocks
 
 RECORDING: Final = "docs/examples/small.json"
 ANSWERED: Final = ROOT / "README.md"
+OPERATIONS: Final = DOCS / "operations.md"
 
 
 class Command(NamedTuple):
@@ -41,14 +42,23 @@ class Way(Enum):
 
 
 class Rule(NamedTuple):
-    """How the commands that begin so are run; ``why``: the test that covers what is not run, or the reason."""
+    """How the commands that begin so are run; ``why``: the test that covers what is not run, or the reason.
+
+    ``page``: the only one of which it holds.
+    """
 
     begins: str
     way: Way
     why: str = ""
+    page: str = ""
+
+    def fits(self, command: Command) -> bool:
+        """Whether it says how this command is run."""
+        return command.text.startswith(self.begins) and self.page in ("", command.page)
 
 
 RULES: Final = (
+    Rule("", Way.NOT_HERE, "runbooks are carried out by tests/cluster/test_alerts.py", OPERATIONS.name),
     Rule("make e2e", Way.NOT_HERE, "the target itself runs tests/cluster/test_page_commands.py"),
     Rule("make ", Way.NOT_HERE, "sets up an environment of its own; the target exists: tests/unit/docs/test_readme.py"),
     Rule("docker ", Way.NOT_HERE, "needs a registry and Docker; the file is read by tests/unit/deploy/test_image.py"),
@@ -90,7 +100,7 @@ RULES: Final = (
 
 def rule_of(command: Command) -> Rule | None:
     """How a command is run; one that names its recording needs no cluster."""
-    found = next((rule for rule in RULES if command.text.startswith(rule.begins)), None)
+    found = next((rule for rule in RULES if rule.fits(command)), None)
     if found is not None and found.way is Way.ON_THE_RECORDING and re.search(r" -f \S", command.text):
         return found._replace(way=Way.AS_IT_STANDS)
     return found
@@ -100,6 +110,11 @@ def commands() -> list[Command]:
     """Those of the README and all pages, each once per page."""
     found = {(one.page, one.bare): one for page in (ANSWERED, *PAGES) for one in _of(page)}
     return list(found.values())
+
+
+def runbook(alert: str) -> str:
+    """The commands of an alert's runbook, word for word, in their order."""
+    return "".join(block.text for block in blocks(OPERATIONS, "sh") if block.heading == alert)
 
 
 def _of(page: Path) -> Iterator[Command]:

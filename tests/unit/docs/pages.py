@@ -17,20 +17,22 @@ _HEADING: Final = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """A block of code: its language, its text, and the heading of level 2 that it stands under."""
+    """A block of code: its language, its text, the heading of level 2 that it stands under, and the nearest of all."""
 
     language: str
     text: str
     section: str
+    heading: str
 
 
 def blocks(page: Path, language: str) -> Iterator[Block]:
     """The blocks of one language in a page."""
     text = page.read_text(encoding="utf-8")
     for found in _BLOCK.finditer(text):
-        before = re.findall(r"^## (.+)$", text[: found.start()], re.MULTILINE)
+        before = _BLOCK.sub("", text[: found.start()])
+        sections, headings = re.findall(r"^## (.+)$", before, re.MULTILINE), _HEADING.findall(before)
         if found[1] == language:
-            yield Block(found[1], found[2], before[-1] if before else "")
+            yield Block(found[1], found[2], *(names[-1] if names else "" for names in (sections, headings)))
 
 
 def links(page: Path) -> list[str]:
