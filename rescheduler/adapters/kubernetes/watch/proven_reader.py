@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness
@@ -61,13 +62,16 @@ class ProvenReader(ClusterReader):
     def read(self) -> Cluster:
         """What it shows of the scopes is no older than this call; of the rest, what watches that live have told.
 
+        It counts as taken when the call began, as a list does: who reckons the server's time from the two would be ahead
+        of it by what the proof took, and take replacements for older than the evictions that they are for.
         Raises ClusterError.
         """
-        scopes = self._scopes()
+        began, scopes = self._clock.monotonic(), self._scopes()
         if scopes and len(scopes) <= MOST_SCOPES and self._watches_live():
             try:
                 self._freshness.prove(scopes, within=0.0)
-                return self._mirror.snapshot()
+                found = self._mirror.snapshot()
+                return replace(found, taken_at=found.taken_at - (self._clock.monotonic() - began))
             except ClusterError:
                 pass  # the list tells the same, or why it cannot be had
         return self._live.read()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from msgspec import structs
 
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
@@ -39,6 +40,20 @@ def test_what_is_proven_is_taken_from_the_watches() -> None:
         assert scene.proofs() == count * len(ON_N1)
         scene.clock.sleep(0.1)
     assert len(scene.server.of("list")) == before
+
+
+def test_it_counts_as_taken_when_it_was_asked_for() -> None:
+    """Where the proof takes long, too: replacements of pods evicted on it are not younger than its time by then."""
+    scene = Scene()
+    prove = scene.freshness.prove
+
+    def slow(scopes: Sequence[WatchedScope], within: float) -> None:
+        scene.clock.sleep(2.5)
+        prove(scopes, within)
+
+    scene.freshness.prove = slow  # type: ignore[method-assign]
+    asked_at = scene.mirror.snapshot().taken_at
+    assert _read(scene, ON_N1).taken_at == pytest.approx(asked_at)
 
 
 def test_all_else_is_listed() -> None:
