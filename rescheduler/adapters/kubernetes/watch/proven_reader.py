@@ -62,8 +62,8 @@ class ProvenReader(ClusterReader):
     def read(self) -> Cluster:
         """What it shows of the scopes is no older than this call; of the rest, what watches that live have told.
 
-        It counts as taken when the call began, as a list does: who reckons the server's time from the two would be ahead
-        of it by what the proof took, and take replacements for older than the evictions that they are for.
+        It counts as taken when the call began, as a list does: who reckons the server's time by the two would else be
+        ahead by what the proof took, and take replacements for older than the evictions that they are for.
         Raises ClusterError.
         """
         began, scopes = self._clock.monotonic(), self._scopes()
