@@ -25,7 +25,7 @@ from rescheduler.adapters.kubernetes.leftovers.stale_leftovers import remove_sta
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.rights.access_reviews import AccessReviews
 from rescheduler.extension_points import HoldRequest
-from rescheduler.model.daemon.capacity import CapacityRequest, PodSet
+from rescheduler.model.daemon.capacity import OFFERING, CapacityRequest, PodSet
 from rescheduler.model.daemon.lease import LeaseRecord
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.pod import OwnerReference
@@ -191,6 +191,14 @@ class Account:
             self.capacity.offer(["node-1"], how, self.clock.now() + 60)
         self.capacity.take_back(["node-1"])
 
+    def keep_empty(self) -> None:
+        """A placeholder on an emptied node comes, lives on, and goes."""
+        assert self.capacity.cannot("Hold") is None
+        kept = [HoldRequest("hold-emptied-0", "node-1", (("cpu", 100),), "", "default-scheduler", 60, OFFERING)]
+        self.capacity.hold(kept)
+        assert self.capacity.renew(kept) == []
+        self.capacity.release(["hold-emptied-0"])
+
     def lead(self) -> None:
         """Taken, renewed and given up, beside labels of others."""
         lease = KubernetesLease(self.connection, SYSTEM, "rescheduler", timeout_seconds=5.0)
@@ -227,6 +235,7 @@ ACTS: Final[dict[str, Callable[[Account], None]]] = {
     "Taint": Account.taint,
     "Request for room": Account.ask,
     "Mark of an emptied node": Account.mark,
+    "Placeholder on an emptied node": Account.keep_empty,
     "Lease": Account.lead,
     "Questions about rights": Account.hold,
     "Questions about who asks": Account.review,
@@ -282,6 +291,7 @@ def test_leftovers_are_removed_under_the_guards(account: Account) -> None:
     account.target.gate_replacements(["u1"], "p", 60)
     account.target.taint(["node-0"], "p", 60)
     account.capacity.offer(["node-1"], "Taint", time.time() + 60)
+    account.capacity.hold([HoldRequest("hold-e-0", "node-1", (("cpu", 9),), "", "default-scheduler", 60, OFFERING)])
     gates = [{"name": GUIDE}, {"name": "example.com/other"}]
     account.cluster.api.create(pod("gated", annotations=NOTES, spec={"schedulingGates": gates}))
     found = find_leftovers(account.connection, HOLDS)
