@@ -12,9 +12,9 @@ from rescheduler.checker.checker import check_plan
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
-from rescheduler.model.plan.plan import Plan
+from rescheduler.model.plan.plan import MAKE_ROOM, Plan
 from rescheduler.planning.lexicographic.document import plan_document
-from rescheduler.planning.lexicographic.lexicographic import MAKE_ROOM, PlanInProgress
+from rescheduler.planning.lexicographic.lexicographic import PlanInProgress
 from rescheduler.planning.objectives.make_room.objective import MakeRoom
 from rescheduler.planning.problem.objective import ObjectiveSetting
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest

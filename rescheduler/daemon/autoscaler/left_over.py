@@ -13,9 +13,8 @@ from rescheduler.model.daemon.capacity import CapacityRequest, PodSet
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod, PodSpec
-from rescheduler.model.plan.plan import ObjectiveResult, Plan, Status, reference_to
+from rescheduler.model.plan.plan import MAKE_ROOM, ObjectiveResult, Plan, Status, reference_to
 
-MAKE_ROOM: Final = "MakeRoom"
 MOST_PODS: Final = 100
 """For so many pods one request asks at most."""
 MOST_SHAPES: Final = 32

@@ -71,24 +71,8 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
     runs = _Runs(ground.where, policy, connection)
     ledger, audit = _ledgers(ground, policy, connection)
     complete = partial(with_network_policies, connection, policy) if may_surge(policy) else _as_it_is
-    proven = ProvenReader(
-        ground.mirror,
-        Freshness(connection, ground.mirror, ground.clock),
-        LiveReader(connection, clock=ground.clock),
-        runs.scopes,
-        ground.clock,
-    )
-    scope = policy.scope.namespaces.include or ()
-    target = KubernetesTarget(
-        connection,
-        ReaderForSurges(proven, complete),
-        clock=ground.clock,
-        hold_namespace=policy.hold.namespace,
-        scope=scope,
-        guard=runs.start_guardian,
-    )
     return RoundContext(
-        target,
+        _target(ground, policy, connection, runs, complete),
         ToldLedgerStore(ledger, ground.news),
         ground.clock,
         audit=ToldAuditLog(audit, ground.news.learn),
@@ -105,7 +89,22 @@ def live_world(ground: Ground, policy: Policy, load: DaemonLoad | None) -> Round
         asked=ground.asked,
         moved=lambda run_id, change: ground.hear(MoveChanged(ground.clock.now(), run_id, change)),
         surges_under=_lease_of(policy),
-        why_no_surges=lambda: why_no_surges(connection, scope),
+        why_no_surges=lambda: why_no_surges(connection, policy.scope.namespaces.include or ()),
+    )
+
+
+def _target(
+    ground: Ground, policy: Policy, connection: Connection, runs: _Runs, complete: Callable[[Cluster], Cluster]
+) -> KubernetesTarget:
+    """Reads from the watches what they prove, and lists all else; ``complete``: what a snapshot is to hold besides."""
+    live, freshness = LiveReader(connection, clock=ground.clock), Freshness(connection, ground.mirror, ground.clock)
+    return KubernetesTarget(
+        connection,
+        ReaderForSurges(ProvenReader(ground.mirror, freshness, live, runs.scopes, ground.clock), complete),
+        clock=ground.clock,
+        hold_namespace=policy.hold.namespace,
+        scope=policy.scope.namespaces.include or (),
+        guard=runs.start_guardian,
     )
 
 

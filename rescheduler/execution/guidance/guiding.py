@@ -8,10 +8,9 @@ from typing import Final
 from rescheduler.execution.guidance.hold_maker import HeldRoom, HoldMaker, fits, free_room, held_by, take
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.guidance.room import may_receive
-from rescheduler.execution.run.resuming import MAKE_ROOM
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import Move
+from rescheduler.model.plan.plan import MAKE_ROOM, Move
 
 MOST_SHUT: Final = 250
 """More nodes are not shut for pods that move: these go where the scheduler likes them best."""

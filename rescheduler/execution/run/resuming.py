@@ -12,9 +12,7 @@ from rescheduler.execution.landing.outcomes import Outcomes, landing
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import Move, OutcomeKind, Plan, PlannedPlacement, marked_waves
-
-MAKE_ROOM = "MakeRoom"
+from rescheduler.model.plan.plan import MAKE_ROOM, Move, OutcomeKind, Plan, PlannedPlacement, marked_waves
 
 
 class Remainder(NamedTuple):

@@ -17,6 +17,8 @@ from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.what_if import WhatIf
 
 API_VERSION = "rescheduler/v1alpha1"
+MAKE_ROOM = "MakeRoom"
+"""The objective to which the places of pending pods belong."""
 EMPTY_NODES = "EmptyNodes"
 """The objective on which others act: nodes that it empties are marked, offered to autoscalers, and told by name."""
 MOST_EMPTY_CLOSED = 300

@@ -13,10 +13,10 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
-from rescheduler.model.plan.plan import PodReference, Status
+from rescheduler.model.plan.plan import MAKE_ROOM, PodReference, Status
 from rescheduler.planning.lexicographic.budgeted import plan_within_budgets
 from rescheduler.planning.lexicographic.guarding import nobody_moves
-from rescheduler.planning.lexicographic.warm_start import MAKE_ROOM, WarmStart
+from rescheduler.planning.lexicographic.warm_start import WarmStart
 from rescheduler.planning.lexicographic.weighing import as_told, orders_of, weighed
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.objective import PlanningObjective

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Eligibility
-from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, PodReference
+from rescheduler.model.plan.plan import MAKE_ROOM, Move, Plan, PlannedPlacement, PodReference
 from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import PlanRequest
@@ -19,8 +19,6 @@ from rescheduler.planning.waves.still_possible import still_possible
 
 SHARE_OF_LOOKING = 0.25
 """Of an objective's time, for what of the start still finds room and an order."""
-MAKE_ROOM = "MakeRoom"
-"""The objective to which the places of pending pods belong."""
 NOT_ASKED = "for objectives that are not asked for"
 POD_GONE = "of pods that are gone"
 ELSEWHERE = "of pods that stand elsewhere now"
