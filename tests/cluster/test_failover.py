@@ -149,6 +149,7 @@ def test_after_sigterm_the_other_takes_over_at_once(cluster: Cluster, tmp_path: 
 
 
 @pytest.mark.timeout(400)
+@pytest.mark.campaign
 def test_a_leader_that_was_paused_writes_nothing_when_it_wakes(cluster: Cluster, tmp_path: Path) -> None:
     """Stopped in the middle of a plan for longer than the lease: the other goes on, and it adds nothing."""
     with two_daemons(cluster, tmp_path, f"{POLICY}{STRAYS}") as (first, second):
@@ -172,6 +173,7 @@ def test_a_leader_that_was_paused_writes_nothing_when_it_wakes(cluster: Cluster,
 
 
 @pytest.mark.timeout(400 + OUTAGE_SECONDS)
+@pytest.mark.campaign
 def test_an_outage_of_the_api_server_is_survived(cluster: Cluster, tmp_path: Path) -> None:
     """It is killed after the first eviction and comes back much later: nobody dies, one leads, the pod gets in."""
     plane = cluster.control_plane

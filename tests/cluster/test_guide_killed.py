@@ -107,7 +107,7 @@ def start(tool: Tool, folder: Path, plan: str, policy: str = POLICY) -> subproce
     return tool.start(*command, process_group=0)
 
 
-@pytest.mark.parametrize("is_after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("is_after", [pytest.param(False, marks=pytest.mark.campaign), True], ids=["before", "after"])
 @pytest.mark.parametrize("step", STEPS)
 def test_kill_9_at_any_step_leaves_nothing(
     cluster: Cluster, tool: Tool, proxied: FaultProxy, tmp_path: Path, step: str, is_after: bool
@@ -129,7 +129,16 @@ def test_kill_9_at_any_step_leaves_nothing(
         cluster.wait_pods_running(1, labels=f"app={app}")
 
 
-@pytest.mark.parametrize("step", ["the rule", "the first eviction", "the second eviction", "the first gate"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        *(
+            pytest.param(step, marks=pytest.mark.campaign)
+            for step in ("the rule", "the second eviction", "the first gate")
+        ),
+        "the first eviction",
+    ],
+)
 def test_an_interrupt_opens_the_gate_at_once(
     cluster: Cluster, tool: Tool, proxied: FaultProxy, tmp_path: Path, step: str
 ) -> None:

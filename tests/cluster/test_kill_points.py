@@ -1,6 +1,6 @@
 """Killed with SIGKILL before, during or after any request: budgets hold, nobody is evicted twice, nothing stays.
 
-``KILL_POINTS`` in the environment says how many points are tried (6 without it; ``make kill-points`` tries 51).
+``KILL_POINTS`` in the environment says how many points are tried (3 without it; ``make kill-points`` tries 51).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.cluster.test_faults_of_components import ONE_AT_A_TIME, REPLICAS, acc
 from tests.cluster.tool import Tool
 
 PHASES = ("before", "during", "after")
-POINTS = int(os.environ.get("KILL_POINTS", "6"))
+POINTS = int(os.environ.get("KILL_POINTS", "3"))
 
 
 class KillPoint(NamedTuple):

@@ -135,6 +135,7 @@ def test_two_applies_at_once_evict_nobody_twice(cluster: Cluster, tool: Tool, tm
 
 
 @pytest.mark.timeout(400)
+@pytest.mark.campaign
 def test_kill_9_between_the_intent_and_the_eviction(cluster: Cluster, tool: Tool, proxy: FaultProxy) -> None:
     """The next run finds a pod of which nobody knows whether it was evicted: it is not asked again for 90 seconds."""
     fragmented(cluster)

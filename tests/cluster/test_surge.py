@@ -40,7 +40,7 @@ def told(result: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 
 @pytest.mark.parametrize("guidance", ["Guide", "Hold"])
-@pytest.mark.parametrize("replicas", [1, 5])
+@pytest.mark.parametrize("replicas", [1, pytest.param(5, marks=pytest.mark.campaign)])
 def test_nobody_is_ever_missing(cluster: Cluster, tool: Tool, tmp_path: Path, replicas: int, guidance: str) -> None:
     """All pods move onto the planned node, under a budget that wants all of them; nobody writes to their owners."""
     install(cluster)
@@ -80,6 +80,7 @@ def test_a_replacement_that_never_gets_ready_costs_nothing(
     assert {pod["metadata"]["name"] for pod in pods_of(cluster, "web")} == names
 
 
+@pytest.mark.campaign
 def test_a_full_quota_costs_nothing(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
     """No replacement can be made: undone, and nothing is left."""
     install(cluster)
@@ -92,7 +93,7 @@ def test_a_full_quota_costs_nothing(cluster: Cluster, tool: Tool, tmp_path: Path
     wait_at_rest(cluster, 1, 10)
 
 
-@pytest.mark.parametrize("wanted", [0, 1, 3])
+@pytest.mark.parametrize("wanted", [*(pytest.param(one, marks=pytest.mark.campaign) for one in (0, 1)), 3])
 def test_who_scales_in_the_middle_gets_what_he_wants(cluster: Cluster, tool: Tool, tmp_path: Path, wanted: int) -> None:
     """To nothing, to one less and to one more, while a replacement is not Ready yet: within 20 seconds."""
     install(cluster)
@@ -124,6 +125,7 @@ def test_a_rollout_in_the_middle_wins(cluster: Cluster, tool: Tool, tmp_path: Pa
     assert {pod["metadata"]["labels"].get("version") for pod in pods_of(cluster, "web")} == {"2"}
 
 
+@pytest.mark.campaign
 def test_a_deployment_that_is_deleted_in_the_middle_is_gone(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
     """The pod that is out goes with it, since its plain reference stays."""
     install(cluster)
@@ -135,7 +137,7 @@ def test_a_deployment_that_is_deleted_in_the_middle_is_gone(cluster: Cluster, to
     wait_at_rest(cluster, 0, 20)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.campaign)])
 def test_who_stops_a_run_gets_everything_back(
     cluster: Cluster, tool: Tool, tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -87,7 +87,7 @@ def own(cluster: Cluster, tmp_path: Path) -> Own:
     return Own(cluster, tmp_path, *FILES, *SURGES)
 
 
-@pytest.mark.parametrize("guidance", ["Guide", "Hold"])
+@pytest.mark.parametrize("guidance", ["Guide", pytest.param("Hold", marks=pytest.mark.campaign)])
 def test_a_node_is_emptied_and_nobody_is_ever_missing(cluster: Cluster, own: Own, guidance: str) -> None:
     """One replica under a budget of one: the policy's own gate lets it out and lets it go, and nothing is left."""
     before = settled_shop(cluster)
@@ -107,6 +107,7 @@ def test_a_node_is_emptied_and_nobody_is_ever_missing(cluster: Cluster, own: Own
     assert [(item["method"], item["state"], item["outcome"]) for item in told] == [("Surge", "Repaid", "Landed")]
 
 
+@pytest.mark.campaign
 def test_a_workload_of_five_moves_in_steps(cluster: Cluster, own: Own) -> None:
     """As many at a time as its own rollouts may add: the next ones are let out once the ones before have gone."""
     before = settled_shop(cluster, 5)
@@ -153,6 +154,7 @@ def quota_used(cluster: Cluster) -> str | None:
     return found
 
 
+@pytest.mark.campaign
 def test_a_replacement_that_never_gets_ready_costs_nothing(cluster: Cluster, own: Own) -> None:
     """Undone, exit 1, with the same pod as before; the history says so."""
     settled_shop(cluster, annotations={NEVER_READY: "true"})
@@ -169,6 +171,7 @@ def test_a_replacement_that_never_gets_ready_costs_nothing(cluster: Cluster, own
     assert (told["method"], told["state"], told["outcome"]) == ("Surge", "NotEvicted", "Undone")
 
 
+@pytest.mark.campaign
 def test_a_stop_before_the_last_step_is_obeyed(cluster: Cluster, own: Own) -> None:
     """All that may forbid an eviction is asked once more before it: the old pod is given back."""
     settled_shop(cluster, annotations={READY_AFTER: "5s"})

@@ -74,7 +74,9 @@ def is_given_back(asked: Asked) -> bool:
 
 
 @pytest.mark.parametrize("is_after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("step", [*STEPS, UNDOING])
+@pytest.mark.parametrize(
+    "step", [pytest.param(step, marks=[] if step == "the gate" else pytest.mark.campaign) for step in [*STEPS, UNDOING]]
+)
 def test_kill_9_at_any_step(
     cluster: Cluster, tool: Tool, proxied: FaultProxy, tmp_path: Path, step: str, is_after: bool
 ) -> None:
@@ -107,7 +109,7 @@ def kill_with_guardian(process: subprocess.Popen[str]) -> None:
     process.communicate(timeout=30)
 
 
-@pytest.mark.parametrize("how", ["clean", "next run"])
+@pytest.mark.parametrize("how", [pytest.param("clean", marks=pytest.mark.campaign), "next run"])
 def test_without_a_guardian_somebody_else_gives_back(cluster: Cluster, tool: Tool, tmp_path: Path, how: str) -> None:
     """Until then there is one Ready pod too many; ``clean`` tells of it, and the next run does too."""
     install(cluster)

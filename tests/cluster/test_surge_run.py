@@ -81,6 +81,7 @@ def test_a_node_is_emptied_and_nobody_is_ever_missing(cluster: Cluster, own: Own
     assert [(item["method"], item["state"], item["outcome"]) for item in told] == [("Surge", "Repaid", "Landed")]
 
 
+@pytest.mark.campaign
 def test_a_workload_of_five_moves_in_steps(cluster: Cluster, own: Own) -> None:
     """As many at a time as its own rollouts may add, under all that binds a daemon."""
     before = settled_shop(cluster, 5)
@@ -95,7 +96,9 @@ def test_a_workload_of_five_moves_in_steps(cluster: Cluster, own: Own) -> None:
     assert owner_generations(cluster) == before
 
 
-@pytest.mark.parametrize("is_guarded", [False, True], ids=["alone", "with a guardian"])
+@pytest.mark.parametrize(
+    "is_guarded", [pytest.param(False, marks=pytest.mark.campaign), True], ids=["alone", "with a guardian"]
+)
 def test_after_kill_9_the_next_leader_gives_back_without_any_trigger(
     cluster: Cluster, own: Own, is_guarded: bool
 ) -> None:
@@ -123,6 +126,7 @@ def test_after_kill_9_the_next_leader_gives_back_without_any_trigger(
     wait_until(lambda: remains(cluster) == ["filler"], lambda: f"{remains(cluster)}", timeout_seconds=60)
 
 
+@pytest.mark.campaign
 def test_after_kill_9_the_next_process_finishes_what_was_planned(cluster: Cluster, own: Own) -> None:
     """Its first round gives back, and a later one moves the pod in its own name."""
     settled_shop(cluster, annotations={READY_AFTER: "4s"})
@@ -145,6 +149,7 @@ def test_after_kill_9_the_next_process_finishes_what_was_planned(cluster: Cluste
     assert {pod["spec"]["nodeName"] for pod in pods_of(cluster, "web")} == {"b-0"}
 
 
+@pytest.mark.campaign
 def test_sigterm_in_the_middle_gives_back(cluster: Cluster, own: Own) -> None:
     """Long before its kubelet would kill it: same pod as before, exit code 0, and nothing of ours is left."""
     settled_shop(cluster, annotations={READY_AFTER: "60s"})
@@ -165,6 +170,7 @@ def test_sigterm_in_the_middle_gives_back(cluster: Cluster, own: Own) -> None:
     assert (told["state"], told["outcome"]) == ("NotEvicted", "Undone")
 
 
+@pytest.mark.campaign
 def test_a_stop_while_a_surge_is_open_is_obeyed(cluster: Cluster, own: Own) -> None:
     """The mark on the ledger forbids the last step: given back, by a daemon that goes on living."""
     settled_shop(cluster, annotations={READY_AFTER: "5s"})
@@ -182,6 +188,7 @@ def test_a_stop_while_a_surge_is_open_is_obeyed(cluster: Cluster, own: Own) -> N
     assert pods_of(cluster, "web")[0]["metadata"]["uid"] == before["metadata"]["uid"]
 
 
+@pytest.mark.campaign
 def test_a_replacement_that_never_gets_ready_is_tried_once(cluster: Cluster, own: Own) -> None:
     """Undone, and the next round leaves the workload alone for the time of the back-off."""
     settled_shop(cluster, annotations={NEVER_READY: "true"})
@@ -208,6 +215,7 @@ def test_without_the_rights_it_does_not_begin(cluster: Cluster, tmp_path: Path) 
     assert [item for item in own.writes() if not item.resource.startswith("selfsubject")] == []
 
 
+@pytest.mark.campaign
 def test_a_right_that_is_taken_away_later_is_told(cluster: Cluster, own: Own) -> None:
     """The plan is refused as a whole, before anything of it is done."""
     settled_shop(cluster)
