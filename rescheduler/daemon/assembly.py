@@ -30,7 +30,7 @@ from rescheduler.daemon.steering.steering_errors import ObjectionError
 from rescheduler.daemon.steering.stopping import Orders
 from rescheduler.extension_points import Clock, ClusterError, Listener, Progress, ReschedulerError
 from rescheduler.model.daemon.ledger import Ledger
-from rescheduler.model.daemon.notices import DefaultsBind, Fault, Notice, Started, Stopping
+from rescheduler.model.daemon.notices import DefaultsBind, Fault, Notice, ServerLacks, Started, Stopping
 from rescheduler.model.daemon.rounds import Occasion, RoundRequest
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
@@ -127,6 +127,7 @@ class Daemon:
             if self.orders.stopping is not None:
                 return self._ended(self.orders.stopping)
             self._check_rights(self.policy)
+            lacks = self.access.server_lacks(self.policy)
             self.leading.start()
             stack.callback(self.leading.stop)
             self._start_archive(stack)
@@ -135,6 +136,8 @@ class Daemon:
             words = tuple(newly_binding(reading.policy))
             if words:
                 self.hear(DefaultsBind(self.clock.now(), reading.policy_id, words))
+            if lacks:
+                self.hear(ServerLacks(self.clock.now(), reading.policy_id, lacks))
             runtime = make_runtime(self._runtime_parts(), reading.policy, reading.policy_id)
             stack.callback(lambda: None if self._load is None else self._load.stop())
             self.loop = Loop(self._loop_parts(), runtime, only=self._only())

@@ -13,6 +13,7 @@ from rescheduler.adapters.kubernetes.client.request_record import RequestRecord
 from rescheduler.adapters.kubernetes.client.traffic import RequestLimits, Traffic
 from rescheduler.adapters.kubernetes.single_entries import read_config_maps
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
+from rescheduler.composition.diagnosis.server_findings import version_findings
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.composition.live.ledgers import config_map_ledger
 from rescheduler.composition.live.standing_rights import checked_daemon_rights
@@ -126,6 +127,14 @@ class ClusterAccess:
         if policy.mode is Mode.DRY_RUN:
             return ()
         return checked_daemon_rights(connected(self.where, read_only=False), policy)
+
+    def server_lacks(self, policy: Policy) -> tuple[str, ...]:
+        """What the API server does not have that the policy counts on, in sentences; none where it does not answer."""
+        try:
+            found = version_findings(self._reading, policy)
+            return tuple(f"{one.object}: {one.message}; {one.fix}" for one in found)
+        except ClusterError:
+            return ()
 
     def approval_mark(self, policy: Policy) -> str:
         """The plan that somebody has approved by an annotation of the ledger, "" for none. Raises ClusterError."""

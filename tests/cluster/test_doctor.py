@@ -31,6 +31,10 @@ def test_a_healthy_cluster_has_nothing_that_blocks(cluster: Cluster, tool: Tool)
     assert answer.document["kind"] == "Diagnosis"
     assert not any(finding["blocks"] for finding in answer.document["findings"])
     assert set(by_rule(answer.document)) == {"MetricsSource"}
+    assert (
+        "metrics.k8s.io is not served"
+        in tool.run("check", tool.policy(""), "--kubeconfig", str(tool.kubeconfig)).output
+    )
     assert tool.run("doctor").output.startswith("Nothing keeps it from working; 1 other to know of")
     questions = {request.verb for request in tool.writes() if "reviews" not in request.resource}
     assert questions == set()

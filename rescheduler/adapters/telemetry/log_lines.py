@@ -29,6 +29,7 @@ from rescheduler.model.daemon.notices import (
     PolicyKept,
     PolicyLoaded,
     Resumed,
+    ServerLacks,
     Started,
     Stopping,
     SyncChanged,
@@ -140,6 +141,10 @@ def _defaults_bind(notice: DefaultsBind) -> Line:
     return Line(INFO, "defaults bind", {"policy_id": notice.policy_id, "words": list(notice.words)})
 
 
+def _server_lacks(notice: ServerLacks) -> Line:
+    return Line(WARNING, "server lacks", {"policy_id": notice.policy_id, "words": list(notice.words)})
+
+
 def _policy_kept(notice: PolicyKept) -> Line:
     return Line(WARNING, "policy kept", {"policy_id": notice.policy_id, "problem": notice.problem})
 
@@ -210,6 +215,7 @@ _TOLD: Final[Mapping[type, Callable[[Any], Line]]] = {
     LeadershipChanged: _leadership,
     PolicyLoaded: _policy_loaded,
     DefaultsBind: _defaults_bind,
+    ServerLacks: _server_lacks,
     PolicyKept: _policy_kept,
     PolicyHeld: _policy_held,
     PolicyAcknowledged: _policy_acknowledged,

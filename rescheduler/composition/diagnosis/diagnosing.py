@@ -32,6 +32,12 @@ def diagnose(options: ClusterOptions, policy: Policy, progress: Progress = no_pr
     return diagnosis_of(findings)
 
 
+def diagnose_server(options: ClusterOptions, policy: Policy) -> Diagnosis:
+    """The part of it that the API server tells of itself, without reading the cluster. Raises ClusterError."""
+    connection = connect(options.kubeconfig, options.context, read_only=False, may_write=lambda: _NEVER)
+    return diagnosis_of(server_findings(connection, policy))
+
+
 def _in_cluster(options: ClusterOptions, policy: Policy, progress: Progress) -> Iterator[Diagnosed]:
     found = predictions(policy, options=options, progress=progress)
     wanted = ClusterOptions(kubeconfig=options.kubeconfig, context=options.context, config_maps=found.config_maps)

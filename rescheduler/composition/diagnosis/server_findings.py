@@ -34,14 +34,15 @@ _BY_LOAD: Final = frozenset({"SpreadLoad", "HotNode"})
 
 def server_findings(connection: Connection, policy: Policy) -> Iterator[Diagnosed]:
     """Raises ClusterError where the server cannot be asked at all."""
-    yield from _version(connection, policy)
+    yield from version_findings(connection, policy)
     yield from _rights(connection, policy)
     if policy.guidance is Guidance.GUIDE:
         yield from _gates(connection, policy)
     yield from _metrics(connection, policy)
 
 
-def _version(connection: Connection, policy: Policy) -> Iterator[Diagnosed]:
+def version_findings(connection: Connection, policy: Policy) -> Iterator[Diagnosed]:
+    """What a server of this version does not have, or is not known to have. Raises ClusterError."""
     told = msgspec.json.decode(connection.get("/version"))
     name, found = str(told.get("gitVersion")), re.match(r"\d+", str(told.get("minor", "")))
     if told.get("major") != "1" or found is None:

@@ -99,6 +99,15 @@ class DefaultsBind:
 
 
 @dataclass(frozen=True)
+class ServerLacks:
+    """What the API server does not have that the policy, or this version, counts on, in sentences; told once."""
+
+    at: float
+    policy_id: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class PolicyKept:
     """The policy's file cannot be used; the policy before stays in force."""
 
@@ -229,6 +238,7 @@ Notice: TypeAlias = (
     | LeadershipChanged
     | PolicyLoaded
     | DefaultsBind
+    | ServerLacks
     | PolicyKept
     | PolicyHeld
     | PolicyAcknowledged

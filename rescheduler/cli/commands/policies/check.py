@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rescheduler.cli.failures import DONE
+from rescheduler.cli.failures import DONE, FAILED
+from rescheduler.cli.options import LiveOptions, with_options
 from rescheduler.cli.streams import say, show
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from rescheduler.policy.fields.policy import Policy
 
 
+@with_options
 def check(
+    options: LiveOptions,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -34,6 +37,9 @@ def check(
     for predictions. Files that a policy names are checked with it. Of a policy, first what it may do in its mode, then
     each number in force and where it comes from. Every problem is named with file, line and column,
     and with what to write instead: exit 2.
+
+    With --context or --kubeconfig it is also said what that cluster lacks for the policy: its version, the account's
+    rights, guidance, a source of load. Nothing is written. Exit 1 only if one of these findings blocks.
     """
     from rescheduler.composition.checking import check_files
     from rescheduler.daemon.plugins import PLUGINS
@@ -50,7 +56,23 @@ def check(
         show(_about_descheduler(file, policy))
     for configuration in found.configurations:
         show(_about_schedulers(configuration))
-    return DONE
+    return DONE if options.context is None and options.kubeconfig is None else _on_a_cluster(options, found.policy)
+
+
+def _on_a_cluster(options: LiveOptions, policy: Policy | None) -> int:
+    """What its API server says; the exit code."""
+    from rescheduler.composition.diagnosis.diagnosing import diagnose_server
+    from rescheduler.composition.live.cluster_source import ClusterOptions
+    from rescheduler.report.cells import cell
+    from rescheduler.report.diagnosis import diagnosis_report
+
+    if policy is None:
+        raise typer.BadParameter("is asked on behalf of a ReschedulerPolicy, and none is among the files; doctor asks "
+                                 "on behalf of the defaults", param_hint="--context")  # fmt: skip
+    found = diagnose_server(ClusterOptions(kubeconfig=options.kubeconfig, context=options.context), policy)
+    show([cell("On that cluster:", "bold")])
+    show(diagnosis_report(found))
+    return FAILED if found.is_blocked else DONE
 
 
 def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:

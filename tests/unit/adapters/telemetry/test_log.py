@@ -22,7 +22,8 @@ from tests.unit.adapters.telemetry.logs import logging_to
 
 EVENTS = [
     "started", "policy loaded", "trigger fired", "round ended", "eviction sent", "leading", "defaults bind",
-    "policy kept", "policy held", "policy acknowledged", "approval wanted", "approval given", "approval ended",
+    "server lacks", "policy kept", "policy held",
+    "policy acknowledged", "approval wanted", "approval given", "approval ended",
     "paused", "resumed",
     "capacity requested", "nodes offered",
     "watch out of sync", "objects set aside", "fault", "stopping",
@@ -70,7 +71,7 @@ def test_every_notice_is_one_line(log: DecisionLog, out: io.StringIO) -> None:
     levels = {line["event"]: line["level"] for line in found}
     assert {event for event, level in levels.items() if level == "error"} == {"fault"}
     warned = {event for event, level in levels.items() if level == "warning"}
-    assert warned == {"policy kept", "policy held", "paused", "watch out of sync", "objects set aside"}
+    assert warned == {"server lacks", "policy kept", "policy held", "paused", "watch out of sync", "objects set aside"}
 
 
 def test_a_round_tells_why_it_ran_what_it_planned_and_what_is_proven(log: DecisionLog, out: io.StringIO) -> None:

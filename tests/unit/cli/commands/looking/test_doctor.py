@@ -1,9 +1,10 @@
-"""``doctor``: its forms and its exit codes."""
+"""``doctor``, and ``check`` against a cluster: forms and exit codes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return diagnosis_of(findings)
 
     monkeypatch.setattr(diagnosing, "diagnose", diagnose)
+    monkeypatch.setattr(diagnosing, "diagnose_server", diagnose)
     return findings
 
 
@@ -86,3 +88,27 @@ def test_wrong_use_is_told_before_anything_is_asked(shell: Shell, found: list[An
     found.append(ClusterError("asked"))
     answer = shell("doctor", *arguments)
     assert (answer.code, answer.out) == (2, "")
+
+
+def test_check_asks_a_cluster_only_where_one_is_named(shell: Shell, found: list[Any], tmp_path: Path) -> None:
+    """Then what it lacks for the policy follows what the policy does, and what blocks is exit 1."""
+    found.append(BLOCK)
+    file = tmp_path / "policy.yaml"
+    file.write_text("apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\nmetadata: {name: p}\n")
+    answer = shell("check", str(file))
+    assert (answer.code, "On that cluster:" in answer.out) == (0, False)
+    answer = shell("check", str(file), "--context", "here")
+    assert answer.code == 1
+    assert "On that cluster:\n1 finding must be mended first\n\nblocks Rights" in answer.out
+    found[:] = [NOTE]
+    assert shell("check", str(file), "--kubeconfig", "there").code == 0
+
+
+def test_check_asks_no_cluster_on_behalf_of_a_schedulers_file(shell: Shell, found: list[Any], tmp_path: Path) -> None:
+    """Whether it lacks something depends on what a policy wants."""
+    file = tmp_path / "scheduler.yaml"
+    file.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+    answer = shell("check", str(file), "--context", "here")
+    assert answer.code == 2
+    assert "on behalf of a ReschedulerPolicy" in answer.err
+    assert found == []
