@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from rescheduler.adapters.kubernetes.client.request_names import request_name
 from rescheduler.adapters.kubernetes.client.request_record import RequestRecord, SentRequest
 from rescheduler.adapters.simulated.clock import SimulatedClock
-from rescheduler.daemon.cluster_access import signals_of
+from rescheduler.composition.live.cluster_source import ClusterOptions
+from rescheduler.daemon.cluster_access import ClusterAccess, signals_of
 from rescheduler.daemon.rounds.rounds import RoundRunner
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
 from rescheduler.daemon.rounds.vigilance import Vigilance
@@ -17,7 +19,9 @@ from rescheduler.disruption.gate.health import NO_SIGNALS, Signals
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.daemon.safety import Health
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, cluster, node, pod
+from tests.unit.adapters.fake_api_server import answer, serving, status
 from tests.unit.daemon.rounds.test_rounds import rounds, surroundings
 from tests.unit.execution.worlds import World, fragmented
 
@@ -113,8 +117,8 @@ def test_a_frozen_daemon_evicts_nothing_and_goes_on_by_itself() -> None:
     watch = SchedulerWatch(())
     around = surroundings(world, signals=lambda seen: signals_of(record, lambda: None, watch, seen))
     some: RoundRunner = rounds(world, around)
-    for status in (200,) * 18 + (500,) * 2:
-        record.note(HEALTHY._replace(status=status))
+    for code in (200,) * 18 + (500,) * 2:
+        record.note(HEALTHY._replace(status=code))
     assert "10% of the requests to the API server failed" in some.run_once().reason
     world.clock.sleep(120)
     assert "calm" in some.run_once().reason
@@ -122,3 +126,26 @@ def test_a_frozen_daemon_evicts_nothing_and_goes_on_by_itself() -> None:
     world.clock.sleep(601)
     assert some.run_once().reason == ""
     assert world.evicted
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ({"major": "1", "minor": "36", "gitVersion": "v1.36.3"}, []),
+        (
+            {"major": "1", "minor": "34", "gitVersion": "v1.34.4"},
+            ["on Kubernetes 1.36", "Guide goes on as Hold"],
+        ),
+        (None, []),
+    ],
+)
+def test_what_the_server_lacks_is_said_in_sentences(
+    version: dict[str, str] | None, said: list[str], tmp_path: Path
+) -> None:
+    """With what to do; a server that does not answer is no reason not to start."""
+    with serving(lambda _: status(503, "starting") if version is None else answer(version)) as server:
+        where = ClusterOptions(kubeconfig=server.kubeconfig(tmp_path))
+        access = ClusterAccess(where, SimulatedClock(NOW), lambda _: None, stirred=lambda: None, fence=lambda: None)
+        words = access.server_lacks(Policy())
+    assert len(words) == bool(said)
+    assert all(text in words[0] for text in said)
