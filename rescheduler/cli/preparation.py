@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rescheduler.composition.given_policies import GivenFiles
     from rescheduler.composition.live.cluster_source import ClusterOptions
     from rescheduler.composition.scheduler_sources import Predictions
+    from rescheduler.cycle import CycleOptions
     from rescheduler.extension_points import LedgerReading, Progress
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.plan.disruption import Selection
@@ -152,6 +153,22 @@ def earlier_evictions(options: SelectionFlags, policy: Policy, cluster: Cluster)
     from rescheduler.composition.live import ledgers
 
     return ledgers.earlier_evictions(cluster_options_from(options), policy, cluster, lambda text: warn([text]))
+
+
+def cycle_options_from(
+    options: PlanningFlags, policy: Policy, cluster: Cluster, schedulers: Schedulers, progress: Progress
+) -> CycleOptions:
+    """What a plan for the cluster that was read needs besides; says what cannot be known of earlier evictions."""
+    from rescheduler.composition.planning import cycle_options
+
+    return cycle_options(
+        policy,
+        selection=selection_from(options),
+        schedulers=schedulers,
+        seed=options.seed,
+        earlier=earlier_evictions(options, policy, cluster),
+        progress=progress,
+    )
 
 
 def time_in(cluster: Cluster, at: MomentInTime | None) -> float | None:

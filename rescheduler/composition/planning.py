@@ -1,9 +1,9 @@
-"""Proposes moves for a snapshot."""
+"""What a cycle needs that a command asks for, and plans for other times and rules."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from msgspec.structs import replace as with_changes
 
@@ -54,13 +54,12 @@ def measured_load(cluster: Cluster, policy: Policy, schedulers: Schedulers) -> O
     return None if observed is None or FELL_BACK in observed.notes else observed
 
 
-def with_surges(cluster: Cluster, policy: Policy, **asked: Any) -> Plan:
-    """What ``plan`` would propose if a rule let all pods move by surge that can and that no rule names."""
-    return plan(cluster, with_surge_for_the_rest(policy) or policy, **asked)
+def with_surges(cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:
+    """What would be proposed if a rule let all pods move by surge that can and that no rule names."""
+    return make_plan(cluster, with_surge_for_the_rest(policy) or policy, options)
 
 
-def plan(
-    cluster: Cluster,
+def cycle_options(
     policy: Policy,
     *,
     selection: Selection,
@@ -70,13 +69,12 @@ def plan(
     earlier: LedgerReading = NOTHING_EARLIER,
     progress: Progress = no_progress,
     start: Plan | None = None,
-) -> Plan:
-    """Propose moves; writes nothing.
+) -> CycleOptions:
+    """What a cycle needs besides cluster and policy, with the kill switch on this machine as it stands now.
 
     ``earlier``: what is known of earlier evictions; ``start``: another plan, where the search begins.
     """
     stop = stop_file(policy.stop.file) or earlier.stop
-    options = CycleOptions(
+    return CycleOptions(
         clock or SystemClock(), schedulers, selection, seed, progress, ledger=earlier.ledger, stop=stop, start=start
     )
-    return make_plan(cluster, policy, options)

@@ -11,18 +11,17 @@ import numpy as np
 from msgspec import UNSET
 from msgspec.structs import replace as with_changes
 
-from rescheduler.adapters.clock import SystemClock
 from rescheduler.composition.what_if import AskingWhatIf, NodeChange, pods_to_move, said_of
 from rescheduler.costs.machines import MachineOffers, machines_like, unjudged_told
 from rescheduler.costs.node_prices import NodePrices, node_prices
 from rescheduler.costs.plan_cost import plan_cost
+from rescheduler.cycle import CycleOptions
 from rescheduler.explain import find_node
-from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, Progress, ReschedulerError, no_progress
+from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.machine import Machine
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import is_leaving
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.imagined import with_nodes, with_nodes_to_go
 from rescheduler.model.plan.plan import EMPTY_NODES, Plan, Refusal, Status
 from rescheduler.model.plan.what_if import NodeReplacement, NodeShape, WhatIf
@@ -34,7 +33,6 @@ from rescheduler.planning.replacement.replacement_problem import ReplacementProb
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.plan.flows import emptied_nodes
 from rescheduler.report.what_if import ReplacementTold, must_stay_told
-from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
 MOST_MACHINES: Final = 200
 CHOOSING_SHARE: Final = 0.3
@@ -52,15 +50,7 @@ class NodesToReplace:
 
 
 def plan_replacement(
-    cluster: Cluster,
-    policy: Policy,
-    wanted: NodesToReplace,
-    *,
-    selection: Selection,
-    schedulers: Schedulers = DEFAULTS,
-    seed: int = 0,
-    earlier: LedgerReading = NOTHING_EARLIER,
-    progress: Progress = no_progress,
+    cluster: Cluster, policy: Policy, wanted: NodesToReplace, options: CycleOptions
 ) -> tuple[Plan, Cluster]:
     """The answer, and the cluster that it is about, with the machines; without moves where nothing is cheaper.
 
@@ -68,7 +58,7 @@ def plan_replacement(
     nodes, and more machines in question than are looked at. Nothing is written.
     """
     names = _names(cluster, wanted)
-    asking = AskingWhatIf(policy, NodeChange(names), selection, schedulers, seed, earlier, progress)
+    asking = AskingWhatIf(policy, NodeChange(names), options)
     refused = _whose_pods_must_stay(asking, cluster, names)
     barred = {name: refused[name] for name in wanted.names if name in refused}
     names = tuple(name for name in names if name in wanted.names or name not in refused)
@@ -79,7 +69,7 @@ def plan_replacement(
     ]
     if not names:
         raise ReschedulerError(f"--replace-pool: each node has pods that may not be moved: {'; '.join(left)}")
-    asking = AskingWhatIf(policy, NodeChange(names), selection, schedulers, seed, earlier, progress)
+    asking = AskingWhatIf(policy, NodeChange(names), options)
     prices = node_prices(policy, cluster)
     unpriced = [name for name in names if prices is None or name not in prices.a_month]
     if prices is None or unpriced:
@@ -127,7 +117,7 @@ class _Replacing:
 
     def answer(self) -> tuple[Plan, Cluster]:
         """A plan with machines; where there is none that is cheaper, one without moves that says so."""
-        self.asking.progress("choosing machines")
+        self.asking.options.progress("choosing machines")
         offers = self._offers()
         least: float | None = None
         why = ""
@@ -197,7 +187,8 @@ class _Replacing:
 
         def cheapest(given: ReplacementProblem, part: float) -> ReplacementChoice:
             seconds = self.asking.policy.limits.deadline * CHOOSING_SHARE * part
-            return cheapest_machines(given, self.asking.seed, Deadline(SystemClock(), seconds))
+            options = self.asking.options
+            return cheapest_machines(given, options.seed, Deadline(options.clock, seconds))
 
         yield cheapest(problem(as_it_stands=False), 1.0)
         now = problem(as_it_stands=True)

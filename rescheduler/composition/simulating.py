@@ -10,7 +10,8 @@ from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.composition.live.carrying_out import executor_for
 from rescheduler.composition.live.ledgers import Ledgers
 from rescheduler.composition.load.recorded_load import LoadAtRest
-from rescheduler.composition.planning import plan
+from rescheduler.composition.planning import cycle_options
+from rescheduler.cycle import make_plan
 from rescheduler.execution.ledger.open_evictions import READY_SECONDS, settled
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, Progress, no_progress
@@ -61,10 +62,10 @@ def simulate(
         if number:
             world.clock.sleep(READY_SECONDS)  # so that the debts of the cycle before can be closed
         known = earlier._replace(ledger=settled(ledger.ledger, now := world.read(), _standing_in(now)))
-        proposed = plan(
-            replace(now, network_policies=policies), policy, selection=selection, schedulers=schedulers, seed=seed,
-            earlier=known, progress=progress,
-        )  # fmt: skip
+        asked = cycle_options(
+            policy, selection=selection, schedulers=schedulers, seed=seed, earlier=known, progress=progress
+        )
+        proposed = make_plan(replace(now, network_policies=policies), policy, asked)
         executor = executor_for(
             world, world.clock, policy, selection, schedulers, 600.0, progress, Ledgers(ledger, None),
             plan_id_of(proposed),

@@ -9,18 +9,16 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace as with_changes
 
-from rescheduler.adapters.files.stop_file import stop_file
-from rescheduler.composition.planning import plan
 from rescheduler.costs.machines import machine_of
 from rescheduler.costs.node_prices import node_prices
 from rescheduler.costs.plan_cost import plan_cost
+from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.explain import find_node
-from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading, Progress, no_progress
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.disruption import Eligibility, Selection
+from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.imagined import TO_GO, with_nodes, with_nodes_to_go
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
 from rescheduler.model.plan.plan import EMPTY_NODES, ObjectiveResult, Plan, Refusal, Status, reference_to
@@ -29,7 +27,6 @@ from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.report.plan.flows import emptied_nodes
 from rescheduler.report.what_if import help_told, removal_told
 from rescheduler.scheduling.scheduler_model import SchedulerModel
-from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 from rescheduler.scheduling.verdict import reason_counts
 
 MOST_NAMED = 5
@@ -47,24 +44,14 @@ class NodeChange:
     keeps_objectives: bool = False
 
 
-def plan_what_if(
-    cluster: Cluster,
-    policy: Policy,
-    change: NodeChange,
-    *,
-    selection: Selection,
-    schedulers: Schedulers = DEFAULTS,
-    seed: int = 0,
-    earlier: LedgerReading = NOTHING_EARLIER,
-    progress: Progress = no_progress,
-) -> tuple[Plan, Cluster]:
+def plan_what_if(cluster: Cluster, policy: Policy, change: NodeChange, options: CycleOptions) -> tuple[Plan, Cluster]:
     """The answer, and the cluster that it is about. Raises NotInClusterError for a node that there is not, and
     ReschedulerError for a type of which the table of prices does not say enough.
 
     Removed nodes are to be emptied and receive nothing; without any, pending pods are to be helped, unless the
     policy's objectives are asked for. Nothing is written.
     """
-    asking = AskingWhatIf(policy, change, selection, schedulers, seed, earlier, progress)
+    asking = AskingWhatIf(policy, change, options)
     names = (*change.removed, *(shape.like for shape in change.added if shape.like))
     for name in names:
         find_node(cluster, name)
@@ -100,11 +87,7 @@ class AskingWhatIf:
 
     policy: Policy
     change: NodeChange
-    selection: Selection
-    schedulers: Schedulers
-    seed: int
-    earlier: LedgerReading
-    progress: Progress
+    options: CycleOptions
 
     def plan(self, cluster: Cluster, share: float, max_evictions: int | None = None) -> Plan:
         """A plan within a share of the planning time."""
@@ -114,15 +97,7 @@ class AskingWhatIf:
         policy = self.policy.model_copy(
             update={"objectives": self._objectives(), "limits": self.policy.limits.model_copy(update=limits)}
         )
-        return plan(
-            cluster,
-            policy,
-            selection=self.selection,
-            schedulers=self.schedulers,
-            seed=self.seed,
-            earlier=self.earlier,
-            progress=self.progress,
-        )
+        return make_plan(cluster, policy, self.options)
 
     def _objectives(self) -> tuple[Objective, ...]:
         if self.change.removed:
@@ -153,16 +128,12 @@ class AskingWhatIf:
 
     def prediction(self, cluster: Cluster) -> tuple[Eligibility, SchedulerModel]:
         """Who may move in a cluster, and where the scheduler lets pods be."""
-        cluster = self.schedulers.configured(without_leaving_taints(cluster))
+        asked, schedulers = self.options, self.options.schedulers
+        cluster = schedulers.configured(without_leaving_taints(cluster))
         eligibility = decide_eligibility(
-            cluster,
-            self.policy,
-            self.selection,
-            self.schedulers.names,
-            ledger=self.earlier.ledger,
-            stop=stop_file(self.policy.stop.file) or self.earlier.stop,
+            cluster, self.policy, asked.selection, schedulers.names, ledger=asked.ledger, stop=asked.stop
         )
-        return eligibility, self.schedulers.model(cluster, is_for_planning=True)
+        return eligibility, schedulers.model(cluster, is_for_planning=True)
 
     def _why_they_stay(self, cluster: Cluster, nodes: Sequence[str]) -> tuple[Refusal, ...]:
         """For each pod of these nodes that may not be moved, or fits on no other node by itself, the reason."""

@@ -6,39 +6,25 @@ from typing import Final
 
 from msgspec import UNSET
 
-from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.costing.lifts import Lift, World, lifts_of
-from rescheduler.composition.planning import plan
 from rescheduler.costs.fleet import Fleet, fleet_of
 from rescheduler.costs.node_prices import node_prices
+from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.disruption.eligibility import decide_eligibility
-from rescheduler.extension_points import NOTHING_EARLIER, Clock, LedgerReading, Progress, ReschedulerError, no_progress
+from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.costs import Costs, RuleCost
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.cost import Cost
-from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
 from rescheduler.model.plan.plan import EMPTY_NODES, Plan
 from rescheduler.policy.fields.policy import Objective, Policy
-from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
 MOST_RULES: Final = 10
 FIRST_SHARE: Final = 0.3
 """Of the time, for the plan with all rules; the others share the rest."""
 
 
-def costs_of(
-    cluster: Cluster,
-    policy: Policy,
-    *,
-    selection: Selection,
-    schedulers: Schedulers = DEFAULTS,
-    seed: int = 0,
-    clock: Clock | None = None,
-    earlier: LedgerReading = NOTHING_EARLIER,
-    progress: Progress = no_progress,
-) -> Costs:
+def costs_of(cluster: Cluster, policy: Policy, options: CycleOptions) -> Costs:
     """Within the policy's deadline. Raises ReschedulerError where no node has a price."""
     prices = node_prices(policy, cluster)
     if prices is None:
@@ -46,22 +32,13 @@ def costs_of(
     deadline = policy.limits.deadline
 
     def planned(world: World, share: float) -> Plan:
-        return plan(
-            world[0],
-            _for_money(world[1], deadline * share),
-            selection=selection,
-            schedulers=schedulers,
-            seed=seed,
-            earlier=earlier,
-            clock=clock or SystemClock(),
-            progress=progress,
-        )
+        return make_plan(world[0], _for_money(world[1], deadline * share), options)
 
     first = planned((cluster, policy), FIRST_SHARE)
-    seen = schedulers.configured(without_leaving_taints(cluster))
-    stop = stop_file(policy.stop.file) or earlier.stop
+    schedulers = options.schedulers
+    seen, asked = schedulers.configured(without_leaving_taints(cluster)), _for_money(policy, deadline)
     eligibility = decide_eligibility(
-        seen, _for_money(policy, deadline), selection, schedulers.names, ledger=earlier.ledger, stop=stop
+        seen, asked, options.selection, schedulers.names, ledger=options.ledger, stop=options.stop
     )
     lifts = lifts_of(cluster, policy, eligibility, prices, first)[:MOST_RULES]
     share = (1 - FIRST_SHARE) / max(1, len(lifts))

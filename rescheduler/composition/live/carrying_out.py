@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from secrets import token_hex
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace as with_changes
 
@@ -13,8 +13,8 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected, read_cluster, with_network_policies
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
-from rescheduler.composition.planning import plan
-from rescheduler.cycle import prove_rest
+from rescheduler.composition.planning import cycle_options
+from rescheduler.cycle import make_plan, prove_rest
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.execution.landing.outcomes import Outcomes
@@ -78,10 +78,13 @@ def apply(
     if may_surge(policy):
         cluster = with_network_policies(connected(options, read_only=True), policy, cluster)
     known, told = schedulers(cluster), list[str]()
-    given: dict[str, Any] = {"selection": selection, "schedulers": known, "seed": seed, "progress": progress}
-    proposed = reviewed or plan(
-        cluster, policy, earlier=earlier_evictions(options, policy, cluster, told.append), **given
-    )
+    proposed = reviewed
+    if proposed is None:
+        earlier = earlier_evictions(options, policy, cluster, told.append)
+        asked = cycle_options(
+            policy, selection=selection, schedulers=known, seed=seed, earlier=earlier, progress=progress
+        )
+        proposed = make_plan(cluster, policy, asked)
     refuse_taints(proposed, cluster, policy)
     if not confirm(proposed, cluster):
         return None

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 import pytest
 
 import rescheduler.composition
+from rescheduler import cycle
 from rescheduler.cli.main import main
-from rescheduler.composition import planning, simulating
+from rescheduler.composition import simulating
 from rescheduler.composition.live import carrying_out, cluster_source, ledgers
+from rescheduler.cycle import CycleOptions
 from rescheduler.extension_points import NOTHING_EARLIER, LedgerReading
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_change import MoveChange
@@ -55,9 +57,9 @@ class World:
             raise self.error
         return self.cluster
 
-    def make_plan(self, cluster: Cluster, policy: Any, **given: Any) -> Plan:
+    def make_plan(self, cluster: Cluster, policy: Any, options: CycleOptions) -> Plan:
         """The plan."""
-        self.calls["plan"] = {"cluster": cluster, "policy": policy, **given}
+        self.calls["plan"] = {"cluster": cluster, "policy": policy, "options": options}
         return self.plan
 
     def simulate(self, cluster: Cluster, policy: Any, **given: Any) -> Any:
@@ -104,7 +106,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
         import_module(f"rescheduler.composition.{module.name}")
     pretended = World()
     monkeypatch.setattr(cluster_source, "read_cluster", pretended.read_cluster)
-    monkeypatch.setattr(planning, "plan", pretended.make_plan)
+    monkeypatch.setattr(cycle, "make_plan", pretended.make_plan)
     monkeypatch.setattr(simulating, "simulate", pretended.simulate)
     monkeypatch.setattr(carrying_out, "apply", pretended.apply)
     for name in ("record", "clean", "clean_stale"):

@@ -90,7 +90,7 @@ def test_watching_begins_each_plan_with_the_last(
     def twice(once: Callable[[], object], _: Any) -> int:
         for _number in range(2):
             once()
-            starts.append(world.calls["plan"]["start"])
+            starts.append(world.calls["plan"]["options"].start)
         return 0
 
     monkeypatch.setattr(repeating, "repeated", twice)

@@ -14,7 +14,7 @@ SILENCE_SECONDS = 120
 CODE = """
 import sys
 from rescheduler.composition.live import cluster_source, ledgers
-from rescheduler.composition import planning
+from rescheduler import cycle
 from rescheduler.cli.main import main
 from rescheduler.extension_points import NOTHING_EARLIER
 from tests.unit.report.plans import small_cluster, small_plan
@@ -23,7 +23,7 @@ def read(options, progress):
     return small_cluster()
 cluster_source.read_cluster = read
 ledgers.earlier_evictions = lambda *given: NOTHING_EARLIER
-planning.plan = lambda *given, **options: small_plan()
+cycle.make_plan = lambda *given: small_plan()
 sys.exit(main(["plan"]))
 """
 

@@ -13,7 +13,6 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm, TopologySpreadConstraint
 from rescheduler.model.objects.resources import resources
-from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.plan.what_if import WhatIf
 from rescheduler.model.prices import PriceRow, PriceTable
@@ -131,7 +130,7 @@ CASES = {
 def test_it_comes_to_the_cheaper_set_or_says_why_not(case: Case) -> None:
     """The plan was proven by the checker; what nothing could better is proven too."""
     if case.replaced:
-        plan, _ = plan_replacement(case.world, policy(), NodesToReplace(case.replaced), selection=Selection())
+        plan, _ = plan_replacement(case.world, policy(), NodesToReplace(case.replaced), CycleOptions(FakeClock()))
         assert isinstance(plan.what_if, WhatIf)
         assert plan.what_if.replacement is not UNSET
         assert tuple(str(item.instance_type) for item in plan.what_if.added_nodes) == (case.bought or ())

@@ -9,18 +9,19 @@ from msgspec import UNSET
 
 from rescheduler.composition.replacing import NodesToReplace, plan_replacement
 from rescheduler.composition.what_if import NodeChange, plan_what_if
+from rescheduler.cycle import CycleOptions
 from rescheduler.explain import NotInClusterError
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.objects.resources import resources
 from rescheduler.model.plan.cost import Cost
-from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import ObjectiveResult, Plan
 from rescheduler.model.plan.what_if import NodeReplacement, NodeShape, WhatIf
 from rescheduler.model.prices import PriceRow, PriceTable
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import PLENTY, budget, cluster, node, pod, selector, taint, workload
+from tests.clocks import FakeClock
 
 TYPE, POOL = "node.kubernetes.io/instance-type", "karpenter.sh/nodepool"
 SIZES = {"big": (10.0, 16), "mid": (4.0, 8), "small": (1.5, 4), "tiny": (0.9, 2)}
@@ -46,7 +47,7 @@ def of_type(name: str, kind: str, pool: str = "web", **fields: Any) -> Any:
 def answer(world: Cluster, *names: str, pools: tuple[str, ...] = (), **fields: Any) -> Plan:
     """The plan of a question; it was proven by the checker."""
     wanted = NodesToReplace(names, pools)
-    plan, imagined = plan_replacement(world, policy(**fields), wanted, selection=Selection())
+    plan, imagined = plan_replacement(world, policy(**fields), wanted, CycleOptions(FakeClock()))
     assert not [text for text in plan.warnings if "checker" in text]
     known = {item.name for item in imagined.nodes}
     assert {move.to_node for move in plan.moves} <= known
@@ -90,7 +91,7 @@ def test_the_cheapest_set_replaces_a_node() -> None:
 def test_what_the_plan_with_these_machines_says_is_what_a_what_if_says() -> None:
     """The same question asked by hand, with the machines that were chosen, has the same cost."""
     shapes = (NodeShape(3, place=("small", None, None, None)),)
-    asked, _ = plan_what_if(six_pods(), policy(), NodeChange(("a",), shapes), selection=Selection())
+    asked, _ = plan_what_if(six_pods(), policy(), NodeChange(("a",), shapes), CycleOptions(FakeClock()))
     assert asked.cost == answer(six_pods(), "a").cost
 
 

@@ -8,8 +8,8 @@ import pytest
 from msgspec import UNSET, structs
 
 from rescheduler.composition.what_if import NodeChange, plan_what_if
+from rescheduler.cycle import CycleOptions
 from rescheduler.explain import NotInClusterError
-from rescheduler.extension_points import NOTHING_EARLIER
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import resources
 from rescheduler.model.plan.disruption import Selection
@@ -17,6 +17,7 @@ from rescheduler.model.plan.plan import Plan
 from rescheduler.model.plan.what_if import NodeShape, WhatIf
 from rescheduler.policy.fields.policy import Objective, Policy
 from tests.builders import PLENTY, budget, cluster, node, pod, taint, workload
+from tests.clocks import FakeClock
 
 SHAPE = NodeShape(resources=resources({"cpu": 4000, "memory": 16 * 2**30}.items()))
 
@@ -25,7 +26,7 @@ def answer(world: Cluster, change: NodeChange, selection: Selection | None = Non
     """The plan of a question, under a policy that lets much move."""
     given = {"disruption": {"workloads": {"max_unavailable": 5}}, "limits": {"deadline": f"{PLENTY:.0f}s"}, **policy}
     rules = Policy.model_validate(given, strict=False)
-    plan, _ = plan_what_if(world, rules, change, selection=selection or Selection(), earlier=NOTHING_EARLIER)
+    plan, _ = plan_what_if(world, rules, change, CycleOptions(FakeClock(), selection=selection or Selection()))
     assert not [text for text in plan.warnings if "checker" in text]
     return plan
 

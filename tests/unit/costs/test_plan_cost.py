@@ -10,7 +10,6 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node_pool import NodePool
 from rescheduler.model.plan.cost import Cost
-from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.plan.what_if import NodeShape
 from rescheduler.policy.fields.policy import Policy
@@ -124,7 +123,7 @@ def test_an_added_node_costs_only_afterwards() -> None:
     """Before it is not there; after it is, with its price."""
     seen = world(priced("a", "10"), priced("b", "10"), on="ab", size="3")
     change = NodeChange(("a",), (NodeShape(like="b"),))
-    plan, _ = plan_what_if(seen, policy(), change, selection=Selection())
+    plan, _ = plan_what_if(seen, policy(), change, CycleOptions(FakeClock()))
     assert plan.cost is not UNSET
     assert (plan.cost.before, plan.cost.after) == (20, 20)  # type: ignore[union-attr]
 

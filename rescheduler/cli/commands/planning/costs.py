@@ -6,7 +6,7 @@ from rescheduler.cli.failures import DONE, UsageError
 from rescheduler.cli.options import PlanningFlags, with_options
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.plan_output import print_document
-from rescheduler.cli.preparation import earlier_evictions, policy_from, read_world, refuse_formats, selection_from
+from rescheduler.cli.preparation import cycle_options_from, policy_from, read_world, refuse_formats
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import show, warn
 
@@ -27,15 +27,7 @@ def costs(options: PlanningFlags) -> int:
         from rescheduler.composition.costing.costing import costs_of
 
         cluster, schedulers = read_world(options, policy, progress)
-        found = costs_of(
-            cluster,
-            policy,
-            selection=selection_from(options),
-            schedulers=schedulers,
-            seed=options.seed,
-            earlier=earlier_evictions(options, policy, cluster),
-            progress=progress,
-        )
+        found = costs_of(cluster, policy, cycle_options_from(options, policy, cluster, schedulers, progress))
     warn(found.warnings)
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(found, options.output)

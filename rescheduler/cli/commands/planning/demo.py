@@ -32,7 +32,9 @@ def demo(
 
     Needs no Kubernetes."""
     from rescheduler.adapters.simulated.scenarios import fragmented
-    from rescheduler.composition import planning, simulating
+    from rescheduler.composition import simulating
+    from rescheduler.composition.planning import cycle_options
+    from rescheduler.cycle import make_plan
     from rescheduler.model.plan.disruption import Selection
     from rescheduler.policy.fields.policy import Policy
     from rescheduler.report.plan.bars import node_bars, pending_lines
@@ -43,7 +45,8 @@ def demo(
     bars = node_bars(cluster, style=style)
     _chapter("1. The cluster: a pod is pending, it fits on no node", [*bars, *pending_lines(cluster, style=style)])
     with shown_progress() as progress:
-        plan = planning.plan(cluster, policy, selection=selection, seed=seed, progress=progress)
+        asked = cycle_options(policy, selection=selection, seed=seed, progress=progress)
+        plan = make_plan(cluster, policy, asked)
     _chapter("2. The plan, proven by an independent checker", plan_report(plan))
     with shown_progress() as progress:
         report = simulating.simulate(cluster, policy, selection=selection, seed=seed, progress=progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -77,7 +78,8 @@ def _with_gain(answer: Explanation, plan: Plan, then: Plan) -> Explanation:
 
 
 def _explain(options: ImprovingFlags, name: str, find: Find, explain: Explain) -> int:
-    from rescheduler.composition import planning
+    from rescheduler.composition.planning import cycle_options, with_surges
+    from rescheduler.cycle import make_plan
     from rescheduler.disruption.absent_kinds import absent_kinds
     from rescheduler.report.explanation import explanation_report
 
@@ -93,13 +95,19 @@ def _explain(options: ImprovingFlags, name: str, find: Find, explain: Explain) -
             cluster, schedulers = read_world(options, policy, progress)
             found = find(cluster, name)
             earlier = earlier_evictions(options, policy, cluster)
-            asked: dict[str, Any] = {"selection": selection, "schedulers": schedulers, "seed": options.seed}
-            asked |= {"earlier": earlier, "progress": progress}
-            plan = planning.plan(cluster, policy, **asked)
+            asked = cycle_options(
+                policy,
+                selection=selection,
+                schedulers=schedulers,
+                seed=options.seed,
+                earlier=earlier,
+                progress=progress,
+            )
+            plan = make_plan(cluster, policy, asked)
     answer = explain(cluster, policy, selection, plan, found, schedulers, earlier)
     if answer.notes and not options.improve:
         with shown_progress() as progress:
-            answer = _with_gain(answer, plan, planning.with_surges(cluster, policy, **{**asked, "progress": progress}))
+            answer = _with_gain(answer, plan, with_surges(cluster, policy, replace(asked, progress=progress)))
     warn((*schedulers.warnings(cluster), *absent_kinds(cluster, policy)))
     if options.output in (OutputFormat.JSON, OutputFormat.YAML):
         print_document(answer, options.output)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -14,11 +14,10 @@ from rescheduler.cli.parameters import MomentInTime, OutputFormat, moment, parse
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
     cluster_options_from,
-    earlier_evictions,
+    cycle_options_from,
     given_files,
     own_policy_from,
     read_world,
-    selection_from,
     time_in,
 )
 from rescheduler.cli.progress import shown_progress
@@ -221,27 +220,27 @@ def _plan_once(options: WhatIfFlags, latest: LatestPlan) -> int:
     _refuse_without_prices(options, policy)
     with shown_progress() as progress:
         from rescheduler.composition import planning
+        from rescheduler.cycle import make_plan
 
         cluster, schedulers = read_world(options, policy, progress)
-        selection, earlier = selection_from(options), earlier_evictions(options, policy, cluster)
+        asked = cycle_options_from(options, policy, cluster, schedulers, progress)
         read, at = cluster, time_in(cluster, options.at)
         if at is not None:
             cluster, schedulers = planning.as_if_at(cluster, schedulers, at)
-        given: dict[str, Any] = {"selection": selection, "schedulers": schedulers, "earlier": earlier}
-        given |= {"seed": options.seed, "progress": progress}
+            asked = replace(asked, schedulers=schedulers)
         removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
         if _replaces(options):
             from rescheduler.composition import replacing
 
             wanted = replacing.NodesToReplace(tuple(options.replace_node or ()), tuple(options.replace_pool or ()))
-            proposed, cluster = replacing.plan_replacement(cluster, policy, wanted, **given)
+            proposed, cluster = replacing.plan_replacement(cluster, policy, wanted, asked)
         elif removed or added:
             from rescheduler.composition import what_if
 
             change = what_if.NodeChange(removed, added, keeps_objectives=bool(options.objective))
-            proposed, cluster = what_if.plan_what_if(cluster, policy, change, **given)
+            proposed, cluster = what_if.plan_what_if(cluster, policy, change, asked)
         else:
-            proposed = planning.plan(cluster, policy, start=latest.plan, **given)
+            proposed = make_plan(cluster, policy, replace(asked, start=latest.plan))
             latest.plan = proposed
         if at is not None:
             proposed = planning.told_as_if_at(proposed, read, at)

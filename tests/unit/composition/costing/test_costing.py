@@ -9,11 +9,10 @@ import pytest
 from msgspec import UNSET
 
 from rescheduler.composition.costing.costing import costs_of
-from rescheduler.composition.planning import plan
+from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.costs import Costs, RuleCost
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.disruption import Selection
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import PLENTY, budget, cluster, node, pod, workload
 from tests.clocks import FakeClock
@@ -32,12 +31,12 @@ def policy(**fields: Any) -> Policy:
 
 def costs(seen: Cluster, asked: Policy) -> Costs:
     """What ``costs`` tells."""
-    return costs_of(seen, asked, selection=Selection(), clock=FakeClock())
+    return costs_of(seen, asked, CycleOptions(FakeClock()))
 
 
 def saving(seen: Cluster, asked: Policy) -> float:
     """What a plan saves."""
-    found = plan(seen, asked, selection=Selection(), clock=FakeClock())
+    found = make_plan(seen, asked, CycleOptions(FakeClock()))
     assert found.cost is not UNSET
     return found.cost.saving  # type: ignore[union-attr]
 

@@ -7,20 +7,19 @@ from typing import Any
 import numpy as np
 
 from rescheduler.composition.what_if import AskingWhatIf, NodeChange
-from rescheduler.extension_points import NOTHING_EARLIER, no_progress
+from rescheduler.cycle import CycleOptions
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import PodAffinityTerm
-from rescheduler.model.plan.disruption import Selection
 from rescheduler.planning.replacement.replacement_problem import ReplacementProblem, replacement_problem
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.scheduling.schedulers import DEFAULTS
 from tests.builders import cluster, node, pod, selector, taint, workload
+from tests.clocks import FakeClock
 
 
 def seen(world: Cluster, *, as_it_stands: bool = False) -> ReplacementProblem:
     """Pods leave ``old``, nodes called ``machine-…`` can be bought, the others stay."""
     change = NodeChange(("old",))
-    asking = AskingWhatIf(Policy(), change, Selection(), DEFAULTS, 0, NOTHING_EARLIER, no_progress)
+    asking = AskingWhatIf(Policy(), change, CycleOptions(FakeClock()))
     eligibility, model = asking.prediction(world)
     names = [item.name for item in model.columns.cluster.nodes]
     machines = [row for row, name in enumerate(names) if name.startswith("machine")]

@@ -8,11 +8,11 @@ import sys
 PROGRAM = """
 import signal
 from rescheduler.policy.fields.policy import Policy
-from rescheduler.model.plan.disruption import Selection
 from rescheduler.adapters.simulated.scenarios import fragmented
-from rescheduler.composition import planning
+from rescheduler.adapters.clock import SystemClock
+from rescheduler.cycle import CycleOptions, make_plan
 
-plan = planning.plan(fragmented(0), Policy(), selection=Selection())
+plan = make_plan(fragmented(0), Policy(), CycleOptions(SystemClock()))
 assert plan.moves
 try:
     signal.raise_signal(signal.SIGINT)

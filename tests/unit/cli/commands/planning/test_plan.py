@@ -112,9 +112,9 @@ def test_options_reach_reader_and_planner(world: World, shell: Shell) -> None:
     )  # fmt: skip
     assert world.calls["read_cluster"]["options"].filenames == ("a.json", "-")
     call = world.calls["plan"]
-    assert (call["policy"].limits.max_evictions, call["policy"].limits.deadline, call["seed"]) == (3, 90.0, 7)
+    assert (call["policy"].limits.max_evictions, call["policy"].limits.deadline, call["options"].seed) == (3, 90.0, 7)
     selector = LabelSelector((Requirement("app", "In", ("x",)),))
-    assert call["selection"] == Selection(namespaces=("web", "db"), selector=selector)
+    assert call["options"].selection == Selection(namespaces=("web", "db"), selector=selector)
     shell("plan", "--kubeconfig", "k", "--context", "c")
     options = world.calls["read_cluster"]["options"]
     assert (options.filenames, options.kubeconfig, options.context) == ((), "k", "c")
