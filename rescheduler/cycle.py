@@ -15,7 +15,7 @@ from msgspec.structs import replace as with_changes
 from rescheduler.checker.checker import check_plan, check_rest
 from rescheduler.checker.needs import check_needs
 from rescheduler.checker.recounts.recounts import Recount, recounts_of
-from rescheduler.costs.node_prices import node_prices, price_warnings
+from rescheduler.costs.node_prices import NodePrices, node_prices, price_warnings
 from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.disruption.absent_kinds import absent_kinds
 from rescheduler.disruption.cautions import cautions
@@ -38,8 +38,8 @@ from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.observed_use import ObservedUse
 from rescheduler.model.usage.usage import UsageWindows
 from rescheduler.planning.lexicographic.document import plan_document, withdrawn_plan
-from rescheduler.planning.lexicographic.lexicographic import plan_in_order
-from rescheduler.planning.lexicographic.warm_start import warm_start_of
+from rescheduler.planning.lexicographic.lexicographic import PlanInProgress, plan_in_order
+from rescheduler.planning.lexicographic.warm_start import WarmStart, warm_start_of
 from rescheduler.planning.objectives import objectives_of
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.moving_together import groups_moving_together
@@ -120,21 +120,36 @@ def make_plan(
         left=options.left,
     )
     policy = _without(policy, options.waiting)
-    plan = _plan_within(deadline, eligibility, cluster, policy, options, asked)
+    question = _question(deadline, eligibility, cluster, policy, options, asked)
+    plan = _proven(plan_in_order(question.objectives, question.request, question.start), question, options)
     if options.is_daemon and plan.moves:
         plan = _ramped_up(plan, eligibility, cluster, policy, options)
     return with_changes(plan, warnings=(*plan.warnings, *_warnings(plan, cluster, policy, options)))
 
 
-def _plan_within(
+class _Question(NamedTuple):
+    """What the planner is asked, with what its answer is proven and counted again by.
+
+    ``cluster``: as the schedulers see it. ``start``: where the search begins.
+    """
+
+    cluster: Cluster
+    request: PlanRequest
+    objectives: Sequence[PlanningObjective]
+    start: WarmStart
+    recounts: Mapping[str, Recount]
+    prices: NodePrices | None
+
+
+def _question(
     deadline: Deadline,
     eligibility: Eligibility,
     cluster: Cluster,
     policy: Policy,
     options: CycleOptions,
     asked: Callable[[Columns], Asked] | None = None,
-) -> Plan:
-    """The best plan that moves and helps nobody but whom an eligibility lets, proven."""
+) -> _Question:
+    """The best plan is asked for that moves and helps nobody but whom an eligibility lets."""
     schedulers = options.schedulers
     prediction = schedulers.model(cluster, is_for_planning=True)
     request = PlanRequest(
@@ -158,10 +173,16 @@ def _plan_within(
         wanted = Asked(objectives_of(policy, setting), recounts_of(policy, cluster, observed, prices))
     else:
         wanted = asked(prediction.columns)
-    so_far = plan_in_order(wanted.objectives, request, warm_start_of(options.start, request, wanted.objectives))
-    plan = plan_document(prediction, eligibility, so_far)
+    start = warm_start_of(options.start, request, wanted.objectives)
+    return _Question(cluster, request, wanted.objectives, start, wanted.recounts, prices)
+
+
+def _proven(found: PlanInProgress, question: _Question, options: CycleOptions) -> Plan:
+    """What was planned, as a document; where the checker refuses it, one without moves that says so."""
+    cluster, eligibility, prices = question.cluster, question.request.eligibility, question.prices
+    plan = plan_document(question.request.prediction, eligibility, found)
     options.progress("proving the plan")
-    violations = check_plan(cluster, plan, eligibility, schedulers.rules(cluster), wanted.recounts)
+    violations = check_plan(cluster, plan, eligibility, options.schedulers.rules(cluster), question.recounts)
     if violations:
         plan = withdrawn_plan(plan, [violation.message for violation in violations])
     return plan if prices is None else with_changes(plan, cost=plan_cost(plan, cluster, prices))
@@ -189,7 +210,8 @@ def _ramped_up(plan: Plan, eligibility: Eligibility, cluster: Cluster, policy: P
     if policy.mode is not Mode.EXECUTE or not held:
         return marked(plan, times, cluster.taken_at)
     deadline = Deadline(options.clock, policy.limits.deadline)
-    less = _plan_within(deadline, without_held_back(eligibility, times, cluster), cluster, policy, options)
+    question = _question(deadline, without_held_back(eligibility, times, cluster), cluster, policy, options)
+    less = _proven(plan_in_order(question.objectives, question.request, question.start), question, options)
     text = f"the ramp-up holds {held} of {len(plan.moves)} evictions back for now (policy: disruption.rampUp)"
     return with_changes(less, warnings=(*less.warnings, text))
 
