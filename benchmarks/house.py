@@ -15,6 +15,9 @@ import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+MOST_LINES = 40
+"""Of a function."""
+
 
 def main() -> int:
     """Print a table in Markdown."""
@@ -28,6 +31,7 @@ def main() -> int:
         "files": f"{len(files):,}",
         "lines": f"{sum(lines.values()):,}",
         "lines a file, median and most": f"{statistics.median(lines.values()):.0f}, {max(lines.values())}",
+        "functions of more than 40 lines": ", ".join(sorted(long_functions(trees))) or "none",
         "lines that are imports": f"{100 * sum(map(import_lines, trees.values())) / sum(lines.values()):.1f} %",
         "entries of the fullest folder": "{1} ({0})".format(*fullest_folder(package)),
         "class names that stand twice": f"{len(twice)} ({', '.join(sorted(twice)) or 'none'})",
@@ -37,6 +41,13 @@ def main() -> int:
         figures["own frames from main to the first solver call"] = str(frames_to_solver(package))
     print("\n".join(f"| {name} | {value} |" for name, value in figures.items()))
     return 0
+
+
+def long_functions(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
+    """Names of functions that are longer than this project lets them be."""
+    for tree in trees.values():
+        found = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+        yield from (node.name for node in found if (node.end_lineno or node.lineno) - node.lineno >= MOST_LINES)
 
 
 def import_lines(tree: ast.Module) -> int:

@@ -75,7 +75,6 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
     """Walk one cycle, ask, and carry out what our own gate lets go."""
     from rescheduler.cli.commands.acting.apply import follower_of
     from rescheduler.composition.live import descheduling
-    from rescheduler.descheduler.carrying_out.steps import is_as_foretold
     from rescheduler.extension_points import ExecutionInterruptedError
 
     if options.plan:
@@ -106,10 +105,17 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
             return INTERRUPTED
         finally:
             follower.close()
+    return _told_of(result, options, question.warnings)
+
+
+def _told_of(result: ForetoldResult | None, options: ApplyFlags, told: frozenset[str]) -> int:
+    """Say what was done; the exit code. ``told``: warnings that were said before anybody was asked."""
+    from rescheduler.descheduler.carrying_out.steps import is_as_foretold
+
     if result is None:
         say("nothing was done")
         return FAILED
-    warn(warning for warning in result.warnings if warning not in question.warnings)
+    warn(warning for warning in result.warnings if warning not in told)
     _print_result(result, options)
     if not is_as_foretold(result):
         say(f"error: {result.message or 'not every pod was evicted'}")

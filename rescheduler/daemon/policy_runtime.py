@@ -146,10 +146,7 @@ def make_runtime(
     ground = parts.ground
     cluster = ground.snapshot()
     load = _load(ground, policy)
-    found = predictions_by(load, policy, parts.policy_files)
-    if found.config_maps:
-        cluster = replace(cluster, config_maps=parts.read_config_maps(found.config_maps))
-    schedulers = found.schedulers(cluster)
+    schedulers = _schedulers(parts, policy, load, cluster)
     hand_over = _hand_over(parts, policy, None if before is None else before.hand_over)
     world = live_world(ground, policy, load if isinstance(load, DaemonLoad) else None)
     planner, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
@@ -187,6 +184,14 @@ def _load(ground: Ground, policy: Policy) -> NoLoad | DaemonLoad:
     if not policy.usage.providers:
         return NoLoad()
     return DaemonLoad(policy, ground.where, ground.clock, ground.snapshot, ground.tell)
+
+
+def _schedulers(parts: RuntimeParts, policy: Policy, load: NoLoad | DaemonLoad, cluster: Cluster) -> Schedulers:
+    """The cluster's schedulers as they are configured now, and the load they go by."""
+    found = predictions_by(load, policy, parts.policy_files)
+    if found.config_maps:
+        cluster = replace(cluster, config_maps=parts.read_config_maps(found.config_maps))
+    return found.schedulers(cluster)
 
 
 def _hand_over(parts: RuntimeParts, policy: Policy, before: HandsOver | None) -> HandOver:

@@ -99,9 +99,12 @@ def decide_eligibility(
     cluster = indebted(cluster, ledger)
     replicas = replicas_with_debts(remembered_replicas, ledger)
     more = (is_daemon, stop, wanted, sent, left, granted, own_run)
-    context = EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more)
+    return _decided(EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more), only)
+
+
+def _decided(context: EligibilityContext, only: frozenset[str] | None) -> Eligibility:
     is_few = only is not None
-    placed, waiting = _asked(cluster, only)
+    placed, waiting = _asked(context.cluster, only)
     movable, refusals = _divide(context, MOVING, placed, is_few=is_few)
     helpable, not_helpable = _divide(context, HELPING, waiting, is_few=is_few)
     methods = context.methods.among(movable)
@@ -111,8 +114,8 @@ def decide_eligibility(
         helpable=tuple(helpable),
         not_helpable=not_helpable,
         groups=tuple(_groups(context, movable, methods, is_few=is_few)),
-        limits=_move_limits(policy.limits),
-        may_evict_first=policy.guidance is Guidance.GUIDE,
+        limits=_move_limits(context.policy.limits),
+        may_evict_first=context.policy.guidance is Guidance.GUIDE,
         owing=_owing(context, movable),
         methods=methods,
     )

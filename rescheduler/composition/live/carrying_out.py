@@ -88,7 +88,6 @@ def apply(
     refuse_taints(proposed, cluster, policy)
     if not confirm(proposed, cluster):
         return None
-
     run_id = plan_id_of(proposed) + token_hex(2)
 
     def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> Executor:

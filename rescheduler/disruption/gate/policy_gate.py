@@ -38,6 +38,16 @@ class PolicyGate(Gate):
     """Remembers what no snapshot shows: from which node each move leaves, which workload it belongs to, how many
     replicas each workload wanted, and the most it ever saw of owners that are known by their pods alone (their wanted
     number would seem to fall while a pod is being replaced).
+
+    ``is_confirmed``: a person said yes to this plan; otherwise only a policy with mode Execute lets pods go.
+
+    ``is_daemon``: nobody watches, so health, breaker, back-off and ramp-up bind; ``health`` None: as the snapshot
+    shows it. ``recheck`` asks the filters again; None: somebody else does (the executor's proof). ``trust`` is
+    asked before each wave; None: the plan was not made by measured use (no provider, or requests stood in for it).
+    ``stop``: the kill switch; ``fence``: whether the plan is the one in force. ``before``: the gate under another
+    policy, of which it takes over what no snapshot shows. ``lenient``: whose pods need not be Ready.
+    ``surges_of``: the run that moves pods by surge, by its id, as it stands on pods that it took out; None: none
+    does. A daemon, whose gate outlives its runs, says so of each (``surging``).
     """
 
     def __init__(
@@ -57,16 +67,6 @@ class PolicyGate(Gate):
         lenient: AskLenient = lambda _: False,
         surges_of: str | None = None,
     ) -> None:
-        """``is_confirmed``: a person said yes to this plan; otherwise only a policy with mode Execute lets pods go.
-
-        ``is_daemon``: nobody watches, so health, breaker, back-off and ramp-up bind; ``health`` None: as the snapshot
-        shows it. ``recheck`` asks the filters again; None: somebody else does (the executor's proof). ``trust`` is
-        asked before each wave; None: the plan was not made by measured use (no provider, or requests stood in for it).
-        ``stop``: the kill switch; ``fence``: whether the plan is the one in force. ``before``: the gate under another
-        policy, of which it takes over what no snapshot shows. ``lenient``: whose pods need not be Ready.
-        ``surges_of``: the run that moves pods by surge, by its id, as it stands on pods that it took out; None: none
-        does. A daemon, whose gate outlives its runs, says so of each (``surging``).
-        """
         self._policy = policy
         self._selection = selection
         self._may_execute = is_confirmed or policy.mode is Mode.EXECUTE

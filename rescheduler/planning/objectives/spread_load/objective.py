@@ -44,9 +44,8 @@ class SpreadLoad(PlanningObjective):
     def plan(self, request: PlanRequest) -> ObjectivePlan:
         """Plan within the deadline; requests stay the hard constraint, and no node is brought above its target.
 
-        Resources whose use nobody observes are left out. The value
-        is the use above the targets that is left, each resource counted in average nodes. UNKNOWN, and nothing moves,
-        where there is no load that can be believed.
+        Resources whose use nobody observes are left out. The value is the use above the targets that is left, each
+        resource counted in average nodes. UNKNOWN, and nothing moves, where there is no load that can be believed.
         """
         deadline = request.deadline()
         problem = problem_of(request)
@@ -59,17 +58,9 @@ class SpreadLoad(PlanningObjective):
         limits = remaining_limits(request.eligibility.limits, request.placement)
         bound = 0.0 if deadline.is_over() else least_overload(problem, state, limits)
         whole = _whole(request, problem, state, deadline.part(WHOLE_SHARE)) if state.cost > bound else None
-        bound = bound if whole is None else max(bound, whole.bound)
-        plan = improve(
-            request,
-            problem,
-            state,
-            deadline.part(PLAN_SHARE),
-            simple,
-            floor=bound,
-            is_cheap=is_best_effort(problem),
-            hint=() if whole is None else whole.moves,
-        )
+        bound, hint = (bound, ()) if whole is None else (max(bound, whole.bound), whole.moves)
+        part, cheap = deadline.part(PLAN_SHARE), is_best_effort(problem)
+        plan = improve(request, problem, state, part, simple, floor=bound, is_cheap=cheap, hint=hint)
         bound = plan.cost_after if plan.cost_after <= bound + NOTHING else bound
         refusals = hot_nodes_that_stay(request, plan.current, state)
         return as_answer(

@@ -84,8 +84,7 @@ class PodConversion:
         """One pod; uses up what was decoded. Raises ObjectError."""
         meta, status, shared = found.metadata or _NO_META, found.status or _NO_STATUS, self._shared
         name, owners, spec = name_of(meta), shared.owners(meta), _spec_of(found)
-        if self._details is not None:
-            self._details[f"{shared.name(meta.namespace or 'default')}/{name}"] = pod_detail(spec, status)
+        self._keep_detail(meta, name, spec, status)
         ready, scheduled, resize = pod_conditions(status.conditions)
         node_name = shared.name(spec.node_name) if spec.node_name else None
         phase = sys.intern(status.phase) if status.phase else "Running" if node_name else "Pending"
@@ -120,13 +119,16 @@ class PodConversion:
             unscheduled=unscheduled,
             unscheduled_at=read_time(scheduled.last_transition_time) if scheduled and unscheduled else None,
         )
-        if SURGE in pod.annotations:
-            pod = as_of_its_owner(pod)
-        is_certain = pod.created_at is not None and pod.started_at is not None and name is meta.name
-        return pod if is_certain else self._with_doubts(pod, meta, status)
+        return self._with_doubts(as_of_its_owner(pod) if SURGE in pod.annotations else pod, meta, status)
+
+    def _keep_detail(self, meta: ObjectMeta, name: str, spec: PodSpecObject, status: PodStatus) -> None:
+        if self._details is not None:
+            self._details[f"{self._shared.name(meta.namespace or 'default')}/{name}"] = pod_detail(spec, status)
 
     def _with_doubts(self, pod: Pod, meta: ObjectMeta, status: PodStatus) -> Pod:
         """Warn of what could not be read; a pod whose name is none is never moved."""
+        if pod.created_at is not None and pod.started_at is not None and pod.name is meta.name:
+            return pod
         for text, time in ((meta.creation_timestamp, pod.created_at), (status.start_time, pod.started_at)):
             if text and time is None:
                 self._warn(f"Pod {pod.key}: {shortened(text, 40)!r} is no time; its age counts as unknown")
