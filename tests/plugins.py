@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from rescheduler import plugin_list
+from rescheduler.extension_points import plugin_list
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, group: str, *points: tuple[str, str]) -> None:

@@ -11,8 +11,8 @@ from pydantic import BeforeValidator, ValidationInfo
 from pydantic_core import PydanticKnownError
 
 from rescheduler.extension_points import MetricsProvider, Trigger
+from rescheduler.extension_points.plugin_list import PluginError, PluginList
 from rescheduler.model.printable import shortened
-from rescheduler.plugin_list import PluginError, PluginList
 from rescheduler.policy.fields.policy_model import PolicyModel
 
 Answer = TypeVar("Answer")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rescheduler.extension_points import Filter, Rejection, Score
+from rescheduler.extension_points.plugin_list import PluginError
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.printable import shortened
-from rescheduler.plugin_list import PluginError
 from rescheduler.policy.plugins import asked
 from rescheduler.scheduling.filters import FILTERS
 from rescheduler.scheduling.scores import SCORES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rescheduler.extension_points import MetricsProvider
-from rescheduler.plugin_list import PluginList
+from rescheduler.extension_points.plugin_list import PluginList
 
 PROVIDERS: Final[PluginList[MetricsProvider]] = PluginList(
     "rescheduler.metrics_providers",

@@ -12,8 +12,8 @@ from pydantic_core import ErrorDetails
 from rescheduler.adapters.metrics import PROVIDERS
 from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.extension_points import MetricsError, MetricsProvider, ReschedulerError
+from rescheduler.extension_points.plugin_list import PluginError
 from rescheduler.model.printable import shortened
-from rescheduler.plugin_list import PluginError
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.usage import Provider
 from rescheduler.policy.plugins import arguments_model

@@ -8,7 +8,7 @@ from typing import Final
 
 from rescheduler.daemon.triggers.setting import Setting
 from rescheduler.extension_points import Trigger
-from rescheduler.plugin_list import PluginList
+from rescheduler.extension_points.plugin_list import PluginList
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.plugins import arguments_in, asked
 

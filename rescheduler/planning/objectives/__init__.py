@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from rescheduler.plugin_list import PluginList
+from rescheduler.extension_points.plugin_list import PluginList
 
 if TYPE_CHECKING:  # who reads the names alone loads no planner
     from rescheduler.planning.problem.objective import ObjectiveSetting, PlanningObjective

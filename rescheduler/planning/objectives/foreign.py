@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from math import isfinite
 from typing import TypeVar
 
+from rescheduler.extension_points.plugin_list import PluginError, PluginList
 from rescheduler.model.plan.plan import Status
 from rescheduler.model.printable import shortened
 from rescheduler.planning.problem.objective import ObjectiveSetting, PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace, PlanRequest
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.search.objective_state import ObjectiveState
-from rescheduler.plugin_list import PluginError, PluginList
 from rescheduler.policy.fields.policy import Objective
 from rescheduler.policy.plugins import arguments_in, asked
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rescheduler.extension_points.plugin_list import PluginError
 from rescheduler.model.printable import printable
-from rescheduler.plugin_list import PluginError
 from rescheduler.policy.reading.document import Path
 from rescheduler.policy.reading.known_fields import KnownFields, fields_of, generic, named_entries
 

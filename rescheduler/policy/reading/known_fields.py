@@ -12,8 +12,8 @@ from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel
 
+from rescheduler.extension_points.plugin_list import PluginError
 from rescheduler.model.printable import printable
-from rescheduler.plugin_list import PluginError
 from rescheduler.policy.fields.daemon.triggers import TriggerEntry
 from rescheduler.policy.fields.objectives import ARGUMENTS
 from rescheduler.policy.fields.policy import Objective, Policy

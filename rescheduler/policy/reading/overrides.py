@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rescheduler.plugin_list import PluginList
+from rescheduler.extension_points.plugin_list import PluginList
 from rescheduler.policy.fields.policy import Limits, Objective, Policy
 from rescheduler.policy.fields.values import LARGEST_COUNT
 from rescheduler.policy.reading.known_fields import advice_on_choice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rescheduler.plugin_list import PluginList
+from rescheduler.extension_points.plugin_list import PluginList
 from rescheduler.policy.fields.daemon.autoscaler import (
     AutoscalerPolicy,
     BuyingTaints,

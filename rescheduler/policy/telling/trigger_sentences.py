@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rescheduler.extension_points import Trigger
-from rescheduler.plugin_list import PluginList
+from rescheduler.extension_points.plugin_list import PluginList
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.plugins import arguments_in, asked
 

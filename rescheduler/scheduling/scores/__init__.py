@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from rescheduler.plugin_list import PluginList
+from rescheduler.extension_points.plugin_list import PluginList
 from rescheduler.scheduling.plugin import SchedulerScore
 
 _HERE = "rescheduler.scheduling.scores"

@@ -11,10 +11,10 @@ import pytest
 from rescheduler.daemon.plugins import policy_sentences
 from rescheduler.daemon.triggers import TRIGGERS, make_triggers
 from rescheduler.extension_points import MetricsProvider, Trigger
+from rescheduler.extension_points.plugin_list import PluginError
 from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
 from rescheduler.model.objects.node import Node
 from rescheduler.model.usage.samples import MetricsSample, NodeSamples, no_samples
-from rescheduler.plugin_list import PluginError
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
 from tests.builders import NOW, cluster

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from rescheduler.extension_points import Rejection
+from rescheduler.extension_points.plugin_list import PluginError
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
-from rescheduler.plugin_list import PluginError
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.scheduling.configuration import combined, configuration_sentences, known_plugins
 from rescheduler.scheduling.plugin import SchedulerFilter, SchedulerScore

@@ -10,11 +10,11 @@ import pytest
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.plugins import PLUGINS, parse_policy, policy_sentences
+from rescheduler.extension_points.plugin_list import PluginError
 from rescheduler.model.plan.plan import Plan, Status
 from rescheduler.planning.objectives import OBJECTIVES
 from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlanRequest
-from rescheduler.plugin_list import PluginError
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.reading.errors import PolicyError
 from rescheduler.policy.reading.overrides import overridden

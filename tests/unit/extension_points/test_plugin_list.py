@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.plugin_list import PluginError, PluginList
+from rescheduler.extension_points.plugin_list import PluginError, PluginList
 from tests.plugins import installed
 
 SCORES: PluginList[Any] = PluginList(
