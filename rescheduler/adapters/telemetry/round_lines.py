@@ -100,5 +100,4 @@ def digest_in(line: bytes) -> RoundDigest | None:
         approved_by="" if told.who == DAEMON else told.who,
         is_held=told.held,
         is_carried_out=told.what == CARRIED_OUT,
-        objectives=(),
     )

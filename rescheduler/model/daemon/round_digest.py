@@ -6,14 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from msgspec import UNSET, structs
-
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.plan.plan import (
     EMPTY_NODES,
     Move,
     MoveOutcome,
-    ObjectiveResult,
     OutcomeKind,
     PlacementOutcome,
     Plan,
@@ -52,7 +49,6 @@ class RoundDigest(NamedTuple):
     approved_by: str
     is_held: bool
     is_carried_out: bool
-    objectives: tuple[ObjectiveResult, ...]
 
 
 def digest_of(report: RoundReport) -> RoundDigest:
@@ -81,10 +77,6 @@ def digest_of(report: RoundReport) -> RoundDigest:
         approved_by=report.approved_by,
         is_held=report.is_held,
         is_carried_out=result is not None,
-        objectives=tuple(
-            structs.replace(one, certificate=UNSET, message=one.message[:LONGEST_REASON])
-            for one in (() if plan is None else plan.objectives)
-        ),
     )
 
 

@@ -37,7 +37,7 @@ def write(path: Path, *numbers: int, **fields: Any) -> list[RoundDigest]:
     for one in reports:
         log.hear(RoundEnded(one.ended_at, one))
     log.close()
-    return [digest_of(one)._replace(objectives=()) for one in reports]
+    return [digest_of(one) for one in reports]
 
 
 def read_rounds(path: Path) -> tuple[RoundDigest, ...]:
@@ -145,7 +145,7 @@ def keep(path: Path, *reports: RoundReport) -> list[RoundDigest]:
     file = own_file(path)
     for one in reports:
         file.hear(RoundEnded(one.ended_at, one))
-    return [digest_of(one)._replace(objectives=()) for one in reports]
+    return [digest_of(one) for one in reports]
 
 
 def test_rounds_that_carried_nothing_out_outlast_a_restart(path: Path) -> None:
