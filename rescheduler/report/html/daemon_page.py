@@ -1,7 +1,7 @@
 """The daemon's page: ten answers for whoever is on call, what may be pressed, and tables with the rest.
 
-It is one document without any resource of others; ``daemon.js`` is its only script, and that of the page by which
-``rescheduler ui`` opens it in a browser.
+It is one document without any resource of others; ``templates/daemon/script.js`` is its only script, and that of the
+page by which ``rescheduler ui`` opens it in a browser.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from rescheduler.report.html.rendering import Script, embedded, environment
 
-STYLE: Final = "daemon.css"
-SCRIPT: Final = "daemon.js"
+STYLE: Final = "daemon/style.css"
+SCRIPT: Final = "daemon/script.js"
 MOST_OPEN: Final = 12
 
 
@@ -75,12 +75,12 @@ class DaemonView(NamedTuple):
 
 def daemon_page(view: DaemonView) -> str:
     """The page as HTML, in ASCII."""
-    return _rendered("daemon.html", view=view)
+    return _rendered("daemon/page.html", view=view)
 
 
 def shell_page(title: str) -> str:
     """An empty page whose script brings the daemon's page into it, once it has shown the secret of its address."""
-    return _rendered("daemon_shell.html", title=title)
+    return _rendered("daemon/shell.html", title=title)
 
 
 @cache

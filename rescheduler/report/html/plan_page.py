@@ -24,9 +24,9 @@ def plan_page(plan: Plan | PlanResult, cluster: Cluster | None = None, observed:
     """
     is_long = cluster is not None and len(cluster.nodes) > FEW_NODES
     return page(
-        "plan.html",
+        "plan/plan.html",
         "Rescheduling plan" if isinstance(plan, Plan) else "Rescheduling result",
-        script="search.js" if is_long else "",
+        script="plan/search.js" if is_long else "",
         snapshot=snapshot_line(plan),
         message=plan.message if isinstance(plan, PlanResult) else "",
         parts=_parts(plan, cluster, observed),
