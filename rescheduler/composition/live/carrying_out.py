@@ -71,20 +71,20 @@ def apply(
 ) -> PlanResult | None:
     """Carry out one plan on a live cluster; None if ``confirm`` said no.
 
-    Until it says yes the connection refuses every mutating request. ``schedulers`` of the cluster that was read first
-    hold for the whole plan.
+    Until then the connection refuses to write. ``schedulers`` of the cluster that was read first hold for all of it.
     """
     cluster = read_cluster(options, progress)
     if may_surge(policy):
         cluster = with_network_policies(connected(options, read_only=True), policy, cluster)
     known, told = schedulers(cluster), list[str]()
-    proposed = reviewed
-    if proposed is None:
+    if reviewed is None:
         earlier = earlier_evictions(options, policy, cluster, told.append)
         asked = cycle_options(
             policy, selection=selection, schedulers=known, seed=seed, earlier=earlier, progress=progress
         )
         proposed = make_plan(cluster, policy, asked)
+    else:
+        proposed = reviewed
     refuse_taints(proposed, cluster, policy)
     if not confirm(proposed, cluster):
         return None

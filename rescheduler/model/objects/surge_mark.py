@@ -16,22 +16,30 @@ of a Deployment selects by it, and no Service, budget or policy of a user names 
 
 
 class SurgeMark(Struct, frozen=True):
-    """The annotation's value: the label that was changed, its value before, the plan, and until when (RFC 3339)."""
+    """The annotation's value: the label that was changed, its value before, and whose plan did that.
+
+    ``expires``: when that plan is over at the latest, RFC 3339. ``lease``: whoever leads by it from then on gives the
+    pod back at once; "": nobody leads by any.
+    """
 
     label: str
     value: str
-    plan: str = ""
-    expires: str = ""
+    plan: str
+    expires: str
+    lease: str = ""
 
 
 def surge_mark(annotations: Mapping[str, str]) -> SurgeMark | None:
     """What a pod's annotations say of its move by surge; None for what says nothing, or cannot be read."""
     text = annotations.get(SURGE)
-    if text is None:
-        return None
+    return None if text is None else read_surge_mark(text)
+
+
+def read_surge_mark(text: str) -> SurgeMark | None:
+    """The annotation's value read; None for what somebody has spoilt, however: whoever may edit a pod may write it."""
     try:
         return msgspec.json.decode(text, type=SurgeMark)
-    except (msgspec.DecodeError, msgspec.ValidationError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
         return None
 
 

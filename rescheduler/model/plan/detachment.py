@@ -10,29 +10,19 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import OwnerReference, Pod
-from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
+from rescheduler.model.objects.surge_mark import TEMPLATE_HASH, SurgeMark, read_surge_mark
 
 ENDING: Final = "-leaving"
 _LONGEST_VALUE: Final = 63
 
 
-class Detachment(Struct, frozen=True):
-    """What an annotation says of a pod that was taken out: its label as it was, and whose plan did that.
-
-    ``expires``: when that plan is over at the latest, RFC 3339. ``lease``: whoever leads by it from then on gives the
-    pod back at once; "": nobody leads by any.
-    """
-
-    label: str
-    value: str
-    plan: str
-    expires: str
-    lease: str = ""
+class Detachment(SurgeMark, frozen=True):
+    """How a pod is taken out, as its annotation says it: its label as it was, and whose plan does that."""
 
     @property
     def leaving_value(self) -> str:
@@ -70,14 +60,10 @@ def detachment_of(pod: Pod) -> Detachment | None:
 
 def read_detachment(text: str, hash_value: str) -> Detachment:
     """An annotation read; of one that somebody has spoilt, what the label ``pod-template-hash`` itself tells."""
-    try:
-        found = json.loads(text)
-        parts = {key: found[key] for key in ("label", "value", "plan", "expires")} | {"lease": found.get("lease", "")}
-    except (ValueError, TypeError, KeyError, RecursionError):
+    mark = read_surge_mark(text)
+    if mark is None:
         return Detachment(TEMPLATE_HASH, hash_value.removesuffix(ENDING), "", "")
-    if not all(isinstance(part, str) for part in parts.values()):
-        return Detachment(TEMPLATE_HASH, hash_value.removesuffix(ENDING), "", "")
-    return Detachment(**parts)
+    return Detachment(**structs.asdict(mark))
 
 
 def taken_out(pod: Pod, detachment: Detachment) -> Pod:

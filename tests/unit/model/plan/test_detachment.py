@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from msgspec import structs
 
+from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.model.objects.annotations import SURGE
+from rescheduler.model.objects.surge_mark import labels_before, surge_mark
 from rescheduler.model.plan.detachment import (
     Detachment,
     as_of_its_owner,
@@ -18,6 +21,7 @@ from rescheduler.model.plan.detachment import (
     read_detachment,
     taken_out,
 )
+from rescheduler.policy.fields.policy import Policy
 from tests.builders import pod, selector
 from tests.unit.execution.surge.scenes import HASH, shop, workloads
 
@@ -59,14 +63,32 @@ def test_another_controller_that_has_taken_it_stays() -> None:
     assert as_of_its_owner(taken) is taken
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", '{"label": "a"}', '{"label":1,"value":2,"plan":3,"expires":4}']
-)
+SPOILT = (
+    "", "{", "[]", "null", '{"label": "a"}', '{"label": "a", "value": "b"}',
+    '{"label":1,"value":2,"plan":3,"expires":4}', '{"label": ' + "[" * 9000, '{"x": ' + "[" * 9000 + "]" * 9000 + "}",
+    "\ud800", '{"label":"\\ud800","value":"b","plan":"","expires":""}',
+)  # fmt: skip
+"""What whoever may edit a pod can write."""
+
+
+@pytest.mark.parametrize("text", SPOILT, ids=range(len(SPOILT)))
 def test_a_spoilt_annotation_is_undone_by_the_label_itself(text: str) -> None:
     """The label is given its value without our ending."""
     assert read_detachment(text, "h1-leaving") == Detachment(HASH, "h1", "", "")
     out = structs.replace(taken_out(WEB, OUT), annotations={SURGE: text})
     assert given_back(out).labels == WEB.labels
+
+
+@pytest.mark.parametrize("text", SPOILT, ids=range(len(SPOILT)))
+def test_a_spoilt_annotation_stops_no_plan(text: str) -> None:
+    """All readers judge it alike: the pod stays, its labels count as they are, and others are planned for."""
+    marked = structs.replace(WEB, annotations={SURGE: text})
+    assert surge_mark(marked.annotations) is None
+    assert labels_before(marked.labels, marked.annotations) == WEB.labels
+    world = shop()
+    seen = replace(world, pods=tuple(marked if one.key == WEB.key else one for one in world.pods))
+    found = decide_eligibility(seen, Policy()).refusals[seen.pods.index(marked)]
+    assert "is on its way by a surge already" in found.message
 
 
 def test_a_label_that_somebody_else_has_changed_is_his() -> None:
