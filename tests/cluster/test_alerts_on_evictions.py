@@ -110,18 +110,18 @@ def test_a_trial_that_fails_too(cluster: Cluster, tool: Tool, prometheus: Promet
         assert process.stop() == 0
 
 
-TOO_OLD = """\
+BY_TAINTS = """\
 apiVersion: descheduler/v1alpha2
 kind: DeschedulerPolicy
 profiles:
 - name: first
-  pluginConfig: [{name: PodLifeTime, args: {maxPodLifeTimeSeconds: 1}}]
-  plugins: {deschedule: {enabled: [PodLifeTime]}}
+  pluginConfig: [{name: RemovePodsViolatingNodeTaints}]
+  plugins: {deschedule: {enabled: [RemovePodsViolatingNodeTaints]}}
 """
-"""Somebody wrote seconds and meant days: every pod is too old."""
+TAINT = {"key": "old", "effect": "NoSchedule"}
 SENT = 'rescheduler_evictions_total{outcome="sent"}'
 WITHOUT_LIMITS = """
-disruption: {rates: {perHour: unlimited, perDay: unlimited}, rampUp: unlimited}
+disruption: {rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: 1}, rampUp: unlimited}
 limits: {maxEvictions: 1000, inFlight: 1000}
 """
 MANY = 220
@@ -132,15 +132,19 @@ MANY = 220
 def test_a_policy_that_evicts_much(
     cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator, tmp_path: Path
 ) -> None:
-    """Hundreds of pods are too old for it; with the kill switch none leaves any more, in the middle of the plan."""
-    cluster.add_nodes(10, cpu="8")
+    """Somebody taints all nodes but new ones; the kill switch stops what follows in the middle of the plan."""
+    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    old = cluster.add_nodes(5, cpu="8")
     cluster.create(*(deployment(f"web-{number}", 2, cpu="10m") for number in range(MANY)))
     cluster.wait_pods_running(2 * MANY, timeout_seconds=120)
-    too_old = tmp_path / "descheduler.yaml"
-    too_old.write_text(TOO_OLD)
+    cluster.add_nodes(5, prefix="new", cpu="8")
+    for name in old:
+        cluster.api.patch("nodes", name, {"spec": {"taints": [TAINT]}})
+    by_taints = tmp_path / "descheduler.yaml"
+    by_taints.write_text(BY_TAINTS)
     beside = tool.policy(policy(prometheus, AT_ONCE, WITHOUT_LIMITS, triggers="{name: OnDemand}"))
     interval = ("--descheduling-interval", "5s")
-    with daemon(tool, "--policy", str(too_old), "--policy", beside, *interval) as process:
+    with daemon(tool, "--policy", str(by_taints), "--policy", beside, *interval) as process:
         fired = prometheus.wait_firing("ReschedulerEvictsMuch", timeout_seconds=420)
         assert fired["labels"]["severity"] == "warning"
         operator.carry_out("ReschedulerEvictsMuch")
