@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e e2e-campaign soak-share soak soak-daemon screenshots docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-karpenter bench-swaps bench-latency bench-sync bench-backtest bench-page alerts cluster control-plane chart-files release lock clean
+.PHONY: help install demo test coverage test-deploy e2e e2e-campaign soak-share soak soak-daemon screenshots dashboard-picture docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-karpenter bench-swaps bench-latency bench-sync bench-backtest bench-page alerts cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -154,6 +154,9 @@ alerts: $(STAMP) control-plane test-packages ## alerts on a real cluster with a 
 
 screenshots: $(STAMP) test-packages ## pictures of plans and of the daemon's page for the docs, in docs/images
 	$(BIN)/python -m tests.browser.screenshots
+
+dashboard-picture: $(STAMP) control-plane test-packages ## picture of the dashboard's panels over a real run for the docs, in docs/images
+	DRAW_DASHBOARD=1 $(BIN)/pytest -m e2e tests/cluster/test_dashboard.py -p no:randomly
 
 docs: $(DEPLOY_STAMP) ## build the documentation as a site, in build/site
 	$(BIN)/python -m docs.build

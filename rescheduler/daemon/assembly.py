@@ -28,6 +28,7 @@ from rescheduler.daemon.steering.inbox import Inbox
 from rescheduler.daemon.steering.objections import timed_objection
 from rescheduler.daemon.steering.steering_errors import ObjectionError
 from rescheduler.daemon.steering.stopping import Orders
+from rescheduler.daemon.steering.told_ledger import told_ledger
 from rescheduler.extension_points import Clock, ClusterError, Listener, Progress, ReschedulerError
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.daemon.notices import DefaultsBind, Fault, Notice, ServerLacks, Started, Stopping
@@ -98,8 +99,11 @@ class Daemon:
 
     @property
     def ledger(self) -> Ledger | None:
-        """As last read."""
-        return None if self.loop is None else self.loop.runtime.rounds.ledger
+        """As last read, with what was told of our own evictions since; None while another one leads, who keeps it."""
+        if self.loop is None or not self.leading.is_leader:
+            return None
+        runtime = self.loop.runtime
+        return told_ledger(runtime.rounds.ledger, self.controls.state().evictions, runtime.policy.disruption.breaker)
 
     def _load_policy(self, files: Sequence[str]) -> Policy:
         return load_run_policy(files, self.options.descheduling_interval)

@@ -27,7 +27,7 @@ def locate_metrics_server() -> Path:
 
 
 @contextmanager
-def metrics_server(plane: ControlPlane) -> Iterator[None]:
+def metrics_server(plane: ControlPlane) -> Iterator[Component]:
     """Run metrics-server until the block ends; it scrapes the kubelets that kwok plays, every ten seconds."""
     binary = locate_metrics_server()
     kubeconfig = plane.user_kubeconfig("metrics-server", (ADMINISTRATORS,))
@@ -52,7 +52,7 @@ def metrics_server(plane: ControlPlane) -> Iterator[None]:
     server.start()
     try:
         register_metrics(plane, port)
-        yield
+        yield server
     finally:
         plane.api.delete("apiregistration.k8s.io/v1/apiservices", f"v1beta1.{GROUP}")
         plane.api.delete("services", "metrics-server", "kube-system")

@@ -15,6 +15,8 @@ from tests.paths import DEPLOY
 from tests.unit.docs.page_commands import runbook
 
 SECONDS_PER_RUNBOOK = 120
+DAEMON = "app.kubernetes.io/component=daemon"
+"""Label of the pods of the daemon's Deployment."""
 
 
 class Operator:

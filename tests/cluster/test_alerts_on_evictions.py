@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 import yaml
@@ -106,6 +107,53 @@ def test_a_trial_that_fails_too(cluster: Cluster, tool: Tool, prometheus: Promet
         assert fired["labels"]["severity"] == "critical"
         mend(operator, "ReschedulerBreakerNeedsOperator")
         prometheus.wait_over("ReschedulerBreakerNeedsOperator", "ReschedulerBreakerOpen")
+        assert process.stop() == 0
+
+
+BY_TAINTS = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+profiles:
+- name: first
+  pluginConfig: [{name: RemovePodsViolatingNodeTaints}]
+  plugins: {deschedule: {enabled: [RemovePodsViolatingNodeTaints]}}
+"""
+TAINT = {"key": "old", "effect": "NoSchedule"}
+SENT = 'rescheduler_evictions_total{outcome="sent"}'
+WITHOUT_LIMITS = """
+disruption: {rates: {perHour: unlimited, perDay: unlimited, perWorkloadPerHour: 1}, rampUp: unlimited}
+limits: {maxEvictions: 1000, inFlight: 1000}
+"""
+MANY = 220
+
+
+@slow
+@pytest.mark.timeout(900)
+def test_a_policy_that_evicts_much(
+    cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator, tmp_path: Path
+) -> None:
+    """Somebody taints all nodes but new ones; the kill switch stops what follows in the middle of the plan."""
+    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    old = cluster.add_nodes(5, cpu="8")
+    cluster.create(*(deployment(f"web-{number}", 2, cpu="10m") for number in range(MANY)))
+    cluster.wait_pods_running(2 * MANY, timeout_seconds=120)
+    cluster.add_nodes(5, prefix="new", cpu="8")
+    for name in old:
+        cluster.api.patch("nodes", name, {"spec": {"taints": [TAINT]}})
+    by_taints = tmp_path / "descheduler.yaml"
+    by_taints.write_text(BY_TAINTS)
+    beside = tool.policy(policy(prometheus, AT_ONCE, WITHOUT_LIMITS, triggers="{name: OnDemand}"))
+    interval = ("--descheduling-interval", "5s")
+    with daemon(tool, "--policy", str(by_taints), "--policy", beside, *interval) as process:
+        fired = prometheus.wait_firing("ReschedulerEvictsMuch", timeout_seconds=420)
+        assert fired["labels"]["severity"] == "warning"
+        operator.carry_out("ReschedulerEvictsMuch")
+        ended = process.wait_for("round ended", outcome="stopped")
+        assert "evicts much" in ended["reason"]
+        assert ended["outcomes"]["NotAttempted"] > 0
+        sent = prometheus.value(SENT)
+        prometheus.wait_over("ReschedulerEvictsMuch", timeout_seconds=400)
+        assert prometheus.value(SENT) == sent == len(process.events("eviction sent"))
         assert process.stop() == 0
 
 

@@ -1,18 +1,29 @@
-"""The dashboard over a real Prometheus that scrapes a real run: every query of every panel has something to show."""
+"""The dashboard over a real Prometheus that scrapes a real run: every query of every panel has something to show.
+
+Grafana is not here; what the queries answer is drawn by us, and is the picture in the docs.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.browser import Browser, found_browser
+from tests.browser.palette import with_palette
+from tests.browser.screenshots import FOLDER
+from tests.browser.test_screenshots import size
 from tests.cluster.alerting import Prometheus, watching
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, STRAYS, daemon
+from tests.cluster.dashboard_drawing import WIDTH, Frame
+from tests.cluster.dashboard_drawing import page as drawn
 from tests.cluster.kwok import USED_CPU, USED_MEMORY, resource_metrics_path
 from tests.cluster.metrics_server import RESOURCE_METRICS_PATH, metrics_server
 from tests.cluster.scenes import fragmented
@@ -29,6 +40,16 @@ triggers: [{{name: PendingPods, args: {{olderThan: 1s, debounce: 1s}}}}, {{name:
 {AT_ONCE}
 {STRAYS}
 """
+PICTURE = FOLDER / "dashboard.png"
+BLANK = (
+    "[...document.querySelectorAll('section:not(.row)')].filter(one => !one.querySelector('path.line, .stats'))"
+    ".map(one => one.innerText)"
+)
+CUT_OFF = (
+    "[document.documentElement, ...document.querySelectorAll('section')].filter(one =>"
+    " one.scrollWidth > one.clientWidth + 1 || (one.matches('section') && one.scrollHeight > one.clientHeight + 1))"
+    ".map(one => one.innerText.slice(0, 100))"
+)
 MEASURED = "usage: {providers: [{name: MetricsServer}], interval: 5s, windows: [30s]}"
 
 
@@ -39,21 +60,38 @@ def filled(expression: str) -> str:
     return expression
 
 
-def series(prometheus: Prometheus, expression: str, since: float) -> list[dict[str, Any]]:
+def series(prometheus: Prometheus, expression: str, frame: Frame) -> list[dict[str, Any]]:
     """What a panel's query draws from then until now, without what is not a number."""
-    found = prometheus.ask("query_range", query=filled(expression), start=since, end=time.time(), step="1s")["result"]
+    times = {"start": frame.since, "end": frame.until, "step": frame.step}
+    found = prometheus.ask("query_range", query=filled(expression), **times)["result"]
     drawn = [{**one, "values": [point for point in one["values"] if math.isfinite(float(point[1]))]} for one in found]
     return [one for one in drawn if one["values"]]
 
 
-def empty_queries(prometheus: Prometheus, since: float) -> list[str]:
+def answered(prometheus: Prometheus, frame: Frame) -> dict[int, list[list[dict[str, Any]]]]:
+    """What each query of each panel draws, by the panel's id."""
+    return {panel["id"]: [series(prometheus, target["expr"], frame) for target in panel["targets"]] for panel in PANELS}
+
+
+def empty_queries(answers: Mapping[int, list[list[dict[str, Any]]]]) -> list[str]:
     """Queries that draw nothing, with the titles of their panels."""
     return [
         f"{panel['title']}: {target['expr']}"
         for panel in PANELS
-        for target in panel["targets"]
-        if not series(prometheus, target["expr"], since)
+        for target, answer in zip(panel["targets"], answers[panel["id"]], strict=True)
+        if not answer
     ]
+
+
+def picture_of(page: Path, browser: Browser) -> bytes:
+    """The page as PNG, once nothing on it is empty, cut off or fetched."""
+    browser.open(page, width=WIDTH)
+    assert browser.complaints == []
+    assert browser.requests == [page.resolve().as_uri()]
+    assert browser.value(BLANK) == []
+    assert browser.value(CUT_OFF) == []
+    browser.open(page, width=WIDTH, height=browser.value("document.documentElement.scrollHeight"))
+    return browser.picture()
 
 
 def approve(cluster: Cluster, number: str) -> None:
@@ -97,4 +135,13 @@ def test_every_panel_shows_a_real_run(cluster: Cluster, tool: Tool, tmp_path: Pa
         ):
             prometheus.wait_value("rescheduler_usage_age_seconds", timeout_seconds=120)
             assert process.stop() == 0
-        assert empty_queries(prometheus, since) == []
+        frame = Frame(since, time.time())
+        answers = answered(prometheus, frame)
+        assert empty_queries(answers) == []
+    page = tmp_path / "dashboard.html"
+    page.write_text(drawn(DASHBOARD, answers, frame), encoding="utf-8")
+    with found_browser(tmp_path / "profile") as browser:
+        picture = picture_of(page, browser)
+    if "DRAW_DASHBOARD" in os.environ:
+        PICTURE.write_bytes(with_palette(picture))
+    assert size(PICTURE.read_bytes()) == size(picture)

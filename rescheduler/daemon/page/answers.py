@@ -52,7 +52,9 @@ def _stuck(outlook: Outlook) -> OnCallAnswer:
             return OnCallAnswer(name, question, "No, it waits", [f"{leads}; this replica looks on."])
         last = state.past[-1] if state.past else None
         told = "No round has run yet." if last is None else f"The last round ended {outlook.at(last.ended_at)}."
-        return OnCallAnswer(name, question, "No", [told], tone="good")
+        trial = "The circuit breaker is open, and has rested: one eviction is tried, whose fate decides."
+        on_trial = outlook.ledger.breaker.opened_at is not None
+        return OnCallAnswer(name, question, "No", [told, *([trial] if on_trial else [])], tone="good")
     word = "Held back on purpose" if all(one.is_meant for one in found) else "Yes, it is frozen"
     sentences = fitting([hindrance_told(outlook, one) for one in found], LONGEST_HINDRANCES)
     commands = dict.fromkeys(command for one in found[: len(sentences)] for command in one.commands)

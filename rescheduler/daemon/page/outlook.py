@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from msgspec.structs import replace
-
 from rescheduler.daemon.rounds.vigilance import HealthFreeze
 from rescheduler.daemon.steering.daemon_state import DaemonState
+from rescheduler.daemon.steering.told_ledger import told_ledger
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.model.daemon.account import ApiRight
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, SENT, Ledger, LedgerEntry
@@ -89,12 +88,8 @@ class Outlook:
     @cached_property
     def ledger(self) -> Ledger:
         """As last read, or an empty one, with what was told of our own evictions since."""
-        ledger = self.basis.ledger or EMPTY_LEDGER
-        entries = {(entry.pod.uid, entry.at): entry for entry in ledger.entries}
-        for key, entry in self.state.evictions.items():
-            if key not in entries or not entry.is_debt:
-                entries[key] = entry
-        return replace(ledger, entries=tuple(sorted(entries.values(), key=lambda entry: entry.at)))
+        breaker = self.basis.policy.disruption.breaker
+        return told_ledger(self.basis.ledger or EMPTY_LEDGER, self.state.evictions, breaker)
 
     @cached_property
     def sent(self) -> tuple[LedgerEntry, ...]:

@@ -10,6 +10,7 @@ from rescheduler.daemon.page.budgets_left import BudgetLeft
 from rescheduler.daemon.page.hindrances import hindrances
 from rescheduler.daemon.page.outlook import Outlook, brief, lasting, utc, withheld
 from rescheduler.model.daemon.round_digest import RoundDigest
+from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
 from rescheduler.model.plan.move_change import AT_REST, MoveState
 from rescheduler.model.plan.plan import Plan
@@ -212,7 +213,40 @@ def _replicas(outlook: Outlook) -> Listed:
     told = "This replica leads." if state.is_leader else "This replica looks on; only the one that leads obeys."
     who = f"Leader: {brief(state.holder)}." if state.holder else "Nobody else is known to lead."
     started = f"Started {outlook.at(state.started_at)}, version {brief(state.version, 40) or 'unknown'}."
-    return Listed("replicas", "Replicas: who leads", (), (), notes=[told, who, started])
+    title, headings, found = "Replicas: who leads, who waits", ("Pod", "Node", "Ready", "Part"), _beside(outlook)
+    if not outlook.rights.refusals:
+        return Listed("replicas", title, (), (), notes=[told, who, started, f"Others: {withheld('refusals')}"])
+    rows = [
+        (
+            brief(pod.name, 80),
+            brief(pod.node_name or "none yet", 80),
+            "yes" if pod.is_ready else "no",
+            _part(outlook, pod),
+        )
+        for pod in found[: outlook.most]
+    ]
+    alone = "Others are not known: this one is no pod of the cluster."
+    return Listed("replicas", title, headings, rows, len(found) - len(rows), alone, [told, who, started])
+
+
+def _beside(outlook: Outlook) -> list[Pod]:
+    """Pods of the workload that ours belongs to, ours among them; none where we are no pod."""
+    cluster, own = outlook.state.cluster, outlook.basis.selection.own
+    ours = None if cluster is None or not own.pod else cluster.pod_by_key.get(f"{own.namespace}/{own.pod}")
+    if cluster is None or ours is None:
+        return []
+    workload = cluster.workload_of(ours)
+    near = [pod for pod in cluster.pods if pod.namespace == own.namespace]
+    found = [pod for pod in near if pod is ours or (workload is not None and cluster.workload_of(pod) == workload)]
+    return sorted(found, key=lambda pod: pod.name)
+
+
+def _part(outlook: Outlook, pod: Pod) -> str:
+    """Holders are called by their machine, which is the pod, with a process and a number behind."""
+    state = outlook.state
+    is_ours = pod.name == outlook.basis.selection.own.pod
+    leads = state.is_leader if is_ours else state.holder.startswith(f"{pod.name}_")
+    return "leads" if leads else "waits"
 
 
 def _faults(outlook: Outlook) -> Listed:

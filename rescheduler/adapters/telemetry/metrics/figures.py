@@ -80,7 +80,7 @@ OF_DAEMON: Final = (
     Family("snapshot_age_seconds", "gauge", "Age of what was last seen."),
     Family("ledger_debts", "gauge", "Evicted pods of which no replacement is proven to work yet."),
     Family("frozen", "gauge", "1 while the cluster's health forbids evictions, or did until just now."),
-    Family("breaker_open", "gauge", "1 while the circuit breaker forbids evictions."),
+    Family("breaker_open", "gauge", "1 while the circuit breaker is open: nothing is evicted, or one on trial."),
     Family("breaker_openings", "gauge", "Openings of the breaker since an operator last closed it."),
     Family("api_requests_total", "counter", "Requests to the API server; outcome: its status, or why none came.",
            ("verb", "kind", "outcome")),

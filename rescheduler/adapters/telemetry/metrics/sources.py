@@ -21,7 +21,8 @@ def _unknown() -> None:
 class Sources:
     """Each gives None where nothing is known. None of them may ask the API server or wait for a lock for long.
 
-    ``ledger``: as last read; ``snapshot``: as last decided on; ages in seconds;
+    ``ledger``: as last read, with what was told since, None while another one leads; ``snapshot``: as last decided
+    on; ages in seconds;
     ``requests``: every request to the API server so far, by verb, kind and outcome (``RequestRecord.counts``);
     ``leads``: whether we lead, left out: what notices told; ``out_of_sync``: kinds that are not watched;
     ``frozen``: whether the cluster's health forbids evictions; ``triggers``: names of the policy's.

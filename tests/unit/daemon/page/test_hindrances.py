@@ -21,6 +21,8 @@ from tests.unit.daemon.plans import report
 
 OPEN = Breaker(opened_at=NOW - 600, openings=1, reason="2 of the last 3 evictions came to nothing")
 
+RESTED = Breaker(opened_at=NOW - 86400, openings=1, reason="2 of the last 3 evictions came to nothing")
+
 
 def stopped() -> Cluster:
     """A cluster with the kill switch on."""
@@ -54,6 +56,9 @@ def test_a_breaker_that_tries_again_by_itself_asks_nobody() -> None:
     """One that has opened twice wants an operator."""
     (first,) = hindrances(look(ledger=ledger(breaker=OPEN)))
     assert (first.since, first.commands) == (NOW - 600, ())
+    rested = look(state(RoundEnded(NOW - 30, report(1, ended_at=NOW - 30))), ledger=ledger(breaker=RESTED))
+    assert hindrances(rested) == []
+    assert "one eviction is tried" in words(answer(rested, "stuck"))
     twice = Breaker(opened_at=NOW - 600, openings=2, reason="again")
     (second,) = hindrances(look(ledger=ledger(breaker=twice)))
     assert "rescheduler.dev/breaker-closed=" in second.commands[0]

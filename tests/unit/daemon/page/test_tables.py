@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from rescheduler.daemon.page.outlook import Rights
 from rescheduler.model.daemon.notices import Fault, MoveChanged, RoundEnded
+from rescheduler.model.plan.disruption import OwnIdentity, Selection
 from rescheduler.model.plan.move_change import MoveChange, MoveState
 from rescheduler.model.plan.plan import MoveMethod, PlannedPlacement
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
-from tests.builders import NOW, cluster, node, pod
+from tests.builders import NOW, cluster, node, pod, workload
 from tests.unit.daemon.page.looks import ALL, desk, entry, ledger, listed, look, rounds, state
 from tests.unit.daemon.plans import plan, reference, report, result
 
@@ -119,3 +120,25 @@ def test_faults_and_replicas_are_told() -> None:
     found = look(state(Fault(NOW - 60, "loop", "first"), Fault(NOW, "api", "second")))
     assert [row[1] for row in listed(found, "faults").rows] == ["api", "loop"]
     assert listed(found, "replicas").notes[0] == "This replica leads."
+    assert "is no pod of the cluster" in listed(found, "replicas").none
+
+
+@pytest.mark.parametrize(("is_leader", "holder"), [(True, "daemon-a_7_0f"), (False, "daemon-b_9_3c")])
+def test_replicas_are_listed_with_who_leads_and_who_waits(is_leader: bool, holder: str) -> None:
+    """Pods of the workload that this process is a pod of; who may not list pods sees none of them."""
+    space = "rescheduler-system"
+    seen = cluster(
+        node("n1"), node("n2"), workload("daemon", 3, namespace=space), pod("daemon-a", node="n1", namespace=space),
+        pod("daemon-b", node="n2", namespace=space), pod("daemon-c", namespace=space), pod("other-a", namespace=space),
+        pod("daemon-a", node="n2"),
+    )  # fmt: skip
+    known = state(seen=seen, is_leader=is_leader, holder=holder)
+    selection = Selection(own=OwnIdentity(space, "daemon-a"))
+    parts = {"daemon-a": "leads", "daemon-b": "waits"} if is_leader else {"daemon-a": "waits", "daemon-b": "leads"}
+    assert [tuple(row) for row in listed(look(known, selection=selection), "replicas").rows] == [
+        ("daemon-a", "n1", "yes", parts["daemon-a"]),
+        ("daemon-b", "n2", "yes", parts["daemon-b"]),
+        ("daemon-c", "none yet", "no", "waits"),
+    ]
+    hidden = listed(look(known, selection=selection, rights=Rights()), "replicas")
+    assert (len(hidden.rows), "may not list refusals" in hidden.notes[-1]) == (0, True)
