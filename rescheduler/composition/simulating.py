@@ -66,7 +66,7 @@ def simulate(
             earlier=known, progress=progress,
         )  # fmt: skip
         executor = executor_for(
-            world, world.clock, policy, selection, schedulers, 600.0, progress, Ledgers(ledger, None),
+            world, world.clock, policy, selection, schedulers, 600.0, progress, Ledgers(ledger, None), proposed,
             plan_id_of(proposed),
         )  # fmt: skip
         results.append(executor.carry_out(proposed))

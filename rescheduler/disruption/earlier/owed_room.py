@@ -16,6 +16,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import CPU, PODS, resources
+from rescheduler.model.plan.plan import Plan
 
 
 class _Owed(NamedTuple):
@@ -34,9 +35,9 @@ def with_owed_room(cluster: Cluster, ledger: Ledger, placed: Collection[str] | N
 
     A replacement that is there and waits for a node speaks for itself to whoever finds a place for each pod that waits
     (``placed`` None). A plan that is carried out may know nothing of it: ``placed`` are the pods, by uid, whose places
-    it names, and all others are owed theirs.
+    it names (see ``placed_by``), and all others are owed theirs.
     """
-    owed = _unmade(cluster, ledger)
+    owed = [item for item in _unmade(cluster, ledger) if item.pod.is_terminating or item.pod.uid not in (placed or ())]
     if placed is not None:
         owed += [item for item in _waiting(cluster, ledger) if item.pod.uid not in placed]
     if not owed:
@@ -55,6 +56,14 @@ def with_owed_room(cluster: Cluster, ledger: Ledger, placed: Collection[str] | N
             free[home].subtract(needed)
             kept[home].update(needed)
     return replace(cluster, nodes=tuple(_less(node, kept[node.name]) for node in cluster.nodes))
+
+
+def placed_by(plan: Plan) -> frozenset[str]:
+    """The pods, by uid, whose places a plan names: those it lets in, and those it moves.
+
+    One that an earlier run may have evicted, and that stands all the same, is to have its new place by this plan.
+    """
+    return frozenset(item.pod.uid for item in (*plan.placements, *plan.moves))
 
 
 def _unmade(cluster: Cluster, ledger: Ledger) -> list[_Owed]:

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from rescheduler.disruption.earlier.owed_room import with_owed_room
+from rescheduler.disruption.earlier.owed_room import placed_by, with_owed_room
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Toleration
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
 from tests.builders import NOW, cluster, node, pod, taint, workload
 from tests.unit.disruption.ledgers import entry, ledger
+from tests.unit.execution.worlds import plan_of
 
 GOING: dict[str, Any] = {"owner": "web", "kind": "StatefulSet", "deletion_at": NOW + 3000, "created_at": NOW - 5000}
 
@@ -201,3 +202,26 @@ def test_room_is_owed_where_the_replacement_may_go() -> None:
     tolerant = waiting(tolerations=(Toleration("a", "Exists"),))
     banned = cluster(*nodes(taints=(taint("a"),)), OWNER, tolerant)
     assert offered(with_owed_room(banned, one_debt(), placed=()), "n2")[CPU] == 500
+
+
+@pytest.mark.parametrize("moved", ["web-1", "other-0"])
+def test_a_pod_that_the_plan_itself_leads_somewhere_is_owed_nothing_beside_it(moved: str) -> None:
+    """Its eviction by an earlier run came to nothing, and it still stands; the plan names its place anew."""
+    standing = going(deletion_at=None)
+    seen = cluster(*nodes(), standing, pod("other-0", node="n1"))
+    plan = plan_of(seen, [(moved, "n2", 1)])
+    kept = offered(with_owed_room(seen, one_debt(), placed_by(plan)), "n2")[CPU]
+    assert kept == (2000 if moved == "web-1" else 500)
+
+
+def test_a_pod_that_is_going_is_owed_a_place_whatever_the_plan_says_of_it() -> None:
+    """Its replacement is still to be made, and needs one."""
+    seen = cluster(*nodes(), going())
+    assert offered(with_owed_room(seen, one_debt(), placed_by(plan_of(seen, [("web-1", "n3", 1)]))), "n2")[CPU] == 500
+
+
+def test_a_plan_names_places_for_those_it_moves_and_those_it_lets_in() -> None:
+    """By uid; nobody else's."""
+    seen = cluster(*nodes(), going(), pod("big-0"), pod("late-0"))
+    placed = placed_by(plan_of(seen, [("web-1", "n3", 1)], [("big-0", "n2", 1)]))
+    assert placed == {seen.pod_by_key[f"default/{name}"].uid for name in ("web-1", "big-0")}
