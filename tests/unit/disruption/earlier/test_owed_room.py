@@ -15,6 +15,7 @@ from tests.builders import NOW, cluster, node, pod, taint, workload
 from tests.unit.disruption.ledgers import entry, ledger
 from tests.unit.execution.worlds import plan_of
 
+UID = "uid-default-web-1"
 GOING: dict[str, Any] = {"owner": "web", "kind": "StatefulSet", "deletion_at": NOW + 3000, "created_at": NOW - 5000}
 
 
@@ -174,7 +175,8 @@ def test_room_is_owed_beside_an_old_pod_that_still_goes() -> None:
 )
 def test_nothing_is_owed_to_others_that_wait(fields: dict[str, Any]) -> None:
     """Who has a node, was there before, is another's, or is on the way out."""
-    seen = cluster(*nodes(), OWNER, workload("db", 1, kind="StatefulSet"), waiting(**fields))
+    owners = [workload(name, 1, kind="StatefulSet") for name in ("web", "db")]
+    seen = cluster(*nodes(), *owners, waiting(**fields))
     assert with_owed_room(seen, one_debt(), placed=()) is seen
 
 
@@ -225,3 +227,36 @@ def test_a_plan_names_places_for_those_it_moves_and_those_it_lets_in() -> None:
     seen = cluster(*nodes(), going(), pod("big-0"), pod("late-0"))
     placed = placed_by(plan_of(seen, [("web-1", "n3", 1)], [("big-0", "n2", 1)]))
     assert placed == {seen.pod_by_key[f"default/{name}"].uid for name in ("web-1", "big-0")}
+
+
+def test_room_is_kept_where_the_old_pod_is_gone_and_its_owner_can_make_no_other() -> None:
+    """Such as for a full quota: it comes when the owner can, and is like its siblings."""
+    sibling = pod("web-2", node="n1", cpu="1500m", owner="web", created_at=NOW - 5000)
+    debt = one_debt(workload="uid-default-web")
+    seen = cluster(*nodes(), sibling, workload("web", 2))
+    assert offered(with_owed_room(seen, debt), "n2")[CPU] == 500
+    assert offered(with_owed_room(seen, debt, ()), "n2")[CPU] == 500
+
+
+@pytest.mark.parametrize("others", [
+    [workload("web", 1)],
+    [workload("web", 2), pod("web-3", node="n3", owner="web", created_at=NOW - 100)],
+    [workload("web", 3), pod("web-3", node="n3", owner="web", created_at=NOW - 100)],
+    [workload("web", 2), pod("web-1", uid=UID, node="n3", owner="web", created_at=NOW - 5000)],
+])  # fmt: skip
+def test_nothing_is_kept_for_pods_that_nobody_will_make_or_that_came(others: list[Any]) -> None:
+    """Fewer are wanted now; it has come; another is missing than the one that was evicted; it stands all the same."""
+    sibling = pod("web-2", node="n1", cpu="1500m", owner="web", created_at=NOW - 5000)
+    seen = cluster(*nodes(), sibling, *others)
+    assert offered(with_owed_room(seen, one_debt(workload="uid-default-web"), {UID}), "n2")[CPU] == 2000
+
+
+def test_no_more_room_is_kept_than_pods_are_missing() -> None:
+    """Of two evicted pods one has been replaced by nobody, and the workload wants one more; the last to leave first."""
+    sibling = pod("web-9", node="n1", cpu="1500m", owner="web", created_at=NOW - 5000)
+    fields: dict[str, Any] = {"ago": 500, "state": EntryState.OPEN, "workload": "uid-default-web"}
+    debts = ledger(entry(1, **fields), entry(2, **{**fields, "ago": 400}, to_node="n3"))
+    seen = with_owed_room(cluster(*nodes(), sibling, workload("web", 2)), debts)
+    assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (2000, 1500)
+    seen = with_owed_room(cluster(*nodes(), sibling, workload("web", 3)), debts)
+    assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (500, 1500)
