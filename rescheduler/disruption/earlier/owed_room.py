@@ -112,7 +112,11 @@ def _missing(cluster: Cluster, ledger: Ledger, members: Mapping[str, Sequence[Po
     """
     came = {uid: list(pods) for uid, pods in members.items()}
     owners = {uid: cluster.workload_of(pods[0]) for uid, pods in members.items()}
-    lacking = {uid: (owner.desired_replicas or 0) - len(members[uid]) for uid, owner in owners.items() if owner}
+    lacking = {
+        uid: owner.desired_replicas - len(members[uid])
+        for uid, owner in owners.items()
+        if owner is not None and owner.desired_replicas is not None
+    }
     for entry in reversed(ledger.debts):
         known = cluster.pod_by_key.get(entry.pod.key)
         is_there = known is not None and known.uid == entry.pod.uid

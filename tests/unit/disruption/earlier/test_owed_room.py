@@ -260,3 +260,17 @@ def test_no_more_room_is_kept_than_pods_are_missing() -> None:
     assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (2000, 1500)
     seen = with_owed_room(cluster(*nodes(), sibling, workload("web", 3)), debts)
     assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (500, 1500)
+
+
+def test_of_a_workload_without_any_pod_nothing_tells_what_the_next_one_needs() -> None:
+    """No room is kept, and nothing fails."""
+    seen = cluster(*nodes(), workload("web", 1))
+    assert with_owed_room(seen, one_debt(workload="uid-default-web")) is seen
+
+
+def test_who_waits_beside_a_replacement_that_has_its_node_is_owed_nothing() -> None:
+    """The eviction is made good by the one that came and found a node, in whatever order they stand."""
+    seen = cluster(
+        *nodes(), workload("web", 2, kind="StatefulSet"), waiting(name="web-7"), waiting(name="web-8", node="n3")
+    )
+    assert with_owed_room(seen, one_debt(), placed=()) is seen
