@@ -228,7 +228,8 @@ BUGS: Final = (
         top="mode: DryRun",
     ),
     SeededBug(
-        "waits for what came", "a change that was seen already is waited for", ("L5",),
+        "waits for what came", "all are looked at after each eviction, and a change that was seen then is waited for",
+        ("L5",),
         together(
             changed(SegmentRun, "_look", _waiting_for_more), changed(SegmentRun, "_glance", _glancing_always),
         ),
