@@ -67,7 +67,7 @@ def simulate(
         )
         proposed = make_plan(replace(now, network_policies=policies), policy, asked)
         executor = executor_for(
-            world, world.clock, policy, selection, schedulers, 600.0, progress, Ledgers(ledger, None),
+            world, world.clock, policy, selection, schedulers, 600.0, progress, Ledgers(ledger, None), proposed,
             plan_id_of(proposed),
         )  # fmt: skip
         results.append(executor.carry_out(proposed))

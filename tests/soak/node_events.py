@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from rescheduler.model.objects.constraints import Taint
 from tests.soak.choosing import Choosing
 from tests.soak.scenery import (
     ZONE,
     new_node,
 )
 from tests.soak.world import DELETED_SOON
+
+DEDICATED = Taint("dedicated", "others", "NoSchedule")
 
 
 class NodeEvents(Choosing):
@@ -90,3 +93,19 @@ class NodeEvents(Choosing):
         node = self._world.store.nodes.get(name)
         if node is not None:
             self._world.put(structs.replace(node, is_unschedulable=False))
+
+    def _node_dedicated(self) -> tuple[str, str] | None:
+        """Kept for pods that tolerate it, as only a DaemonSet's do; what runs there stays."""
+        name = self._node()
+        if name is None:
+            return None
+        node = self._world.store.nodes[name]
+        if DEDICATED not in node.taints:
+            self._world.put(structs.replace(node, taints=(*node.taints, DEDICATED)))
+        seconds = self._later(300, 3600, lambda: self._give_back(name))
+        return name, f"for {seconds:.0f} s"
+
+    def _give_back(self, name: str) -> None:
+        node = self._world.store.nodes.get(name)
+        if node is not None and DEDICATED in node.taints:
+            self._world.put(structs.replace(node, taints=tuple(item for item in node.taints if item != DEDICATED)))

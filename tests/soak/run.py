@@ -136,7 +136,8 @@ class Run:
         self.faults = (faults or self._drawn_faults)(self.clock.monotonic)
         self.past = Past(self.world)
         self.events = WorldEvents(
-            self.world, Random(f"events/{seed}"), settings.world_pace, settings.large_pods,
+            self.world, Random(f"events/{seed}"), settings.world_pace,
+            {"large pod arrives": settings.large_pods, "node dedicated": settings.dedicated},
             lambda kind, name, detail: self._tell(WorldEvent, kind, name, detail),
         )  # fmt: skip
         self.metrics = MetricsApi(Random(f"metrics/{seed}"), self.world.store.snapshot, self.clock.now)

@@ -10,6 +10,7 @@ from tests.soak.lies import USAGE
 
 FORCED_EACH = 5
 MEASURED_SHARE = 0.3
+DEDICATED_SHARE = 0.3
 GUIDED_SITES = {
     "Guide": {"can gate", "gate", "ungate"},
     "Taint": {"can taint", "taint", "untaint"},
@@ -24,7 +25,7 @@ class RunSettings:
     ``planner``: adversary or real. ``has_proof``: the independent checker looks at plans; without it (adversarial runs
     only) it says yes to everything, and the gate stands alone: then nothing is promised about places (I6, I29).
     ``processes``: how many believe that they lead. ``world_pace``: how fast things happen, 1 as in world_events.RATES;
-    ``large_pods``: see there.
+    ``large_pods`` and ``dedicated``: how many of them, and how many nodes that are kept to others for a while, an hour.
     ``fault_rate``: share of calls that are struck; ``episodes``: times of trouble an hour; ``kills``: kills an hour at
     any moment, besides those in calls; ``wall_jumps``: jumps of wall clocks an hour. ``forced``: see Faults.
     ``policy``: its text. ``round_seconds``: time between two rounds. ``is_measured``: load is, by a metrics API that
@@ -41,6 +42,7 @@ class RunSettings:
     processes: int = 1
     world_pace: float = 1.0
     large_pods: float = 0.3
+    dedicated: float = 0.0
     share_ill: float = 0.03
     fault_rate: float = 0.02
     episodes: float = 1.0
@@ -87,6 +89,7 @@ def drawn(seed: int, hours: float, policy_of: object) -> RunSettings:
         processes=random.choices((1, 2, 3), (70, 20, 10))[0],
         world_pace=0.0 if is_calm and is_real else random.choice((0.1, 0.3, 0.6, 1.5)),
         large_pods=4.0 if is_real else 0.3,
+        dedicated=1.0 if Random(f"dedicated/{seed}").random() < DEDICATED_SHARE else 0.0,
         share_ill=random.choice((0.0, 0.02, 0.1)),
         fault_rate=0.0 if is_calm else random.choice((0.002, 0.01, 0.03, 0.08)),
         episodes=0.0 if is_calm else random.choice((0.2, 0.5, 2.0)),

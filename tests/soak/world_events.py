@@ -22,7 +22,7 @@ RATES: Mapping[str, float] = {
     "scheduler paused": 0.2, "scheduler chooses worst": 0.3, "scheduler passes over": 0.2,
     "budgets lag": 0.5, "budgets stop": 0.1, "pod restarts": 1.0, "pod reappears": 0.3,
     "large pod arrives": 0.0, "custom owner arrives": 0.5, "forged pods arrive": 0.7, "system workload arrives": 0.3,
-    "pod not ready": 1.5, "huge labels": 4.0,
+    "pod not ready": 1.5, "huge labels": 4.0, "node dedicated": 0.0,
 }  # fmt: skip
 KINDS = tuple(RATES)
 
@@ -31,13 +31,18 @@ class WorldEvents(WorkloadEvents, NodeEvents, BudgetEvents, ComponentEvents, Odd
     """Draws events at their rates, times ``pace``, and lets them happen; ``tell`` hears kind, object and detail."""
 
     def __init__(
-        self, world: World, random: Random, pace: float, large_pods: float, tell: Callable[[str, str, str], None]
+        self,
+        world: World,
+        random: Random,
+        pace: float,
+        own_rates: Mapping[str, float],
+        tell: Callable[[str, str, str], None],
     ) -> None:
-        """``large_pods``: an hour, whatever the pace, so that there is something to make room for."""
+        """``own_rates``: of kinds that happen so often an hour, whatever the pace; large pods are made room for."""
         super().__init__(world, random, tell)
         self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
         for kind in KINDS:
-            self._next(kind, large_pods if kind == "large pod arrives" else RATES[kind] * pace)
+            self._next(kind, own_rates[kind] if kind in own_rates else RATES[kind] * pace)
 
     def end(self) -> None:
         """Nothing new happens, and what was broken is mended."""
@@ -50,6 +55,7 @@ class WorldEvents(WorkloadEvents, NodeEvents, BudgetEvents, ComponentEvents, Odd
         self._world.look_at_pods_again()
         for name in list(self._world.store.nodes):
             self._world.bring_up(name)
+            self._give_back(name)
         for uid in list(self._world.templates):
             self._world.reconcile(uid)
 

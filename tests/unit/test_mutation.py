@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.mutation.__main__ import JUDGED, ROOM, TESTS
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.mutants import mutants
 from tests.mutation.swapping import NotSwappableError, swap
@@ -61,3 +62,19 @@ def test_faults_that_are_none_are_still_made(known: str) -> None:
     module, _, what = known.partition(": ")
     text = (ROOT / f"rescheduler/disruption/{module}.py").read_text(encoding="utf-8")
     assert what in {mutant.what.partition(": ")[2] for mutant in mutants(text)}
+
+
+def test_every_module_of_the_room_that_can_be_wrong_is_judged() -> None:
+    """One that was moved, or is new, is not left out without a word; one that is gone is not asked for in vain."""
+    room = ROOT / ROOM
+    texts = {
+        path.relative_to(room).with_suffix("").as_posix(): path.read_text(encoding="utf-8")
+        for path in room.rglob("*.py")
+    }
+    assert {name for name, text in texts.items() if any(True for _ in mutants(text))} == set(JUDGED)
+
+
+def test_the_tests_that_are_asked_first_are_there() -> None:
+    """A name that fits no file would let all faults of its module count as missed, or none be looked for."""
+    named = {file for files in JUDGED.values() for file in files}
+    assert [file for file in sorted(named) if not (ROOT / TESTS / f"{file}.py").is_file()] == []

@@ -13,6 +13,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected, read_cluster, with_network_policies
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
+from rescheduler.composition.live.owed_room import OwedRoom
 from rescheduler.composition.planning import cycle_options
 from rescheduler.cycle import make_plan, prove_rest
 from rescheduler.disruption.gate.policy_gate import PolicyGate
@@ -92,7 +93,7 @@ def apply(
 
     def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> Executor:
         return executor_for(
-            target, clock, policy, selection, known, timeout_seconds, progress, ledgers, run_id, hear_moves
+            target, clock, policy, selection, known, timeout_seconds, progress, ledgers, proposed, run_id, hear_moves
         )
 
     return carried_out(proposed, run_id, cluster, options, policy, executor, told)
@@ -158,10 +159,11 @@ def executor_for(
     timeout_seconds: float,
     progress: Progress,
     ledgers: Ledgers,
+    plan: Plan,
     run_id: str | None = None,
     hear_moves: HearMoves = nobody_hears,
 ) -> Executor:
-    """What carries the plans of a policy out, with everything that it asks on the way.
+    """What carries one plan of a policy out, with everything that it asks on the way.
 
     ``run_id``: of the one run that it is for; without it no pod moves by surge, since whose such a pod is stands on it.
     """
@@ -176,7 +178,7 @@ def executor_for(
         guidance=policy.guidance.value,
         timeout_seconds=timeout_seconds,
         proof=lambda cluster, rest: prove_rest(cluster, rest, policy, selection, schedulers),
-        as_seen=schedulers.configured,
+        as_seen=OwedRoom(schedulers.configured, ledgers.shared, plan).as_seen,
         progress=progress,
         ledger=ledgers.shared,
         audit=ledgers.audit,

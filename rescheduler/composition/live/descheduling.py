@@ -10,10 +10,12 @@ from msgspec import structs
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
-from rescheduler.composition.foretelling import improve, plan
+from rescheduler.composition.foretelling import improve
+from rescheduler.composition.foretelling import plan as foretell
 from rescheduler.composition.live.carrying_out import carried_out, refuse_taints
 from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions
+from rescheduler.composition.live.owed_room import OwedRoom
 from rescheduler.composition.load.measured_use import with_measured_use
 from rescheduler.cycle import prove_rest
 from rescheduler.descheduler.carrying_out.executor import DeschedulingExecutor, FinishedPods
@@ -129,7 +131,7 @@ def apply(
     cluster = with_measured_use(cluster, written, options, recorded, said.append)
     chosen = ChosenVictims(written, policy, selection, schedulers(cluster))
     earlier = earlier_evictions(options, policy, cluster, said.append)
-    foretold = plan(cluster, written, policy, selection=selection, schedulers=chosen.schedulers, earlier=earlier)
+    foretold = foretell(cluster, written, policy, selection=selection, schedulers=chosen.schedulers, earlier=earlier)
     proposed = plan_to_carry_out(foretold)
     refuse_taints(proposed, cluster, policy)
     if not confirm(foretold, cluster):
@@ -190,7 +192,7 @@ def _done(
     run_id = plan_id_of(proposed) + token_hex(2)
 
     def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> DeschedulingExecutor:
-        return executor_for(target, clock, chosen, timeout_seconds, progress, ledgers, run_id, hear_moves)
+        return executor_for(target, clock, chosen, timeout_seconds, progress, ledgers, proposed, run_id, hear_moves)
 
     grace = chosen.written.fields.grace_period_seconds
     return carried_out(proposed, run_id, cluster, options, chosen.policy, executor, said, grace_seconds=grace)
@@ -203,10 +205,11 @@ def executor_for(
     timeout_seconds: float,
     progress: Progress,
     ledgers: Ledgers,
+    plan: Plan,
     run_id: str | None = None,
     hear_moves: HearMoves = nobody_hears,
 ) -> DeschedulingExecutor:
-    """What carries victims out, with everything that it asks on the way."""
+    """What carries the victims of one plan out, with everything that it asks on the way."""
     policy, selection, schedulers = chosen.policy, chosen.selection, chosen.schedulers
 
     def stopped() -> str | None:
@@ -222,7 +225,7 @@ def executor_for(
         guidance=policy.guidance.value,
         timeout_seconds=timeout_seconds,
         proof=chosen.proof,
-        as_seen=chosen.as_seen,
+        as_seen=OwedRoom(chosen.as_seen, ledgers.shared, plan).as_seen,
         progress=progress,
         ledger=ledgers.shared,
         audit=ledgers.audit,

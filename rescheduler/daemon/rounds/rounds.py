@@ -11,7 +11,7 @@ from rescheduler.daemon.rounds.ledger_settling import settled_ledger
 from rescheduler.daemon.rounds.past_states import PastStates
 from rescheduler.daemon.rounds.vigilance import HealthFreeze, Vigilance
 from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
-from rescheduler.disruption.earlier.owed_room import with_owed_room
+from rescheduler.disruption.earlier.owed_room import placed_by, with_owed_room
 from rescheduler.disruption.earlier.ramp_up import let_go_at
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.disruption.gate.breaker import breaker_objection
@@ -305,7 +305,7 @@ class RoundRunner:
         """``before``: earlier evictions, to whose replacements room is owed."""
         world, policy, ways = self._world, self._policy, self._ways
         configured = ways.as_seen or self._schedulers.configured
-        placed = frozenset(item.pod.uid for item in plan.placements)
+        placed = placed_by(plan)
 
         def as_seen(found: Cluster) -> Cluster:
             noticed = self._noticed(found, self._vigilance.findings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import CPU, PODS, resources
+from rescheduler.model.plan.plan import Plan
 
 
 class _Owed(NamedTuple):
@@ -30,15 +31,18 @@ def with_owed_room(cluster: Cluster, ledger: Ledger, placed: Collection[str] | N
 
     A StatefulSet's pod is made anew only when the old one is gone, which may take all of its grace period; until then
     nothing but the ledger tells that it will need a place. Its old one may be another's by then: that is why it left.
+    Nor does anything else where the old one is gone and its owner cannot make a new one for now.
     Room is kept where it was expected, or, where there is none any more, on the emptiest node that has it and takes it.
 
     A replacement that is there and waits for a node speaks for itself to whoever finds a place for each pod that waits
     (``placed`` None). A plan that is carried out may know nothing of it: ``placed`` are the pods, by uid, whose places
-    it names, and all others are owed theirs.
+    it names (see ``placed_by``), and all others are owed theirs.
     """
-    owed = _unmade(cluster, ledger)
+    owed = [item for item in _unmade(cluster, ledger) if item.pod.is_terminating or item.pod.uid not in (placed or ())]
+    members = _members(cluster, ledger)
+    owed += _missing(cluster, ledger, members)
     if placed is not None:
-        owed += [item for item in _waiting(cluster, ledger) if item.pod.uid not in placed]
+        owed += [item for item in _waiting(ledger, members) if item.pod.uid not in placed]
     if not owed:
         return cluster
     table = NodeTable(cluster.nodes)
@@ -55,6 +59,14 @@ def with_owed_room(cluster: Cluster, ledger: Ledger, placed: Collection[str] | N
             free[home].subtract(needed)
             kept[home].update(needed)
     return replace(cluster, nodes=tuple(_less(node, kept[node.name]) for node in cluster.nodes))
+
+
+def placed_by(plan: Plan) -> frozenset[str]:
+    """The pods, by uid, whose places a plan names: those it lets in, and those it moves.
+
+    One that an earlier run may have evicted, and that stands all the same, is to have its new place by this plan.
+    """
+    return frozenset([*(item.pod.uid for item in plan.placements), *(move.pod.uid for move in plan.moves)])
 
 
 def _unmade(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
@@ -81,21 +93,51 @@ def _unmade(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
     return found
 
 
-def _waiting(cluster: Cluster, ledger: Ledger) -> Iterator[_Owed]:
-    """Replacements that have no node yet. Who left last has the fewest to choose from, and chooses first."""
-    debts = [entry for entry in ledger.debts if entry.workload]
-    wanted = {entry.workload for entry in debts}
+def _members(cluster: Cluster, ledger: Ledger) -> Mapping[str, Sequence[Pod]]:
+    """Pods of the workloads that owe, by uid, without those on their way out."""
+    wanted = {entry.workload for entry in ledger.debts if entry.workload}
     members: defaultdict[str, list[Pod]] = defaultdict(list)
-    for pod in cluster.pods if debts else ():
+    for pod in cluster.pods if wanted else ():
         workload = cluster.workload_of(pod)
         is_member = workload is not None and workload.uid in wanted and cluster.owner_problem(pod) is None
         if workload is not None and is_member and not pod.is_terminating and not pod.is_finished:
             members[workload.uid].append(pod)
-    for entry in reversed(debts):
-        came = [pod for pod in members[entry.workload] if _is_after(pod, entry)]
+    return members
+
+
+def _missing(cluster: Cluster, ledger: Ledger, members: Mapping[str, Sequence[Pod]]) -> Iterator[_Owed]:
+    """For pods that are gone and whose owners, which want more than they have, have made no other: like a sibling.
+
+    Of a workload without any pod nothing tells what the next one will ask for.
+    """
+    came = {uid: list(pods) for uid, pods in members.items()}
+    owners = {uid: cluster.workload_of(pods[0]) for uid, pods in members.items()}
+    lacking = {
+        uid: owner.desired_replicas - len(members[uid])
+        for uid, owner in owners.items()
+        if owner is not None and owner.desired_replicas is not None
+    }
+    for entry in reversed(ledger.debts):
+        known = cluster.pod_by_key.get(entry.pod.key)
+        is_there = known is not None and known.uid == entry.pod.uid
+        if is_there or lacking.get(entry.workload, 0) < 1:
+            continue
+        replacement = next((pod for pod in came[entry.workload] if _is_after(pod, entry)), None)
+        if replacement is not None:
+            came[entry.workload].remove(replacement)
+        else:
+            lacking[entry.workload] -= 1
+            yield _Owed(members[entry.workload][0], entry.to_node)
+
+
+def _waiting(ledger: Ledger, members: Mapping[str, Sequence[Pod]]) -> Iterator[_Owed]:
+    """Replacements that have no node yet. Who left last has the fewest to choose from, and chooses first."""
+    left = {uid: list(pods) for uid, pods in members.items()}
+    for entry in reversed(ledger.debts):
+        came = [pod for pod in left.get(entry.workload, ()) if _is_after(pod, entry)]
         replacement = min(came, key=lambda pod: pod.node_name is None, default=None)
         if replacement is not None:
-            members[entry.workload].remove(replacement)
+            left[entry.workload].remove(replacement)
             if replacement.node_name is None:
                 yield _Owed(replacement, entry.to_node)
 

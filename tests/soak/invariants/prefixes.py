@@ -8,6 +8,7 @@ from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
 from tests.soak.invariants.places import free_room, refuses
+from tests.soak.invariants.repayment import newcomers
 from tests.soak.trace import Event, NodeChanged, PodChanged, RoundEvent, Violation
 from tests.soak.truth import Truth
 
@@ -51,6 +52,10 @@ class PrefixSafety(Checker):
 
     def _judge(self, send: Send, truth: Truth) -> Sequence[Violation]:
         since = truth.epoch(send.t) - 1.0
+        placed = sum(pod.node_name is not None for pod in newcomers(send, truth))
+        owed = [debt for debt in self.history.debts() if debt.workload == send.workload and debt.t >= send.t]
+        if placed >= len(owed):
+            return ()  # who waits now was asked for by others: the workload was scaled up since
         waiting = [
             pod for pod in truth.members(send.workload)
             if pod.is_pending and not pod.scheduling_gates and (pod.created_at or 0.0) >= since

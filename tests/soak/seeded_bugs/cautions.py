@@ -134,7 +134,8 @@ BUGS: Final = (
     ),
     SeededBug(
         "no proof", "the rest of a plan is not proved before it goes on", ("I6",),
-        changed(rounds, "prove_rest", always(())), settings={"has_proof": True, "malice": 1.0},
+        changed(rounds, "prove_rest", always(())), policy="workloads: {maxUnavailable: 90%}",
+        settings={"has_proof": True, "malice": 0.5, "dedicated": 12.0},
     ),
     SeededBug(
         "the past is believed", "an older state than one that was shown before is acted on", ("I7",),

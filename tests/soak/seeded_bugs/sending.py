@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from rescheduler.daemon.rounds import rounds
+from rescheduler.execution.core.events import Accepted
 from rescheduler.execution.eviction import evicting
 from rescheduler.execution.eviction.evicting import Evictor
 from rescheduler.execution.eviction.own_verdict import OwnVerdict
@@ -123,6 +124,17 @@ def _waiting_for_more(_: Any) -> Any:
     return look
 
 
+def _glancing_always(_: Any) -> Any:
+    """After an eviction it is looked at all others, also where a look comes next: there is what was seen already."""
+
+    def glance(self: SegmentRun, event: Any) -> None:
+        if isinstance(event, Accepted):
+            self._tools.settler.look()
+            self._observe()
+
+    return glance
+
+
 def _without_switch(original: Any) -> Any:
     def init(self: rounds.RoundRunner, world: rounds.RoundContext, *rest: Any, **named: Any) -> None:
         original(self, replace(world, stopped=lambda: None), *rest, **named)
@@ -216,8 +228,12 @@ BUGS: Final = (
         top="mode: DryRun",
     ),
     SeededBug(
-        "waits for what came", "a change that was seen already is waited for", ("L5",),
-        changed(SegmentRun, "_look", _waiting_for_more), policy="workloads: {maxUnavailable: 90%}",
+        "waits for what came", "all are looked at after each eviction, and a change that was seen then is waited for",
+        ("L5",),
+        together(
+            changed(SegmentRun, "_look", _waiting_for_more), changed(SegmentRun, "_glance", _glancing_always),
+        ),
+        policy="workloads: {maxUnavailable: 90%}",
         settings={**CALM, "forced": (("evict", "slow"),) * 60},
     ),
 )  # fmt: skip

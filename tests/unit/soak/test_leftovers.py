@@ -76,3 +76,15 @@ def test_room_that_others_took_is_no_reproach() -> None:
     story.send("big-0", "n1")
     story.come("big-9", None, owner="big").set_pod("big-9", spec=pod("x", "3").spec).come("x-0", "n0", owner="x")
     assert after_a_round(story) == []
+
+
+@pytest.mark.parametrize("evicted", [("big-0",), ("big-0", "big-1")])
+def test_a_pod_that_a_scaling_asked_for_is_no_replacement(evicted: tuple[str, ...]) -> None:
+    """Where as many came and found a node as were evicted, who waits is nobody's replacement; else it is one's."""
+    full = [pod(f"big-{number}", "3", node=f"n{number}", owner="big") for number in range(4)]
+    story = Story(PrefixSafety, a_world(4, 4, *full)).sleep(60)
+    for name in evicted:
+        story.send(name, "n1")
+        story.sleep(10)
+    story.come("big-8", "n1", owner="big").come("big-9", None, owner="big").set_pod("big-9", spec=pod("x", "3").spec)
+    assert len(after_a_round(story)) == len(evicted) - 1

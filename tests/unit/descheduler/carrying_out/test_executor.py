@@ -50,12 +50,13 @@ class Carried:
         foretold = foretold_plan(seen, written, DEFAULTS, OwnRules(PREDICT))
         chosen = ChosenVictims(written, PREDICT, Selection(), DEFAULTS)
         self.changes: list[MoveChange] = []
+        going = plan_to_carry_out(foretold)
         executor = executor_for(
-            self.world, self.world.clock, chosen, 600.0, no_progress, Ledgers(self.store, None), "run",
+            self.world, self.world.clock, chosen, 600.0, no_progress, Ledgers(self.store, None), going, "run",
             self.changes.append,
         )  # fmt: skip
         tell_waiting(foretold, self.changes.append, self.world.clock)
-        self.result: ForetoldResult = told(foretold, executor.carry_out(plan_to_carry_out(foretold)))
+        self.result: ForetoldResult = told(foretold, executor.carry_out(going))
 
     def states(self, name: str) -> list[str]:
         """How far the move of a pod came, step by step."""
@@ -178,7 +179,7 @@ class CarriedForEnds:
         disturb(self.world)
         ends = PlannedEnds(written, PREDICT, Selection(), DEFAULTS)
         executor = executor_for(
-            self.world, self.world.clock, ends, 600.0, no_progress, Ledgers(self.store, None), "run",
+            self.world, self.world.clock, ends, 600.0, no_progress, Ledgers(self.store, None), self.plan, "run",
             self.changes.append,
         )  # fmt: skip
         self.result: PlanResult = executor.carry_out(self.plan)

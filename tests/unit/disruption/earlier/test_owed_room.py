@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from rescheduler.disruption.earlier.owed_room import with_owed_room
+from rescheduler.disruption.earlier.owed_room import placed_by, with_owed_room
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Toleration
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
 from tests.builders import NOW, cluster, node, pod, taint, workload
 from tests.unit.disruption.ledgers import entry, ledger
+from tests.unit.execution.worlds import plan_of
 
+UID = "uid-default-web-1"
 GOING: dict[str, Any] = {"owner": "web", "kind": "StatefulSet", "deletion_at": NOW + 3000, "created_at": NOW - 5000}
 
 
@@ -173,7 +175,8 @@ def test_room_is_owed_beside_an_old_pod_that_still_goes() -> None:
 )
 def test_nothing_is_owed_to_others_that_wait(fields: dict[str, Any]) -> None:
     """Who has a node, was there before, is another's, or is on the way out."""
-    seen = cluster(*nodes(), OWNER, workload("db", 1, kind="StatefulSet"), waiting(**fields))
+    owners = [workload(name, 1, kind="StatefulSet") for name in ("web", "db")]
+    seen = cluster(*nodes(), *owners, waiting(**fields))
     assert with_owed_room(seen, one_debt(), placed=()) is seen
 
 
@@ -201,3 +204,73 @@ def test_room_is_owed_where_the_replacement_may_go() -> None:
     tolerant = waiting(tolerations=(Toleration("a", "Exists"),))
     banned = cluster(*nodes(taints=(taint("a"),)), OWNER, tolerant)
     assert offered(with_owed_room(banned, one_debt(), placed=()), "n2")[CPU] == 500
+
+
+@pytest.mark.parametrize("moved", ["web-1", "other-0"])
+def test_a_pod_that_the_plan_itself_leads_somewhere_is_owed_nothing_beside_it(moved: str) -> None:
+    """Its eviction by an earlier run came to nothing, and it still stands; the plan names its place anew."""
+    standing = going(deletion_at=None)
+    seen = cluster(*nodes(), standing, pod("other-0", node="n1"))
+    plan = plan_of(seen, [(moved, "n2", 1)])
+    kept = offered(with_owed_room(seen, one_debt(), placed_by(plan)), "n2")[CPU]
+    assert kept == (2000 if moved == "web-1" else 500)
+
+
+def test_a_pod_that_is_going_is_owed_a_place_whatever_the_plan_says_of_it() -> None:
+    """Its replacement is still to be made, and needs one."""
+    seen = cluster(*nodes(), going())
+    assert offered(with_owed_room(seen, one_debt(), placed_by(plan_of(seen, [("web-1", "n3", 1)]))), "n2")[CPU] == 500
+
+
+def test_a_plan_names_places_for_those_it_moves_and_those_it_lets_in() -> None:
+    """By uid; nobody else's."""
+    seen = cluster(*nodes(), going(), pod("big-0"), pod("late-0"))
+    placed = placed_by(plan_of(seen, [("web-1", "n3", 1)], [("big-0", "n2", 1)]))
+    assert placed == {seen.pod_by_key[f"default/{name}"].uid for name in ("web-1", "big-0")}
+
+
+def test_room_is_kept_where_the_old_pod_is_gone_and_its_owner_can_make_no_other() -> None:
+    """Such as for a full quota: it comes when the owner can, and is like its siblings."""
+    sibling = pod("web-2", node="n1", cpu="1500m", owner="web", created_at=NOW - 5000)
+    debt = one_debt(workload="uid-default-web")
+    seen = cluster(*nodes(), sibling, workload("web", 2))
+    assert offered(with_owed_room(seen, debt), "n2")[CPU] == 500
+    assert offered(with_owed_room(seen, debt, ()), "n2")[CPU] == 500
+
+
+@pytest.mark.parametrize("others", [
+    [workload("web", 1)],
+    [workload("web", 2), pod("web-3", node="n3", owner="web", created_at=NOW - 100)],
+    [workload("web", 3), pod("web-3", node="n3", owner="web", created_at=NOW - 100)],
+    [workload("web", 2), pod("web-1", uid=UID, node="n3", owner="web", created_at=NOW - 5000)],
+])  # fmt: skip
+def test_nothing_is_kept_for_pods_that_nobody_will_make_or_that_came(others: list[Any]) -> None:
+    """Fewer are wanted now; it has come; another is missing than the one that was evicted; it stands all the same."""
+    sibling = pod("web-2", node="n1", cpu="1500m", owner="web", created_at=NOW - 5000)
+    seen = cluster(*nodes(), sibling, *others)
+    assert offered(with_owed_room(seen, one_debt(workload="uid-default-web"), {UID}), "n2")[CPU] == 2000
+
+
+def test_no_more_room_is_kept_than_pods_are_missing() -> None:
+    """Of two evicted pods one has been replaced by nobody, and the workload wants one more; the last to leave first."""
+    sibling = pod("web-9", node="n1", cpu="1500m", owner="web", created_at=NOW - 5000)
+    fields: dict[str, Any] = {"ago": 500, "state": EntryState.OPEN, "workload": "uid-default-web"}
+    debts = ledger(entry(1, **fields), entry(2, **{**fields, "ago": 400}, to_node="n3"))
+    seen = with_owed_room(cluster(*nodes(), sibling, workload("web", 2)), debts)
+    assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (2000, 1500)
+    seen = with_owed_room(cluster(*nodes(), sibling, workload("web", 3)), debts)
+    assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (500, 1500)
+
+
+def test_of_a_workload_without_any_pod_nothing_tells_what_the_next_one_needs() -> None:
+    """No room is kept, and nothing fails."""
+    seen = cluster(*nodes(), workload("web", 1))
+    assert with_owed_room(seen, one_debt(workload="uid-default-web")) is seen
+
+
+def test_who_waits_beside_a_replacement_that_has_its_node_is_owed_nothing() -> None:
+    """The eviction is made good by the one that came and found a node, in whatever order they stand."""
+    seen = cluster(
+        *nodes(), workload("web", 2, kind="StatefulSet"), waiting(name="web-7"), waiting(name="web-8", node="n3")
+    )
+    assert with_owed_room(seen, one_debt(), placed=()) is seen
