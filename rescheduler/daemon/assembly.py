@@ -143,11 +143,15 @@ class Daemon:
             if lacks:
                 self.hear(ServerLacks(self.clock.now(), reading.policy_id, lacks))
             runtime = make_runtime(self._runtime_parts(), reading.policy, reading.policy_id)
-            stack.callback(lambda: None if self._load is None else self._load.stop())
             self.loop = Loop(self._loop_parts(), runtime, only=self._only())
+            stack.callback(self._end_runtime)
             reason = self._ended(self.loop.run())
             self._once.judge(self.loop.last)
             return reason
+
+    def _end_runtime(self) -> None:
+        if self.loop is not None:
+            self.loop.runtime.end()
 
     def _start_archive(self, stack: ExitStack) -> None:
         """Record from now on, where the policy in force says so."""

@@ -8,12 +8,13 @@ from typing import Final, Protocol
 
 from rescheduler.composition.live.descheduling import ChosenVictims, round_plan
 from rescheduler.composition.load.daemon_load import DaemonLoad
+from rescheduler.composition.load.smoothed_use import SmoothedUse
 from rescheduler.composition.objective_values import objective_values
 from rescheduler.composition.scheduler_sources import predictions_by
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.autoscaler.handing_over import HandOver
 from rescheduler.daemon.policies.with_descheduler import descheduler_policy_in
-from rescheduler.daemon.rounds.descheduling_world import ways_of, world_of_victims
+from rescheduler.daemon.rounds.descheduling_world import smoothed_use, ways_of, world_of_victims
 from rescheduler.daemon.rounds.live_world import Ground, live_world
 from rescheduler.daemon.rounds.rounds import OWN_WAYS, MakePlan, RoundRunner
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
@@ -81,7 +82,10 @@ class Values(Protocol):
 
 @dataclass(frozen=True)
 class PolicyRuntime:
-    """Everything that depends on the policy. ``policy_id``: the beginning of its sha256."""
+    """Everything that depends on the policy. ``policy_id``: the beginning of its sha256.
+
+    ``smoothed``: use of nodes for a DeschedulerPolicy that goes by it; None: none does.
+    """
 
     policy: Policy
     policy_id: str
@@ -91,6 +95,13 @@ class PolicyRuntime:
     hand_over: HandsOver
     load: Measures
     values: Values
+    smoothed: SmoothedUse | None = None
+
+    def end(self) -> None:
+        """Collect and sample no more."""
+        self.load.stop()
+        if self.smoothed is not None:
+            self.smoothed.stop()
 
 
 # Puts together what a policy makes of the daemon, at the start and whenever another policy comes in force.
@@ -150,11 +161,12 @@ def make_runtime(
     hand_over = _hand_over(parts, policy, None if before is None else before.hand_over)
     world = live_world(ground, policy, load if isinstance(load, DaemonLoad) else None)
     planner, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
-    written = descheduler_policy_in(parts.contents())
+    written, smoothed = descheduler_policy_in(parts.contents()), None
     if written is not None:
+        smoothed = smoothed_use(ground, written, None if before is None else before.smoothed)
         chosen = ChosenVictims(written, policy, parts.selection, schedulers)
         planner, ways = _foreteller(parts, chosen), ways_of(chosen)
-        world = world_of_victims(world, ground, policy, written)
+        world = world_of_victims(world, ground, policy, written, smoothed)
     rounds = RoundRunner(
         world,
         policy,
@@ -167,9 +179,7 @@ def make_runtime(
     )
     triggers = make_triggers(policy, parts.seed, cluster.taken_at, schedulers.names)
     watched = watched_objectives(triggers)
-    if before is not None:
-        before.load.stop()
-    load.start()  # when nothing can fail any more: nobody would stop it
+    _relieve(before, load, smoothed)
     parts.use_load(load if isinstance(load, DaemonLoad) else None)
     parts.use_schedulers(SchedulerWatch(schedulers.names))
 
@@ -177,7 +187,16 @@ def make_runtime(
         return objective_values(cluster, policy, schedulers, load.windows(cluster), watched)
 
     asking = Asking(triggers, parts.tell)
-    return PolicyRuntime(policy, policy_id, schedulers, rounds, asking, hand_over, load, values)
+    return PolicyRuntime(policy, policy_id, schedulers, rounds, asking, hand_over, load, values, smoothed)
+
+
+def _relieve(before: PolicyRuntime | None, load: NoLoad | DaemonLoad, smoothed: SmoothedUse | None) -> None:
+    """Collect in place of the runtime before, when nothing can fail any more: nobody would stop it."""
+    if before is not None:
+        before.end()
+    load.start()
+    if smoothed is not None:
+        smoothed.start()
 
 
 def _load(ground: Ground, policy: Policy) -> NoLoad | DaemonLoad:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
@@ -24,3 +25,13 @@ def use_from_cluster(connection: Connection) -> MeasuredUse:
     except (MetricsError, ObjectError) as error:
         return MeasuredUse(problem=str(error))
     return use.found
+
+
+def use_of_nodes(connection: Connection) -> Mapping[str, Mapping[str, int]]:
+    """Millicores and bytes by node, as the metrics API says now. Raises MetricsError."""
+    cluster, use = ClusterMetrics(connection, "metrics.k8s.io", _SECONDS), UseOfMoment()
+    try:
+        use.take_list(METRICS[0], cluster.read(NODES_PATH, MetricsList).items)
+    except ObjectError as error:
+        raise MetricsError(str(error)) from None
+    return use.found.nodes

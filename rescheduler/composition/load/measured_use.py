@@ -14,6 +14,7 @@ from msgspec.structs import replace as with_changes
 from rescheduler.adapters.files.recording.sources import read_chunks
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.composition.load.metrics import Tell, provider_context
+from rescheduler.descheduler.plugins.usage_sources import KUBERNETES_METRICS
 from rescheduler.descheduler.policy_file import DeschedulerPolicy, given_providers
 from rescheduler.extension_points import MetricsError, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
@@ -50,10 +51,9 @@ def with_measured_use(
 
     ``recorded``: an answer that stands in for Prometheus'; the servers are asked only of a live cluster.
     """
-    given = given_providers(written.fields)
-    wanted = {(source, query) for source, query in _wanted(written) if source in given}
+    wanted = set(_wanted(written))
     measured = cluster.measured
-    if any(source == "KubernetesMetrics" for source, _ in wanted) and not options.filenames:
+    if any(source == KUBERNETES_METRICS for source, _ in wanted) and not options.filenames:
         from rescheduler.adapters.metrics.use_of_moment import use_from_cluster
 
         measured = use_from_cluster(connected(options, read_only=True))
@@ -71,18 +71,24 @@ def reading_measured_use(
 ) -> Callable[[], Cluster]:
     """Readings of a live cluster, each with what the policy's plugins ask for as it is then; a warning is told once.
 
-    As in one cycle of descheduler: nothing is smoothed over time, and an answer that fails is not the one before.
+    An answer that fails is not the one before.
     """
     tell_once = cache(tell)
     return lambda: with_measured_use(read(), written, where, None, tell_once)
 
 
+def wanted_sources(written: DeschedulerPolicy) -> frozenset[str]:
+    """Sources of measured use that a plugin goes by and the policy gives."""
+    return frozenset(source for source, _ in _wanted(written))
+
+
 def _wanted(written: DeschedulerPolicy) -> Iterator[tuple[str, str]]:
-    """Source and query of each plugin that goes by measured use."""
+    """Source and query of each plugin that goes by measured use, if its source is given."""
+    given = given_providers(written.fields)
     for profile in written.profiles:
         for _, arguments in profile.balance:
             metrics = getattr(arguments, "metrics_utilization", None)
-            if metrics is not None:
+            if metrics is not None and metrics.provider in given:
                 yield metrics.provider, "" if metrics.prometheus is None else metrics.prometheus.query
 
 

@@ -7,13 +7,16 @@ from functools import partial
 
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.metrics.use_of_moment import use_of_nodes
 from rescheduler.composition.live.descheduling import ChosenVictims
 from rescheduler.composition.load.measured_use import reading_measured_use
+from rescheduler.composition.load.smoothed_use import SmoothedUse, is_smoothed
 from rescheduler.daemon.rounds.live_world import Ground
 from rescheduler.daemon.rounds.rounds import Ways
 from rescheduler.daemon.rounds.world import RoundContext
 from rescheduler.descheduler.carrying_out.executor import DeschedulingExecutor, FinishedPods
 from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.policy import Mode, Policy
 
 
@@ -27,7 +30,17 @@ def ways_of(chosen: ChosenVictims) -> Ways:
     return Ways(executor, chosen.proof, chosen.as_seen, chosen.need_not_be_ready)
 
 
-def world_of_victims(world: RoundContext, ground: Ground, policy: Policy, written: DeschedulerPolicy) -> RoundContext:
+def smoothed_use(ground: Ground, written: DeschedulerPolicy, before: SmoothedUse | None) -> SmoothedUse | None:
+    """What samples nodes' use between cycles; None where no plugin goes by it. It is not started yet."""
+    if not is_smoothed(written):
+        return None
+    connection = ground.connection_for(True)
+    return SmoothedUse(partial(use_of_nodes, connection), ground.clock, before=before)
+
+
+def world_of_victims(
+    world: RoundContext, ground: Ground, policy: Policy, written: DeschedulerPolicy, smoothed: SmoothedUse | None
+) -> RoundContext:
     """The world with the file's grace period; each cycle is walked on a reading of its own.
 
     That holds what watches do not: states of pods, and measured use where a plugin goes by it.
@@ -42,5 +55,10 @@ def world_of_victims(world: RoundContext, ground: Ground, policy: Policy, writte
         grace_seconds=written.fields.grace_period_seconds,
     )
     reader = LiveReader(connection, clock=ground.clock, with_details=True)
-    snapshot = reading_measured_use(reader.read, written, ground.where, ground.tell)
+    measured = reading_measured_use(reader.read, written, ground.where, ground.tell)
+
+    def snapshot() -> Cluster:
+        found = measured()
+        return found if smoothed is None else smoothed.over(found)
+
     return replace(world, target=target, snapshot=snapshot)

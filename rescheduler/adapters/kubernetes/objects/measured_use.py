@@ -67,6 +67,8 @@ class UseOfMoment:
             self._nodes[item.metadata.name] = _amounts([item.usage], f"{kind} {item.metadata.name}")
             return
         key = f"{item.metadata.namespace or 'default'}/{item.metadata.name}"
+        if any(resource not in container.usage for container in item.containers for resource in _SCALE):
+            return  # descheduler passes over such a pod, as if it had no PodMetrics
         self._pods[key] = _amounts([container.usage for container in item.containers], f"{kind} {key}")
 
 

@@ -36,6 +36,13 @@ def test_amounts_are_whole_millicores_and_bytes_rounded_up(tmp_path: Path) -> No
     assert found.problem == ""
 
 
+def test_a_pod_is_unknown_whose_container_lacks_cpu_or_memory(tmp_path: Path) -> None:
+    """descheduler passes over it; half of what it uses would be taken for all."""
+    whole, half = {"usage": {"cpu": "1", "memory": "1"}}, {"usage": {"cpu": "1"}}
+    pods = ({"metadata": {"name": name}, "containers": [whole, other]} for name, other in (("a", half), ("b", whole)))
+    assert set(read(tmp_path, listed(), listed(*pods)).pods) == {"default/b"}
+
+
 def test_where_it_tells_nothing_the_reason_is_kept(tmp_path: Path) -> None:
     """An API that is not there, and one that answers nonsense, end in words and not in an error."""
     assert "404" in read(tmp_path, Answer(b"{}", 404), listed()).problem
