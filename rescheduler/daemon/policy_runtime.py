@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from rescheduler.composition.live.descheduling import ChosenVictims, round_plan
+from rescheduler.composition.live.descheduling import ChosenVictims, round_plan, ways_of
+from rescheduler.composition.live.executors import OWN_WAYS
 from rescheduler.composition.load.daemon_load import DaemonLoad
 from rescheduler.composition.load.smoothed_use import SmoothedUse
 from rescheduler.composition.objective_values import objective_values
@@ -14,9 +15,9 @@ from rescheduler.composition.scheduler_sources import predictions_by
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.autoscaler.handing_over import HandOver
 from rescheduler.daemon.policies.with_descheduler import descheduler_policy_in
-from rescheduler.daemon.rounds.descheduling_world import smoothed_use, ways_of, world_of_victims
+from rescheduler.daemon.rounds.descheduling_world import smoothed_use, world_of_victims
 from rescheduler.daemon.rounds.live_world import Ground, live_world
-from rescheduler.daemon.rounds.rounds import OWN_WAYS, MakePlan, RoundRunner
+from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
 from rescheduler.daemon.triggers import make_triggers, watched_objectives
 from rescheduler.daemon.triggers.asking import Asking
@@ -179,8 +180,7 @@ def make_runtime(
     )
     triggers = make_triggers(policy, parts.seed, cluster.taken_at, schedulers.names)
     watched = watched_objectives(triggers)
-    _relieve(before, load, smoothed)
-    parts.use_load(load if isinstance(load, DaemonLoad) else None)
+    _relieve(before, load, smoothed, parts)
     parts.use_schedulers(SchedulerWatch(schedulers.names))
 
     def values(cluster: Cluster) -> Mapping[str, float]:
@@ -190,13 +190,16 @@ def make_runtime(
     return PolicyRuntime(policy, policy_id, schedulers, rounds, asking, hand_over, load, values, smoothed)
 
 
-def _relieve(before: PolicyRuntime | None, load: NoLoad | DaemonLoad, smoothed: SmoothedUse | None) -> None:
+def _relieve(
+    before: PolicyRuntime | None, load: NoLoad | DaemonLoad, smoothed: SmoothedUse | None, parts: RuntimeParts
+) -> None:
     """Collect in place of the runtime before, when nothing can fail any more: nobody would stop it."""
     if before is not None:
         before.end()
     load.start()
     if smoothed is not None:
         smoothed.start()
+    parts.use_load(load if isinstance(load, DaemonLoad) else None)
 
 
 def _load(ground: Ground, policy: Policy) -> NoLoad | DaemonLoad:

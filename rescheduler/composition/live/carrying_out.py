@@ -12,17 +12,17 @@ from msgspec.structs import replace as with_changes
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected, read_cluster, with_network_policies
+from rescheduler.composition.live.executors import OWN_WAYS, Ways, executor_under
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
 from rescheduler.composition.live.owed_room import OwedRoom
 from rescheduler.composition.planning import cycle_options
-from rescheduler.cycle import make_plan, prove_rest
+from rescheduler.cycle import make_plan
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.execution.landing.outcomes import Outcomes
-from rescheduler.execution.run.executor import Executor, HoldSettings, plan_id_of
+from rescheduler.execution.run.executor import Executor, plan_id_of
 from rescheduler.execution.run.resuming import what_is_left
 from rescheduler.execution.stopping import PlanStoppedError
-from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import (
     Clock,
     ClusterError,
@@ -162,30 +162,33 @@ def executor_for(
     plan: Plan,
     run_id: str | None = None,
     hear_moves: HearMoves = nobody_hears,
+    ways: Ways = OWN_WAYS,
 ) -> Executor:
     """What carries one plan of a policy out, with everything that it asks on the way.
 
-    ``run_id``: of the one run that it is for; without it no pod moves by surge, since whose such a pod is stands on it.
+    ``run_id``: see ``executor_under``; ``ways``: of whoever planned.
     """
-    surge = policy.disruption.surge
-    return Executor(
+
+    def stopped() -> str | None:
+        return stop_file(policy.stop.file)
+
+    names, lenient = schedulers.names, ways.lenient
+    gate = PolicyGate(policy, selection, schedulers=names, stop=stopped, surges_of=run_id, lenient=lenient)
+    return executor_under(
+        policy,
+        ways,
         target,
-        PolicyGate(
-            policy, selection, schedulers=schedulers.names, stop=lambda: stop_file(policy.stop.file), surges_of=run_id
-        ),
+        gate,
         clock,
-        hold=HoldSettings(policy.hold.deadline, policy.hold.namespace),
-        guidance=policy.guidance.value,
+        selection=selection,
+        schedulers=schedulers,
+        run_id=run_id,
         timeout_seconds=timeout_seconds,
-        proof=lambda cluster, rest: prove_rest(cluster, rest, policy, selection, schedulers),
-        as_seen=OwedRoom(schedulers.configured, ledgers.shared, plan).as_seen,
+        as_seen=OwedRoom(ways.seen_by(schedulers), ledgers.shared, plan).as_seen,
         progress=progress,
         ledger=ledgers.shared,
         audit=ledgers.audit,
-        stopped=lambda: stop_file(policy.stop.file),
+        stopped=stopped,
         rules=book_rules(policy),
-        run_id=run_id,
         hear_moves=hear_moves,
-        in_flight=policy.limits.in_flight,
-        surge=None if run_id is None else SurgeRules(surge.ready_within, surge.settle),
     )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from secrets import token_hex
 
 from msgspec import structs
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.foretelling import improve
 from rescheduler.composition.foretelling import plan as foretell
-from rescheduler.composition.live.carrying_out import carried_out, refuse_taints
-from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
-from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions
-from rescheduler.composition.live.owed_room import OwedRoom
+from rescheduler.composition.live.carrying_out import carried_out, executor_for, refuse_taints
+from rescheduler.composition.live.cluster_source import ClusterOptions, connected, read_cluster, with_network_policies
+from rescheduler.composition.live.executors import Ways
+from rescheduler.composition.live.ledgers import Ledgers, earlier_evictions
 from rescheduler.composition.load.measured_use import with_measured_use
 from rescheduler.cycle import prove_rest
 from rescheduler.descheduler.carrying_out.executor import DeschedulingExecutor, FinishedPods
@@ -28,9 +28,8 @@ from rescheduler.descheduler.policy_file import DeschedulerPolicy
 from rescheduler.disruption.earlier.ramp_up import RULE as RAMP_UP
 from rescheduler.disruption.earlier.ramp_up import let_go_at, marked
 from rescheduler.disruption.gate.kill_switch import stop_mark
-from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.replica_changes import Wanted
-from rescheduler.execution.run.executor import HoldSettings, plan_id_of
+from rescheduler.execution.run.executor import Executor, plan_id_of
 from rescheduler.execution.run.resuming import rest_of
 from rescheduler.extension_points import Clock, ExecutionTarget, HearMoves, Progress, no_progress, nobody_hears
 from rescheduler.model.daemon.ledger import Ledger
@@ -39,7 +38,7 @@ from rescheduler.model.objects.measured_use import QueryAnswer
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
 from rescheduler.model.plan.plan import Move, Plan, PlanResult, Refusal
-from rescheduler.policy.fields.policy import Mode, Policy, with_unready
+from rescheduler.policy.fields.policy import Mode, Policy, may_surge, with_unready
 from rescheduler.scheduling.schedulers import Schedulers
 
 
@@ -87,6 +86,16 @@ class PlannedEnds(ChosenVictims):
         """What speaks against the rest of a plan on a fresh snapshot: as for every other plan of ours."""
         judged_by = with_unready(self.policy) if any(map(self.need_not_be_ready, rest.moves)) else self.policy
         return [*prove_rest(cluster, rest, judged_by, self.selection, self.schedulers)]
+
+
+def ways_of(chosen: ChosenVictims) -> Ways:
+    """How they go, under ``apply`` and ``run``."""
+    executor = partial(
+        DeschedulingExecutor,
+        finished=FinishedPods(chosen.policy, chosen.selection, chosen.schedulers),
+        tells_failures=chosen.written.fields.eviction_failure_event_notification,
+    )
+    return Ways(executor, chosen.proof, chosen.as_seen, chosen.need_not_be_ready)
 
 
 def round_plan(
@@ -161,6 +170,8 @@ def apply_improved(
     """
     said: list[str] = []
     cluster = read_cluster(replace(options, with_details=True), progress)
+    if may_surge(policy):
+        cluster = with_network_policies(connected(options, read_only=True), policy, cluster)
     policy = within_limits(policy, written)
     ends = PlannedEnds(written, policy, selection, schedulers(cluster))
     proposed = reviewed or improve(
@@ -191,47 +202,11 @@ def _done(
 ) -> PlanResult:
     run_id = plan_id_of(proposed) + token_hex(2)
 
-    def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> DeschedulingExecutor:
-        return executor_for(target, clock, chosen, timeout_seconds, progress, ledgers, proposed, run_id, hear_moves)
+    def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> Executor:
+        return executor_for(
+            target, clock, chosen.policy, chosen.selection, chosen.schedulers, timeout_seconds, progress, ledgers,
+            proposed, run_id, hear_moves, ways_of(chosen),
+        )  # fmt: skip
 
     grace = chosen.written.fields.grace_period_seconds
     return carried_out(proposed, run_id, cluster, options, chosen.policy, executor, said, grace_seconds=grace)
-
-
-def executor_for(
-    target: ExecutionTarget,
-    clock: Clock,
-    chosen: ChosenVictims,
-    timeout_seconds: float,
-    progress: Progress,
-    ledgers: Ledgers,
-    plan: Plan,
-    run_id: str | None = None,
-    hear_moves: HearMoves = nobody_hears,
-) -> DeschedulingExecutor:
-    """What carries the victims of one plan out, with everything that it asks on the way."""
-    policy, selection, schedulers = chosen.policy, chosen.selection, chosen.schedulers
-
-    def stopped() -> str | None:
-        return stop_file(policy.stop.file)
-
-    return DeschedulingExecutor(
-        target,
-        PolicyGate(policy, selection, schedulers=schedulers.names, stop=stopped, lenient=chosen.need_not_be_ready),
-        clock,
-        finished=FinishedPods(policy, selection, schedulers),
-        tells_failures=chosen.written.fields.eviction_failure_event_notification,
-        hold=HoldSettings(policy.hold.deadline, policy.hold.namespace),
-        guidance=policy.guidance.value,
-        timeout_seconds=timeout_seconds,
-        proof=chosen.proof,
-        as_seen=OwedRoom(chosen.as_seen, ledgers.shared, plan).as_seen,
-        progress=progress,
-        ledger=ledgers.shared,
-        audit=ledgers.audit,
-        stopped=stopped,
-        rules=book_rules(policy),
-        run_id=run_id,
-        hear_moves=hear_moves,
-        in_flight=policy.limits.in_flight,
-    )

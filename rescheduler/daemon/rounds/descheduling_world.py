@@ -1,4 +1,4 @@
-"""How a daemon carries out what a DeschedulerPolicy chose."""
+"""What a daemon's cycles of a DeschedulerPolicy read, and through what its victims go."""
 
 from __future__ import annotations
 
@@ -8,26 +8,13 @@ from functools import partial
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.metrics.use_of_moment import use_of_nodes
-from rescheduler.composition.live.descheduling import ChosenVictims
 from rescheduler.composition.load.measured_use import reading_measured_use
 from rescheduler.composition.load.smoothed_use import SmoothedUse, is_smoothed
 from rescheduler.daemon.rounds.live_world import Ground
-from rescheduler.daemon.rounds.rounds import Ways
 from rescheduler.daemon.rounds.world import RoundContext
-from rescheduler.descheduler.carrying_out.executor import DeschedulingExecutor, FinishedPods
 from rescheduler.descheduler.policy_file import DeschedulerPolicy
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.policy import Mode, Policy
-
-
-def ways_of(chosen: ChosenVictims) -> Ways:
-    """Victims go as they do under ``apply``."""
-    executor = partial(
-        DeschedulingExecutor,
-        finished=FinishedPods(chosen.policy, chosen.selection, chosen.schedulers),
-        tells_failures=chosen.written.fields.eviction_failure_event_notification,
-    )
-    return Ways(executor, chosen.proof, chosen.as_seen, chosen.need_not_be_ready)
 
 
 def smoothed_use(ground: Ground, written: DeschedulerPolicy, before: SmoothedUse | None) -> SmoothedUse | None:

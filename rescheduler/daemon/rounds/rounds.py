@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from rescheduler.cycle import prove_rest
+from rescheduler.composition.live.executors import OWN_WAYS, Ways, executor_under
 from rescheduler.daemon.rounds.ledger_settling import settled_ledger
 from rescheduler.daemon.rounds.past_states import PastStates
 from rescheduler.daemon.rounds.vigilance import HealthFreeze, Vigilance
@@ -21,9 +20,8 @@ from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.ledger_session import LedgerRules
-from rescheduler.execution.run.executor import Executor, HoldSettings
+from rescheduler.execution.run.executor import Executor
 from rescheduler.execution.stopping import PlanStoppedError
-from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, ReschedulerError, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
@@ -33,7 +31,7 @@ from rescheduler.model.plan.detachment import detachment_of
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
 from rescheduler.model.plan.move_method import MoveMethod
-from rescheduler.model.plan.plan import Move, Plan, PlanResult, reference_to
+from rescheduler.model.plan.plan import Plan, PlanResult, reference_to
 from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_labels, keep_seconds
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
@@ -82,20 +80,6 @@ def _is_over(expires: str, pod: Pod, now: float, seconds: float = 0.0) -> bool:
 
 MakePlan = Callable[[Cluster, Ledger, Mapping[str, Wanted]], Plan]
 """Proposes moves for a snapshot, given the ledger and who wanted how many replicas; it is not trusted."""
-
-
-@dataclass(frozen=True)
-class Ways:
-    """How the plans of a round are proven and carried out. ``lenient``: moves whose pods need not be Ready."""
-
-    executor: Callable[..., Executor] = Executor
-    proof: Callable[[Cluster, Plan], Sequence[str]] | None = None
-    as_seen: Callable[[Cluster], Cluster] | None = None
-    lenient: Callable[[Move], bool] = lambda _: False
-
-
-OWN_WAYS = Ways()
-"""Plans of our own objectives."""
 
 
 class RoundRunner:
@@ -217,11 +201,6 @@ class RoundRunner:
         return self._vigilance.freeze
 
     @property
-    def _surge_rules(self) -> SurgeRules:
-        rules = self._policy.disruption.surge
-        return SurgeRules(rules.ready_within, rules.settle, self._world.surges_under)
-
-    @property
     def _may_carry_out(self) -> bool:
         return self._policy.mode is Mode.EXECUTE or self._is_approved
 
@@ -303,36 +282,33 @@ class RoundRunner:
 
     def _executor(self, run_id: str | None, before: Ledger, plan: Plan) -> Executor:
         """``before``: earlier evictions, to whose replacements room is owed."""
-        world, policy, ways = self._world, self._policy, self._ways
-        configured = ways.as_seen or self._schedulers.configured
+        world = self._world
+        configured = self._ways.seen_by(self._schedulers)
         placed = placed_by(plan)
 
         def as_seen(found: Cluster) -> Cluster:
             noticed = self._noticed(found, self._vigilance.findings)
             return with_owed_room(configured(noticed), before, placed)
 
-        def own_proof(cluster: Cluster, rest: Plan) -> Sequence[str]:
-            return prove_rest(cluster, rest, policy, self._selection, self._schedulers)
-
-        return ways.executor(
+        return executor_under(
+            self._policy,
+            self._ways,
             world.target,
             self._gate,
             world.clock,
-            hold=HoldSettings(policy.hold.deadline, policy.hold.namespace),
-            guidance=policy.guidance.value,
-            timeout_seconds=self._timeout_seconds,
-            proof=ways.proof or own_proof,
+            selection=self._selection,
+            schedulers=self._schedulers,
+            run_id=run_id,
+            surges_under=world.surges_under,
             as_seen=as_seen,
+            timeout_seconds=self._timeout_seconds,
             progress=world.progress,
             ledger=world.ledger,
             audit=world.audit,
             stopped=world.stopped,
             ending=lambda: world.ending() or world.fence(),
             rules=self._rules,
-            run_id=run_id,
             hear_moves=lambda change: world.moved(run_id or "", change),
-            in_flight=policy.limits.in_flight,
-            surge=None if run_id is None else self._surge_rules,
             asked=world.asked,
         )
 

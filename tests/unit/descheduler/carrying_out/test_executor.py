@@ -5,25 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.composition.foretelling import improve
-from rescheduler.composition.live.descheduling import ChosenVictims, PlannedEnds, executor_for
+from rescheduler.composition.live.carrying_out import executor_for
+from rescheduler.composition.live.descheduling import ChosenVictims, PlannedEnds, ways_of
 from rescheduler.composition.live.ledgers import Ledgers
 from rescheduler.descheduler.carrying_out.steps import plan_to_carry_out, tell_waiting, told
 from rescheduler.descheduler.foretelling import foretold_plan
 from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import read_descheduler_policy
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
-from rescheduler.extension_points import NOTHING_EARLIER, EvictionAnswer, no_progress
+from rescheduler.execution.run.executor import Executor
+from rescheduler.extension_points import (
+    NOTHING_EARLIER,
+    EvictionAnswer,
+    HearMoves,
+    LedgerStore,
+    no_progress,
+    nobody_hears,
+)
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod_detail import ContainerDetail, PodDetail
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldResult
 from rescheduler.model.plan.move_change import MoveChange
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Landing, OutcomeKind, Plan, PlanResult
 from rescheduler.policy.fields.policy import Guidance, Policy
 from rescheduler.scheduling.schedulers import DEFAULTS
 from tests.builders import cluster, node, pod, taint, workload
+from tests.unit.disruption.cases import policy
+from tests.unit.disruption.surge_cases import deployment, tight_budget
 from tests.unit.execution.worlds import World
 
 POLICY = """\
@@ -36,6 +50,16 @@ profiles:
   plugins: {deschedule: {enabled: [PLUGIN]}}
 """
 PREDICT = Policy().model_copy(update={"guidance": Guidance.PREDICT})
+
+
+def executor_of(
+    chosen: ChosenVictims, world: World | SimulatedCluster, store: LedgerStore, plan: Plan, hear_moves: HearMoves
+) -> Executor:
+    """As ``apply`` makes it."""
+    return executor_for(
+        world, world.clock, chosen.policy, chosen.selection, chosen.schedulers, 600.0, no_progress,
+        Ledgers(store, None), plan, "run", hear_moves, ways_of(chosen),
+    )  # fmt: skip
 
 
 class Carried:
@@ -51,10 +75,7 @@ class Carried:
         chosen = ChosenVictims(written, PREDICT, Selection(), DEFAULTS)
         self.changes: list[MoveChange] = []
         going = plan_to_carry_out(foretold)
-        executor = executor_for(
-            self.world, self.world.clock, chosen, 600.0, no_progress, Ledgers(self.store, None), going, "run",
-            self.changes.append,
-        )  # fmt: skip
+        executor = executor_of(chosen, self.world, self.store, going, self.changes.append)
         tell_waiting(foretold, self.changes.append, self.world.clock)
         self.result: ForetoldResult = told(foretold, executor.carry_out(going))
 
@@ -178,10 +199,7 @@ class CarriedForEnds:
         )
         disturb(self.world)
         ends = PlannedEnds(written, PREDICT, Selection(), DEFAULTS)
-        executor = executor_for(
-            self.world, self.world.clock, ends, 600.0, no_progress, Ledgers(self.store, None), self.plan, "run",
-            self.changes.append,
-        )  # fmt: skip
+        executor = executor_of(ends, self.world, self.store, self.plan, self.changes.append)
         self.result: PlanResult = executor.carry_out(self.plan)
 
 
@@ -228,3 +246,21 @@ def test_pods_that_are_not_ready_go_where_their_state_was_the_reason() -> None:
     done = CarriedForEnds(world, "RemovePodsHavingTooManyRestarts", "{podRestartThreshold: 5}")
     assert done.world.evicted == ["bad-0"]
     assert [(move.outcome, move.landed_on) for move in done.result.moves] == [(OutcomeKind.LANDED, "c")]
+
+
+def test_an_improved_plan_moves_by_surge_where_the_policy_beside_says_so() -> None:
+    """Single replicas under budgets that allow no eviction: the replacement is Ready before the old one goes."""
+    objects = [item for name in "ab" for item in deployment(name, ["n1"])]
+    budgets = [tight_budget(name, 1) for name in "ab"]
+    start = cluster(node("n1", taints=[taint("x")]), node("n2", cpu="8"), *objects, *budgets, network_policies=())
+    beside = policy(disruption={"moveBy": [{"method": "Surge"}]})
+    plugin = POLICY.replace("PLUGIN", "RemovePodsViolatingNodeTaints").replace("ARGS", "{}")
+    written = read_descheduler_policy(plugin, "d.yaml")
+    world = SimulatedCluster(start, seed=0, schedulers=DEFAULTS)
+    plan = improve(world.read(), written, beside, selection=Selection(), schedulers=DEFAULTS, earlier=NOTHING_EARLIER)
+    ends = PlannedEnds(written, beside, Selection(), DEFAULTS)
+    ledger = SimulatedLedger(world.clock, NOTHING_EARLIER.ledger)
+    result = executor_of(ends, world, ledger, plan, nobody_hears).carry_out(plan)
+    assert [(move.method, move.outcome, move.landed_on) for move in result.moves] == [
+        (MoveMethod.SURGE, OutcomeKind.LANDED, "n2")
+    ] * 2
