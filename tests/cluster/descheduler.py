@@ -25,3 +25,15 @@ def descheduler_command(binary: Path, kubeconfig: Path, policy: Path) -> list[st
         "--disable-metrics",
         "--v=1",
     ]
+
+
+def as_in_a_pod(command: list[str], authority: Path, token: str) -> list[str]:
+    """The same with a service account's files where a pod has them: only so has descheduler a client of Prometheus.
+
+    They stand on a /run of its own, so nothing of this machine is written.
+    """
+    folder = "/run/secrets/kubernetes.io/serviceaccount"
+    files = f'cp "$1" {folder}/ca.crt && printf %s "$2" >{folder}/token'
+    script = f'mount -t tmpfs none /run && mkdir -p {folder} && {files} && shift 2 && exec "$@"'
+    shell = ["unshare", "--map-root-user", "--mount", "sh", "-ec", script, "sh", str(authority), token]
+    return [*shell, "env", "KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT=443", *command]
