@@ -23,10 +23,12 @@ from tests.cluster.clean_slate import CleanSlate
 from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.descheduler import descheduler_command
+from tests.cluster.kwok import GONE_AFTER
 from tests.cluster.shapes import namespace, priority_class
 from tests.cluster.waiting import wait_until
 
 RUNS: Final = 3
+STAYS: Final = "10m"
 STILL: Final = ("kube-scheduler", "kube-controller-manager")
 UNPLAYED: Final = (ApiError, TimeoutError, subprocess.SubprocessError)
 RECORDED: Final = (
@@ -203,10 +205,15 @@ def _all(case: DrawnCase) -> Iterator[tuple[Manifest, str]]:
 
 
 def _of_run(pod: DrawnPod, uids: dict[str, str], number: int) -> DrawnPod:
-    """With a name of its own in each run: kwok deletes by name, and may be late with one of the run before."""
+    """With a name of its own in each run: kwok deletes by name, and may be late with one of the run before.
+
+    A victim is terminating to the end of the run, as a real pod has its grace period: one that is gone at once would
+    not count for ``minReplicas`` and leave room behind.
+    """
     manifest = json.loads(json.dumps(pod.manifest))
     metadata = manifest["metadata"]
     metadata["name"] += f"-{number}"
+    metadata["annotations"] = {GONE_AFTER: STAYS}
     metadata["ownerReferences"] = [{**owner, "uid": uids[owner["name"]]} for owner in metadata["ownerReferences"]]
     return pod._replace(manifest=manifest)
 
