@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.scheduler_file import UnreadableFileError, read_text
-from rescheduler.composition.foretelling import read_file
+from rescheduler.composition.foretelling import read_file, refuse_absent_classes
 from rescheduler.composition.given_policies import sorted_out
+from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.load.metrics import check_providers
 from rescheduler.composition.scheduler_sources import NamedConfiguration, named_configurations
+from rescheduler.descheduler.lint_on_cluster import cluster_findings
 from rescheduler.descheduler.policy_file import DeschedulerPolicy
 from rescheduler.disruption.budgets.windows import opening_sentences
 from rescheduler.extension_points import Clock
@@ -22,6 +24,7 @@ from rescheduler.policy.reading.loader import loaded_with_places
 from rescheduler.policy.telling.numbers_in_force import numbers_in_force
 from rescheduler.policy.telling.trigger_sentences import round_times
 from rescheduler.scheduling.configuration import combined, configures_scheduler, read_configuration
+from rescheduler.scheduling.schedulers import DEFAULTS
 
 
 class Checked(NamedTuple):
@@ -74,6 +77,20 @@ def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = No
     times = (*opening_sentences(policy.disruption.budgets, now), *round_times(policy, plugins.triggers, now))
     numbers = tuple(numbers_in_force(policy, document))
     return Checked(policy, tuple(policies), tuple(configurations), times, tuple(foreign), numbers)
+
+
+def cluster_warnings(found: Checked, where: ClusterOptions) -> Iterator[str]:
+    """What of the DeschedulerPolicies comes to nothing on a cluster.
+
+    Its pods are placed by the schedulers whose configurations were given, else by kube-scheduler as it comes. Raises
+    SnapshotError, ClusterError, and PolicyError for a file that descheduler would not start with there.
+    """
+    cluster = read_cluster(where)
+    profiles = [profile for each in found.configurations for profile in each.read.profiles.values()]
+    for file, written in found.descheduler:
+        refuse_absent_classes(written, cluster, printable(file))
+        schedulers = profiles or DEFAULTS.configuration.profiles.values()
+        yield from (f"{printable(file)}: {text}" for text in cluster_findings(written, cluster, schedulers))
 
 
 def _named_by(policy: Policy, files: Sequence[str]) -> list[NamedConfiguration]:

@@ -9,12 +9,12 @@ from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.given_policies import GivenFiles, bytes_of, sorted_out
 from rescheduler.cycle import Asked, CycleOptions, make_plan
 from rescheduler.descheduler.converting.convert import converted
-from rescheduler.descheduler.foretelling import by_state, foretold_plan, walked
+from rescheduler.descheduler.foretelling import by_state, foretold_plan, profiles_of, walked
 from rescheduler.descheduler.improving.finished import finished_victims
 from rescheduler.descheduler.improving.improving import Ends, within_limits
 from rescheduler.descheduler.own_rules import OwnRules
 from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
-from rescheduler.extension_points import Clock, LedgerReading, Progress, no_progress
+from rescheduler.extension_points import Clock, LedgerReading, Progress, ReschedulerError, no_progress
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
@@ -66,6 +66,14 @@ def policy_beside(policy: Policy, files: Sequence[str]) -> Policy:
     return policy.model_copy(update={"guidance": Guidance.PREDICT})
 
 
+def refuse_absent_classes(written: DeschedulerPolicy, cluster: Cluster, file: str = "") -> None:
+    """Raise PolicyError for a PriorityClass that is not there: descheduler would not start."""
+    try:
+        profiles_of(written, cluster)
+    except ReschedulerError as error:
+        raise PolicyError([ReadingProblem(file, 0, 0, "", str(error))]) from None
+
+
 def plan(
     cluster: Cluster,
     written: DeschedulerPolicy,
@@ -75,7 +83,8 @@ def plan(
     schedulers: Schedulers,
     earlier: LedgerReading,
 ) -> ForetoldPlan:
-    """Walk one cycle; writes nothing."""
+    """Walk one cycle; writes nothing. Raises PolicyError for a PriorityClass that is not there."""
+    refuse_absent_classes(written, cluster)
     stop = stop_file(policy.stop.file) or earlier.stop
     return foretold_plan(cluster, written, schedulers, OwnRules(policy, selection, earlier.ledger, stop))
 
@@ -92,7 +101,8 @@ def improve(
     clock: Clock | None = None,
     progress: Progress = no_progress,
 ) -> Plan:
-    """Plan for the ends of the policy's plugins; writes nothing."""
+    """Plan for the ends of the policy's plugins; writes nothing. Raises as ``plan``."""
+    refuse_absent_classes(written, cluster)
     stop = stop_file(policy.stop.file) or earlier.stop
     walk, policy = walked(cluster, written, schedulers), within_limits(policy, written)
     finished = finished_victims(walk, OwnRules(policy, selection, earlier.ledger, stop), schedulers)

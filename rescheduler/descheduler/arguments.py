@@ -13,6 +13,7 @@ from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.policy.fields.policy_model import PolicyModel
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_LONGEST_SECONDS = 2**63 / 1e9
 _KEY = re.compile(
     r"(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII
 )
@@ -33,11 +34,13 @@ def parse_go_duration(value: object) -> float:
     if text != "0" and "".join(number + unit for number, unit in parts) != text:
         raise refused(f"{value[:40]!r} is not a Go duration; write it like 1h30m")
     seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if seconds >= _LONGEST_SECONDS:
+        raise refused(f"{value[:40]!r} is longer than a Go duration may be, which is 292 years")
     return -seconds if value.startswith("-") else seconds
 
 
 GoDuration = Annotated[float, BeforeValidator(parse_go_duration)]
-Unsigned = Annotated[int, Field(ge=0, le=2**32 - 1)]
+Unsigned = Annotated[int, Field(ge=0, le=2**64 - 1)]
 
 
 class SelectorRequirement(PolicyModel):
@@ -100,7 +103,10 @@ class NamespaceChoice(PolicyModel):
 
 
 class DeschedulerArguments(PolicyModel):
-    """What every plugin's arguments have in common."""
+    """What every plugin's arguments have in common: any apiVersion and kind, which are not looked at."""
+
+    api_version: str = ""
+    kind: str = ""
 
 
 class PodArguments(DeschedulerArguments):

@@ -74,6 +74,9 @@ class PodProtections(PolicyModel):
         for field, names in (("extraEnabled", self.extra_enabled), ("defaultDisabled", self.default_disabled)):
             if len(set(names)) < len(names):
                 raise refused(f"{field}: a protection stands twice")
+        classes = self.config and self.config.pods_with_pvc and self.config.pods_with_pvc.protected_storage_classes
+        if "PodsWithPVC" in self.extra_enabled and not all(one.name for one in classes or ()):
+            raise refused("config.PodsWithPVC.protectedStorageClasses: a class without name")
         return self
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-LARGEST_UNSIGNED = 2**32 - 1
+LARGEST_UNSIGNED = 2**64 - 1
 
 
 class LenientModel(BaseModel):

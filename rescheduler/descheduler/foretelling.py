@@ -27,6 +27,7 @@ from rescheduler.descheduler.policy_file import DeschedulerPolicy, EnabledProfil
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.workload import SYSTEM_CLASSES
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
 from rescheduler.model.plan.plan import ObjectiveResult, Status
@@ -122,10 +123,20 @@ def _profile(written: EnabledProfile, cluster: Cluster) -> DeschedulerProfile:
         name=written.name,
         evictor=evictor,
         threshold=_threshold(evictor, cluster),
-        targets=parse_label_selector(evictor.node_selector) if evictor.node_selector else None,
+        targets=_targets(evictor),
         deschedule=tuple(EnabledPlugin(name, args, PLUGINS[name].run) for name, args in written.deschedule),
         balance=tuple(EnabledPlugin(name, args, PLUGINS[name].run) for name, args in written.balance),
     )
+
+
+def _targets(evictor: DefaultEvictorArguments) -> LabelSelector | None:
+    """Nodes that ``nodeFit`` looks at, None: all. By a text that is no selector no pod fits anywhere."""
+    if not evictor.node_selector:
+        return None
+    try:
+        return parse_label_selector(evictor.node_selector)
+    except ValueError:
+        return LabelSelector((Requirement("", "In"),))
 
 
 def _threshold(evictor: DefaultEvictorArguments, cluster: Cluster) -> int | None:

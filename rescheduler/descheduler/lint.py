@@ -9,11 +9,14 @@ from rescheduler.descheduler.arguments import DeschedulerArguments
 from rescheduler.descheduler.evictor import DefaultEvictorArguments
 from rescheduler.descheduler.plugins.node_rules import PREFERRED, REQUIRED, NodeAffinityArguments
 from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
+from rescheduler.descheduler.plugins.usage_sources import KUBERNETES_METRICS, PROMETHEUS
+from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Path
 
 MEASURED: Final = (CPU, MEMORY, PODS)
+SOURCES: Final = (KUBERNETES_METRICS, PROMETHEUS)
 AFFINITY_TYPES: Final = (REQUIRED, PREFERRED)
 
 
@@ -33,7 +36,10 @@ def argument_findings(arguments: DeschedulerArguments) -> Iterator[tuple[Path, s
         metrics = arguments.metrics_utilization
         if metrics.metrics_server:
             yield ("metricsUtilization", "metricsServer"), "deprecated; write source: KubernetesMetrics"
-        if metrics.provider == "KubernetesMetrics":
+        if metrics.provider and metrics.provider not in SOURCES:
+            text = f"no source {printable(metrics.source, 60)!r}; there are {', '.join(SOURCES)}"
+            yield ("metricsUtilization", "source"), f"{text}: it ends with an error in every cycle"
+        if metrics.provider == KUBERNETES_METRICS:
             for name in sorted(set(arguments.thresholds).difference(MEASURED)):
                 text = "KubernetesMetrics measures cpu, memory and pods alone: it ends with an error in every cycle"
                 yield ("thresholds", name), text
@@ -44,6 +50,11 @@ def _of_evictor(evictor: DefaultEvictorArguments) -> Iterator[tuple[Path, str]]:
         yield ("minReplicas",), "1 has no effect; it acts from 2 on"
     if evictor.node_selector and not evictor.node_fit:
         yield ("nodeSelector",), "has no effect without nodeFit: true"
+    elif evictor.node_selector:
+        try:
+            parse_label_selector(evictor.node_selector)
+        except ValueError as error:
+            yield ("nodeSelector",), f"{error}: with nodeFit nobody is evicted"
     lists = evictor.pod_protections
     if lists.config is not None and "PodsWithPVC" not in lists.extra_enabled:
         yield ("podProtections", "config"), "has no effect without extraEnabled: [PodsWithPVC]"

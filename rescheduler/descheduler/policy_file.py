@@ -19,6 +19,8 @@ from rescheduler.descheduler.file_fields import (
     PrometheusServer,
     UsageProvider,
 )
+from rescheduler.descheduler.file_text import read_document, with_zero_values
+from rescheduler.descheduler.go_url import url_problem
 from rescheduler.descheduler.lint import argument_findings
 from rescheduler.descheduler.plugins import PLUGINS
 from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
@@ -28,7 +30,6 @@ from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Document, Path
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.wording import text_for
-from rescheduler.policy.reading.yaml_reader import YamlReader, YamlTextError
 
 API_VERSION: Final = "descheduler/v1alpha2"
 KIND: Final = "DeschedulerPolicy"
@@ -56,44 +57,15 @@ class DeschedulerPolicy(NamedTuple):
     findings: tuple[ReadingProblem, ...]
 
 
-class DeschedulerReader(YamlReader):
-    """YAML as upstream's library reads it: aliases are repeated, of a doubled key the last one counts."""
-
-    deepest = 50
-    most_entries = 20_000
-    few_lines = "a policy is a few lines"
-    allows_aliases = True
-
-    def __init__(self, text: str, document: Document) -> None:
-        super().__init__(text, document.file)
-        self.document = document
-        self.findings: list[ReadingProblem] = []
-
-    def doubled(self, event: Any, path: Path) -> None:
-        """The last one wins; the first ones are named."""
-        place = self.place(event)
-        self.findings.append(ReadingProblem(*place, ".".join(map(str, path)), "stands twice; only the last one counts"))
-        assert self.document is not None
-        for known in (self.document.values, self.document.keys):
-            for below in [key for key in known if key[: len(path)] == path]:
-                del known[below]
-        self.document.keys[path] = place
-
-
 def read_descheduler_policy(text: str, file: str) -> DeschedulerPolicy:
     """Read one file, or a ConfigMap that holds one. Raises PolicyError with all that upstream would refuse."""
-    document = Document(file)
-    reader = DeschedulerReader(text, document)
-    try:
-        document.data = next(iter([*reader.documents()]), None)
-    except YamlTextError as error:
-        raise PolicyError([error.problem]) from None
+    document, findings = read_document(text, file)
     if isinstance(document.data, dict) and document.data.get("kind") == "ConfigMap":
         return _from_config_map(document)
     if not isinstance(document.data, dict):
         raise PolicyError([document.problem((), f"no {KIND}; write fields such as apiVersion: {API_VERSION}")])
-    document.data = _without_nulls(document.data)
-    return _Policy(document, reader.findings).read()
+    document.data = with_zero_values(document.data)
+    return _Policy(document, findings).read()
 
 
 def _from_config_map(document: Document) -> DeschedulerPolicy:
@@ -104,13 +76,6 @@ def _from_config_map(document: Document) -> DeschedulerPolicy:
     if len(held) != 1:
         raise PolicyError([document.problem(("data",), f"holds {len(held)} texts of kind {KIND}; wanted one")])
     return read_descheduler_policy(held[0], f"{document.file} (ConfigMap)")
-
-
-def _without_nulls(data: Any) -> Any:
-    """A field set to nothing is one that is left out."""
-    if isinstance(data, dict):
-        return {key: _without_nulls(value) for key, value in data.items() if value is not None}
-    return [_without_nulls(item) for item in data] if isinstance(data, list) else data
 
 
 class _Policy:
@@ -136,14 +101,17 @@ class _Policy:
 
     def _fields(self) -> PolicyFields:
         data, document = self._document.data, self._document
-        for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
-            if data.get(field) != wanted:
-                found = printable(str(data.get(field, "nothing")), 60)
-                self._refuse((field,), f"found {found}; wanted {wanted}")
+        identity = {"apiVersion": API_VERSION, "kind": KIND}
+        for field, wanted in identity.items():
+            found = data.get(field)
+            if not found and (found is None or isinstance(found, str)):
+                self._find((field,), f"missing; it is read as {wanted}")
+            elif found != wanted:
+                self._refuse((field,), f"found {printable(str(found), 60)}; wanted {wanted}")
         if self._problems:
             raise PolicyError(self._problems)
         try:
-            return PolicyFields.model_validate_json(json.dumps(data), by_alias=True, by_name=False)
+            return PolicyFields.model_validate_json(json.dumps({**data, **identity}), by_alias=True, by_name=False)
         except ValidationError as error:
             raise PolicyError([*_told(document, (), error)]) from None
 
@@ -167,10 +135,6 @@ class _Policy:
         seen = set()
         for number, provider in enumerate(fields.metrics_providers):
             path: Path = ("metricsProviders", number)
-            if provider.source not in ("KubernetesMetrics", "Prometheus"):
-                self._refuse(
-                    (*path, "source"), f"no source {provider.source!r}; there are KubernetesMetrics, Prometheus"
-                )
             if provider.source in seen:
                 self._refuse((*path, "source"), f"{provider.source} stands in the list already; write it once")
             seen.add(provider.source)
@@ -184,8 +148,12 @@ class _Policy:
     def _check_prometheus(self, path: Path, server: PrometheusServer | None) -> None:
         if server is None or not server.url:
             self._refuse((*path, "url"), "missing; a provider Prometheus needs the server's address")
-        reference = None if server is None or server.auth_token is None else server.auth_token.secret_reference
-        if reference is not None and not (reference.namespace and reference.name):
+        elif (problem := url_problem(server.url)) is not None:
+            self._refuse((*path, "url"), f"{printable(server.url, 60)!r} {problem}")
+        if server is None or server.auth_token is None:
+            return
+        reference = server.auth_token.secret_reference
+        if reference is None or not (reference.namespace and reference.name):
             self._refuse((*path, "authToken", "secretReference"), "half a reference; write namespace and name")
 
     def _profile(self, fields: PolicyFields, number: int) -> EnabledProfile:
@@ -193,9 +161,6 @@ class _Policy:
         arguments = self._arguments(profile, path)
         evictor = arguments.get(DEFAULT_EVICTOR)
         evictor = evictor if isinstance(evictor, DefaultEvictorArguments) else DefaultEvictorArguments()
-        if evictor.node_selector:
-            where = self._config_path(profile, path, DEFAULT_EVICTOR)
-            self._selector((*where, "args", "nodeSelector"), evictor.node_selector)
         for point in _EVICTOR_POINTS:
             for place, name in enumerate(getattr(profile.plugins, point).enabled):
                 if name != DEFAULT_EVICTOR:
@@ -290,7 +255,7 @@ class _Policy:
         given = given_providers(fields)
         for number, provider in enumerate(fields.metrics_providers):
             if provider.source not in wanted:
-                self._find(("metricsProviders", number), f"no plugin asks {provider.source} for usage")
+                self._find(("metricsProviders", number), f"no plugin asks {provider.source or repr('')} for usage")
         for source in sorted(wanted - given):
             text = f"a plugin asks {source} for usage, which no provider gives" if source else _NO_SOURCE
             self._find(("profiles",), f"{text}: it ends with an error in every cycle")

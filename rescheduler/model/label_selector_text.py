@@ -1,4 +1,4 @@
-"""Label selectors as kubectl's ``-l`` reads them: ``app=web,tier!=db,env in (a, b),!legacy``."""
+"""Label selectors as kubectl's ``-l`` reads them: ``app=web,tier!=db,env in (a, b),!legacy,size>5``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ _KEY = r"(?:[A-Za-z0-9][-A-Za-z0-9.]{0,252}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}
 _VALUE = r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"
 _EQUALS = re.compile(rf"({_KEY})\s*(==|=|!=)\s*({_VALUE})")
 _AMONG = re.compile(rf"({_KEY})\s+(in|notin)\s*\(\s*({_VALUE}(?:\s*,\s*{_VALUE})*)\s*\)")
+_COMPARED = re.compile(rf"({_KEY})\s*([<>])\s*([-+]?[0-9]{{1,18}})", re.ASCII)
 _PRESENCE = re.compile(rf"(!?)\s*({_KEY})")
 _PIECE = re.compile(r"((?:[^,(]|\([^)]*\))+)(?:,|$)")
 _LONGEST = 4096
@@ -39,6 +40,9 @@ def _requirement(piece: str) -> Requirement:
         key, operator, values = match.groups()
         names = tuple(sorted({value.strip() for value in values.split(",")}))
         return Requirement(key, "In" if operator == "in" else "NotIn", names)
+    if match := _COMPARED.fullmatch(piece):
+        key, operator, value = match.groups()
+        return Requirement(key, "Gt" if operator == ">" else "Lt", (value,))
     if match := _PRESENCE.fullmatch(piece):
         return Requirement(match.group(2), "DoesNotExist" if match.group(1) else "Exists")
     raise ValueError(_complaint(piece))

@@ -17,7 +17,9 @@ from rescheduler.descheduler.arguments import (
 from rescheduler.descheduler.cycle import PluginTurn, Reply
 from rescheduler.descheduler.fitting import tolerates_all
 from rescheduler.descheduler.plugins.usage_sources import (
+    KUBERNETES_METRICS,
     METRIC_RESOURCE,
+    PROMETHEUS,
     Requested,
     TrackedUse,
     UsageFailureError,
@@ -53,13 +55,23 @@ class MetricsUtilization(PolicyModel):
     """Where usage is measured, in place of requests."""
 
     metrics_server: bool = False
-    source: Literal["", "KubernetesMetrics", "Prometheus"] = ""
+    source: str = ""
     prometheus: PrometheusQuery | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> MetricsUtilization:
+        if self.source == KUBERNETES_METRICS and self.metrics_server:
+            raise refused(f"both source: {KUBERNETES_METRICS} and metricsServer; write source alone")
+        if self.source == KUBERNETES_METRICS and self.prometheus is not None:
+            raise refused(f"prometheus beside source: {KUBERNETES_METRICS}; leave it out")
+        if self.source == PROMETHEUS and not (self.prometheus and self.prometheus.query):
+            raise refused("prometheus.query: missing")
+        return self
 
     @property
     def provider(self) -> str:
-        """The source that is meant."""
-        return self.source or ("KubernetesMetrics" if self.metrics_server else "")
+        """The source that is asked."""
+        return KUBERNETES_METRICS if self.metrics_server else self.source
 
 
 class EvictionLimits(PolicyModel):
@@ -70,7 +82,7 @@ class EvictionLimits(PolicyModel):
 
 class _UtilizationArguments(DeschedulerArguments):
     thresholds: Percentages = Field(default_factory=dict)
-    number_of_nodes: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] = 0
+    number_of_nodes: Annotated[int, Field(ge=-(2**63), le=2**63 - 1)] = 0
     evictable_namespaces: NamespaceChoice | None = None
 
     @model_validator(mode="after")
@@ -98,14 +110,8 @@ class LowNodeUtilizationArguments(_UtilizationArguments):
             if not self.use_deviation_thresholds and low > self.target_thresholds[name]:
                 raise refused(f"thresholds.{name}: {low:g} is above targetThresholds.{name}")
         metrics = self.metrics_utilization
-        if metrics is not None and metrics.provider == "Prometheus" and set(self.thresholds) != {METRIC_RESOURCE}:
-            raise refused(f"metricsUtilization.source: Prometheus measures {METRIC_RESOURCE} alone; write only that")
-        if (
-            metrics is not None
-            and metrics.provider == "Prometheus"
-            and not (metrics.prometheus and metrics.prometheus.query)
-        ):
-            raise refused("metricsUtilization.prometheus.query: missing")
+        if metrics is not None and metrics.source == PROMETHEUS and set(self.thresholds) != {METRIC_RESOURCE}:
+            raise refused(f"metricsUtilization.source: {PROMETHEUS} measures {METRIC_RESOURCE} alone; write only that")
         return self
 
 

@@ -18,6 +18,8 @@ from rescheduler.model.objects.pod import APP, INIT, Pod
 from rescheduler.model.objects.pod_detail import EPHEMERAL, ContainerDetail, PodDetail
 from rescheduler.policy.fields.policy_model import PolicyModel
 
+ExitCode = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
+
 
 class TooManyRestartsArguments(PodArguments):
     """Evict pods whose containers were restarted often."""
@@ -33,7 +35,7 @@ class FailedPodsArguments(PodArguments):
     exclude_owner_kinds: tuple[str, ...] = ()
     min_pod_lifetime_seconds: Unsigned | None = 3600
     reasons: tuple[str, ...] = ()
-    exit_codes: tuple[int, ...] = ()
+    exit_codes: tuple[ExitCode, ...] = ()
     including_init_containers: bool = False
 
 
@@ -58,6 +60,12 @@ class ConditionFilter(PolicyModel):
     reason: str = ""
     min_time_since_last_transition_seconds: Unsigned | None = None
 
+    @model_validator(mode="after")
+    def _asks_something(self) -> ConditionFilter:
+        if not (self.type or self.status or self.reason) and self.min_time_since_last_transition_seconds is None:
+            raise refused("empty; write type, status, reason or minTimeSinceLastTransitionSeconds")
+        return self
+
 
 PHASES = ("Pending", "Running", "Succeeded", "Failed", "Unknown")
 STATUS_REASONS = ("NodeAffinity", "NodeLost", "Shutdown", "UnexpectedAdmissionError")
@@ -78,7 +86,7 @@ class PodLifeTimeArguments(PodArguments):
     max_pod_life_time_seconds: Unsigned | None = None
     states: tuple[str, ...] = ()
     conditions: tuple[ConditionFilter, ...] = ()
-    exit_codes: tuple[int, ...] = ()
+    exit_codes: tuple[ExitCode, ...] = ()
     including_init_containers: bool = False
     including_ephemeral_containers: bool = False
 

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from pydantic import field_validator
+
 from rescheduler.descheduler.arguments import (
     PodArguments,
 )
@@ -29,6 +31,11 @@ class TopologySpreadArguments(PodArguments):
 
     constraints: tuple[Literal["DoNotSchedule", "ScheduleAnyway"], ...] = ("DoNotSchedule",)
     topology_balance_node_fit: bool = True
+
+    @field_validator("constraints")
+    @classmethod
+    def _has_default(cls, constraints: tuple[str, ...]) -> tuple[str, ...]:
+        return constraints or ("DoNotSchedule",)
 
 
 class _Constraint(NamedTuple):

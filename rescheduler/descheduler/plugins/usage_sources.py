@@ -13,6 +13,7 @@ from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS
+from rescheduler.model.printable import printable
 
 METRIC_RESOURCE: Final = "MetricResource"
 """The one pseudo resource that usage from Prometheus is measured in."""
@@ -137,6 +138,8 @@ def measured_source(step: PluginTurn, provider: str, query: str, keys: Iterable[
     """The source that ``metricsUtilization`` names. Raises UsageFailureError."""
     if not provider:
         raise UsageFailureError("metricsUtilization names no source")
+    if provider not in (KUBERNETES_METRICS, PROMETHEUS):
+        raise UsageFailureError(f"there is no source {printable(provider, 60)!r}")
     if provider not in step.cycle.providers:
         raise UsageFailureError(f"no metrics provider gives {provider}")
     return FromPrometheus(step, query) if provider == PROMETHEUS else FromKubernetesMetrics(step, keys)

@@ -235,4 +235,6 @@ def _written(rule: Requirement) -> str:
         return f"{rule.key}={rule.values[0]}"
     if rule.operator in ("In", "NotIn"):
         return f"{rule.key} {rule.operator.lower()} ({','.join(rule.values)})"
+    if rule.operator in ("Gt", "Lt"):
+        return f"{rule.key}{'>' if rule.operator == 'Gt' else '<'}{''.join(rule.values)}"
     return rule.key if rule.operator == "Exists" else f"!{rule.key}"

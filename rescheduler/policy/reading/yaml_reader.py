@@ -18,13 +18,13 @@ from rescheduler.policy.reading.errors import ReadingProblem
 
 FAST_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """For large texts that programs write; its messages are poorer."""
-_QUOTED: Final = ("'", '"', "|", ">")
+QUOTED: Final = ("'", '"', "|", ">")
 _WORDS: Final = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_NOT_NUMBERS: Final = frozenset({".nan", ".NaN", ".NAN", ".inf", "-.inf", "+.inf", ".Inf", "-.Inf", "+.Inf"})
+NOT_NUMBERS: Final = frozenset({".nan", ".NaN", ".NAN", ".inf", "-.inf", "+.inf", ".Inf", "-.Inf", "+.Inf"})
 _WHOLE: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,30})")
 _DECIMAL: Final = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 
@@ -176,11 +176,11 @@ class YamlReader:
         A number too large for its type stays text, so that the field it stands in can refuse it by name.
         """
         text = str(event.value)
-        if event.style in _QUOTED:
+        if event.style in QUOTED:
             return text
         if text in _WORDS:
             return _WORDS[text]
-        if text in _NOT_NUMBERS:
+        if text in NOT_NUMBERS:
             self.refuse(event, f"{text} is no number that can be used here", path)
         if _WHOLE.fullmatch(text):
             return int(text)

@@ -120,6 +120,65 @@ def test_check_says_what_it_does_and_what_has_no_effect(desk: Desk) -> None:
     assert "is above targetThresholds.cpu" in answer.err
 
 
+ON_CLUSTER = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+profiles:
+- name: p
+  pluginConfig:
+  - {name: HighNodeUtilization, args: {thresholds: {example.com/gpu: 20, cpu: 20}}}
+  - {name: RemovePodsViolatingNodeTaints, args: {namespaces: {include: [nowhere, default]}}}
+  plugins:
+    deschedule: {enabled: [RemovePodsViolatingNodeTaints]}
+    balance: {enabled: [HighNodeUtilization]}
+"""
+PACKING = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: NodeResourcesFit
+    args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
+"""
+
+
+def test_check_on_a_cluster_says_what_comes_to_nothing_there(desk: Desk) -> None:
+    """A resource that no node has, a namespace that is not there, emptying beside a scheduler that spreads."""
+    spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("default", "a")]
+    desk.record(*(node_object(name) for name in "ab"), *spaces)
+    desk.file("on.yaml", ON_CLUSTER)
+    desk.file("packing.yaml", PACKING)
+    file, where = str(desk.folder / "on.yaml"), ("-f", str(desk.folder / "cluster.json"))
+    answer = desk.shell("check", file, *where)
+    assert answer.code == 0
+    told = " ".join(answer.err.split())
+    assert "profile p, HighNodeUtilization, thresholds.example.com/gpu: no node has it" in told
+    assert "thresholds.cpu" not in told
+    assert "RemovePodsViolatingNodeTaints: there is no namespace nowhere" in told
+    assert "default-scheduler does not score MostAllocated" in told
+    beside = desk.shell("check", file, str(desk.folder / "packing.yaml"), *where)
+    assert (beside.code, "MostAllocated, so that" in beside.err) == (0, False)
+    assert "warning" not in desk.shell("check", file).err
+
+
+def test_check_on_a_cluster_refuses_what_descheduler_would_not_start_with_there(desk: Desk) -> None:
+    """A class of priority that is not there; and no cluster is looked at where no such file is given."""
+    desk.file(
+        "class.yaml",
+        ON_CLUSTER.replace(
+            "  pluginConfig:", "  pluginConfig:\n  - {name: DefaultEvictor, args: {priorityThreshold: {name: gone}}}"
+        ),
+    )
+    where = ("-f", str(desk.folder / "cluster.json"))
+    answer = desk.shell("check", str(desk.folder / "class.yaml"), *where)
+    assert answer.code == 2
+    assert "there is no PriorityClass gone" in " ".join(answer.err.split())
+    planned = desk.shell("plan", *where, "--policy", str(desk.folder / "class.yaml"))
+    assert (planned.code, "PriorityClass gone" in " ".join(planned.err.split())) == (2, True)
+    desk.file("own.yaml", HEAD)
+    assert desk.shell("check", str(desk.folder / "own.yaml"), *where).code == 2
+
+
 def test_policy_convert_writes_the_nearest_policy_once(desk: Desk) -> None:
     """To a new file, never over one; what is no DeschedulerPolicy is wrong use."""
     file, out = str(desk.folder / "d.yaml"), str(desk.folder / "converted.yaml")

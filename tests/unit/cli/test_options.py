@@ -21,6 +21,7 @@ from rescheduler.model.objects.constraints import Requirement
         ("!app", [("app", "DoesNotExist", ())]),
         ("app in (b, a,a)", [("app", "In", ("a", "b"))]),
         ("app notin (a)", [("app", "NotIn", ("a",))]),
+        ("size>1,size < -3", [("size", "Gt", ("1",)), ("size", "Lt", ("-3",))]),
         (
             "a.b/app=web, tier in (x,y) ,!old,new",
             [
@@ -40,7 +41,7 @@ def test_every_form_is_read(text: str, wanted: list[tuple[str, str, tuple[str, .
 
 
 @pytest.mark.parametrize(
-    "text", ["=a", "a=b=c", "a in", "a in b", "a in (", "a b", "a,", ",a", "a,,b", "a=(b)", "a>1", "ä=b"]
+    "text", ["=a", "a=b=c", "a in", "a in b", "a in (", "a b", "a,", ",a", "a,,b", "a=(b)", "a>b", "ä=b"]
 )
 def test_what_is_no_selector_shows_the_forms(text: str) -> None:
     """The message shows what may be written."""

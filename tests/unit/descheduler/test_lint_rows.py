@@ -42,6 +42,15 @@ WARNED = {
     ),
     "metricsServer": (low(f"{LOW}, metricsUtilization: {{metricsServer: true}}", METRICS), "metricsServer: deprecated"),
     "every deprecated boolean": (evictor("{ignorePodsWithoutPDB: true}"), "ignorePodsWithoutPDB: deprecated"),
+    "a source that is none": (
+        low(f"{LOW}, metricsUtilization: {{source: Graphite}}", "\nmetricsProviders: [{source: Graphite}]"),
+        "no source 'Graphite'; there are KubernetesMetrics, Prometheus: it ends with an error in every cycle",
+    ),
+    "a provider without source": ("metricsProviders: [{}]", "no plugin asks '' for usage"),
+    "the evictor's nodeSelector is none": (
+        evictor("{nodeSelector: 'a in b', nodeFit: true}"), "with nodeFit nobody is evicted",
+    ),
+    "a second document": ("maxNoOfPodsToEvictTotal: 3\n---\na: [", "a second document, and is read over"),
     "no source": (low(f"{LOW}, metricsUtilization: {{}}"), "metricsUtilization names no source: it ends with an error"),
     "another key with KubernetesMetrics": (
         low(
@@ -52,7 +61,7 @@ WARNED = {
 }  # fmt: skip
 
 REFUSED = {
-    "arguments of a plugin that no point enables": (profile("- {name: PodLifeTime, args: {states: [No]}}"), "no state"),
+    "arguments of a plugin that no point enables": (profile("- {name: PodLifeTime, args: {states: [X]}}"), "no state"),
     "a second entry": (
         profile(f"{TAINTS}\n- {{name: RemovePodsViolatingNodeTaints, args: {{a: 1}}}}", TAINTS_ON),
         "unknown argument",
@@ -79,7 +88,39 @@ REFUSED = {
     "Prometheus with another key": (
         low(f"{LOW}, metricsUtilization: {{source: Prometheus, prometheus: {{query: q}}}}"), "MetricResource",
     ),
-    "the evictor's nodeSelector": (evictor("{nodeSelector: 'a in b'}"), "nodeSelector"),
+    "both source and metricsServer": (
+        low(f"{LOW}, metricsUtilization: {{source: KubernetesMetrics, metricsServer: true}}", METRICS), "write source",
+    ),
+    "a query for KubernetesMetrics": (
+        low(f"{LOW}, metricsUtilization: {{source: KubernetesMetrics, prometheus: {{query: q}}}}", METRICS), "leave it",
+    ),
+    "Prometheus without query": (
+        low("thresholds: {MetricResource: 1}, targetThresholds: {MetricResource: 2}, "
+            "metricsUtilization: {source: Prometheus}"), "prometheus.query: missing",
+    ),
+    "a storage class without name": (
+        evictor(
+            "{podProtections: {extraEnabled: [PodsWithPVC], config: {PodsWithPVC: {protectedStorageClasses: [{}]}}}}"
+        ),
+        "a class without name",
+    ),
+    "a condition that asks nothing": (
+        profile("- {name: PodLifeTime, args: {maxPodLifeTimeSeconds: 1, conditions: [{type: ''}]}}"), "empty; write",
+    ),
+    "an exit code above 32 bits": (profile("- {name: RemoveFailedPods, args: {exitCodes: [2147483648]}}"), "or less"),
+    "an address that Go does not parse": (
+        "metricsProviders: [{source: Prometheus, prometheus: {url: '127.0.0.1:9090'}}]", "has no scheme",
+    ),
+    "a token without reference": (
+        "metricsProviders: [{source: Prometheus, prometheus: {url: x, authToken: {}}}]", "half a reference",
+    ),
+    "metricsUtilization of HighNodeUtilization": (
+        profile("- {name: HighNodeUtilization, args: {thresholds: {cpu: 1}, metricsUtilization: {}}}"), "unknown",
+    ),
+    "an age above what Go counts": (evictor("{minPodAge: 9999999h}"), "longer than a Go duration"),
+    "a word of YAML 1.1 as a name": (profile("- {name: PodLifeTime, args: {states: [No]}}"), "found false"),
+    "nothing in a list of plugins": ("profiles: [{name: p, plugins: {balance: {enabled: [null]}}}]", "no plugin ''"),
+    "a pluginConfig without name": ("profiles: [{name: p, pluginConfig: [{args: {}}]}]", "no plugin ''"),
     "mis-cased argument": (low(f"{LOW}, NumberOfNodes: 1"), "unknown argument"),
 }  # fmt: skip
 
@@ -93,6 +134,17 @@ ACCEPTED = {
     ),
     "an extended resource": low("thresholds: {example.com/gpu: 1.5}, targetThresholds: {example.com/gpu: 2}"),
     "no profile": "",
+    "apiVersion and kind of arguments": evictor("{apiVersion: descheduler/v1alpha2, kind: DefaultEvictorArgs}"),
+    "words and numbers of YAML 1.1": evictor("{nodeFit: on, minReplicas: 010}") + "maxNoOfPodsToEvictTotal: 1_000",
+    "a float that is whole": profile(
+        "- {name: RemovePodsHavingTooManyRestarts, args: {podRestartThreshold: 100.0}}",
+        "{deschedule: {enabled: [RemovePodsHavingTooManyRestarts]}}",
+    ),
+    "fields that are set to nothing": "profiles: null\nmaxNoOfPodsToEvictTotal: null\nnodeSelector: null",
+    "nothing as a profile": "profiles: [null]",
+    "a limit above 32 bits": "maxNoOfPodsToEvictTotal: 18446744073709551615",
+    "a map merged into another": "profiles: [&a {name: p}, {<<: *a}]",
+    "a selector that compares": "nodeSelector: 'size>5'",
 }  # fmt: skip
 
 

@@ -89,47 +89,48 @@ def test_a_config_map_without_one_is_refused() -> None:
         read_descheduler_policy("kind: ConfigMap\ndata: {a: b}", "d.yaml")
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        (profile(TAINTS, TAINTS_ON, "nodeFit: true"), "nodeFit: is no field here, and is read over"),
-        (profile(TAINTS, TAINTS_ON, "NodeSelector: a=b"), "read over; nodeSelector is meant"),
-        (profile(TAINTS, "{evict: {enabled: [x]}}"), "plugins.evict: is no field here"),
-        (profile(TAINTS, "{sort: {enabled: [x]}}"), "plugins.sort: is read and not used"),
-        (profile(TAINTS, TAINTS_ON.replace("}}", ", disabled: [x]}}")), "disabled: is read and not used"),
-        (profile(TAINTS), "no extension point enables RemovePodsViolatingNodeTaints: it does not run"),
-        (profile(f"{TAINTS}\n{TAINTS}", TAINTS_ON), "a second entry of RemovePodsViolatingNodeTaints; only the first"),
-        (
-            profile(TAINTS, "{deschedule: {enabled: [RemovePodsViolatingNodeTaints, RemovePodsViolatingNodeTaints]}}"),
-            "stands twice, so it runs twice",
+READ_OVER = [
+    (profile(TAINTS, TAINTS_ON, "nodeFit: true"), "nodeFit: is no field here, and is read over"),
+    (profile(TAINTS, TAINTS_ON, "NodeSelector: a=b"), "read over; nodeSelector is meant"),
+    (profile(TAINTS, "{evict: {enabled: [x]}}"), "plugins.evict: is no field here"),
+    (profile(TAINTS, "{sort: {enabled: [x]}}"), "plugins.sort: is read and not used"),
+    (profile(TAINTS, TAINTS_ON.replace("}}", ", disabled: [x]}}")), "disabled: is read and not used"),
+    (profile(TAINTS), "no extension point enables RemovePodsViolatingNodeTaints: it does not run"),
+    (profile(f"{TAINTS}\n{TAINTS}", TAINTS_ON), "a second entry of RemovePodsViolatingNodeTaints; only the first"),
+    (
+        profile(TAINTS, "{deschedule: {enabled: [RemovePodsViolatingNodeTaints, RemovePodsViolatingNodeTaints]}}"),
+        "stands twice, so it runs twice",
+    ),
+    (profile(TAINTS, TAINTS_ON, TWICE), "stands twice; only the last one counts"),
+    (evictor("{minReplicas: 1}"), "minReplicas: 1 has no effect"),
+    (evictor("{nodeSelector: a=b}"), "has no effect without nodeFit: true"),
+    (evictor("{evictDaemonSetPods: true}"), "deprecated; podProtections replaces it"),
+    (
+        evictor("{priorityThreshold: {value: 1}, evictSystemCriticalPods: true}"),
+        "priorityThreshold: has no effect while the protection SystemCriticalPods is off",
+    ),
+    (
+        evictor("{podProtections: {extraEnabled: [PodsWithoutPDB]}}"),
+        "protects every pod",
+    ),
+    (
+        profile(TAINTS, TAINTS_ON, "metricsProviders: [{source: KubernetesMetrics}]"),
+        "no plugin asks KubernetesMetrics for usage",
+    ),
+    ("metricsProviders: [{source: Graphite}]", "no plugin asks Graphite for usage"),
+    (profile(TAINTS, TAINTS_ON, "metricsCollector: {enabled: true}"), "metricsCollector: deprecated"),
+    (
+        profile(
+            "- {name: LowNodeUtilization, args: {thresholds: {cpu: 1}, targetThresholds: {cpu: 2}, "
+            "metricsUtilization: {source: KubernetesMetrics}}}",
+            "{balance: {enabled: [LowNodeUtilization]}}",
         ),
-        (profile(TAINTS, TAINTS_ON, TWICE), "stands twice; only the last one counts"),
-        (evictor("{minReplicas: 1}"), "minReplicas: 1 has no effect"),
-        (evictor("{nodeSelector: a=b}"), "has no effect without nodeFit: true"),
-        (evictor("{evictDaemonSetPods: true}"), "deprecated; podProtections replaces it"),
-        (
-            evictor("{priorityThreshold: {value: 1}, evictSystemCriticalPods: true}"),
-            "priorityThreshold: has no effect while the protection SystemCriticalPods is off",
-        ),
-        (
-            evictor("{podProtections: {extraEnabled: [PodsWithoutPDB]}}"),
-            "protects every pod",
-        ),
-        (
-            profile(TAINTS, TAINTS_ON, "metricsProviders: [{source: KubernetesMetrics}]"),
-            "no plugin asks KubernetesMetrics for usage",
-        ),
-        (profile(TAINTS, TAINTS_ON, "metricsCollector: {enabled: true}"), "metricsCollector: deprecated"),
-        (
-            profile(
-                "- {name: LowNodeUtilization, args: {thresholds: {cpu: 1}, targetThresholds: {cpu: 2}, "
-                "metricsUtilization: {source: KubernetesMetrics}}}",
-                "{balance: {enabled: [LowNodeUtilization]}}",
-            ),
-            "asks KubernetesMetrics for usage, which no provider gives",
-        ),
-    ],
-)  # fmt: skip
+        "asks KubernetesMetrics for usage, which no provider gives",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "said"), READ_OVER)
 def test_what_upstream_reads_over_is_accepted_and_named(body: str, said: str) -> None:
     """Each with its path; the file is read all the same."""
     assert said in findings(body)
@@ -152,53 +153,52 @@ def test_the_last_of_a_doubled_key_counts_and_the_first_entry_of_a_plugin() -> N
     assert (arguments.max_pod_life_time_seconds, policy.fields.max_no_of_pods_to_evict_total) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("profiles: {}", "profiles"),
-        ("maxNoOfPodsToEvictTotal: '1'", "maxNoOfPodsToEvictTotal"),
-        ("maxNoOfPodsToEvictTotal: -1", "0 or more"),
-        ("maxNoOfPodsToEvictTotal: 1.5", "a whole number"),
-        ("nodeSelector: {a: b}", "nodeSelector"),
-        ("nodeSelector: 'a in b'", "nodeSelector"),
-        (profile("- {name: Nothing}"), "no plugin 'Nothing'; there are DefaultEvictor, HighNodeUtilization"),
-        (profile(TAINTS, "{balance: {enabled: [RemovePodsViolatingNodeTaints]}}"), "it stands at deschedule"),
-        (profile(TAINTS, "{deschedule: {enabled: RemovePodsViolatingNodeTaints}}"), "enabled"),
-        (profile(TAINTS, "{deschedule: {enabled: [PodLifeTime]}}"), "PodLifeTime has no entry in pluginConfig"),
-        (profile(TAINTS, "{filter: {enabled: [PodLifeTime]}}"), "PodLifeTime does not stand at filter"),
-        (profile("- {name: RemovePodsViolatingNodeTaints, args: {IncludedTaints: [a]}}"), "unknown argument"),
-        (profile("- {name: RemovePodsViolatingNodeTaints, args: {namespaces: {include: [a], exclude: [b]}}}"), "both"),
-        (profile("- {name: RemovePodsViolatingNodeTaints, args: {includedTaints: [a], excludedTaints: [b]}}"), "both"),
-        (profile("- {name: LowNodeUtilization, args: {thresholds: {cpu: 20}}}"), "other resources"),
-        (profile("- {name: LowNodeUtilization}"), "thresholds: missing"),
-        (profile("- {name: HighNodeUtilization, args: {thresholds: {cpu: 120}}}"), "no percentage"),
-        (profile("- {name: HighNodeUtilization, args: {thresholds: {cpu: '20'}}}"), "not a number"),
-        (profile("- {name: LowNodeUtilization, args: {thresholds: {cpu: 60}, targetThresholds: {cpu: 50}}}"), "above"),
-        (profile("- {name: PodLifeTime, args: {}}"), "no criterion"),
-        (profile("- {name: PodLifeTime, args: {states: [Sleeping]}}"), "no state 'Sleeping'"),
-        (profile("- {name: RemovePodsHavingTooManyRestarts, args: {podRestartThreshold: 0}}"), "1 or more"),
-        (profile("- {name: RemovePodsHavingTooManyRestarts}"), "podRestartThreshold"),
-        (profile("- {name: RemovePodsViolatingNodeAffinity}"), "nodeAffinityType"),
-        (evictor("{minPodAge: 5}"), "not a duration"),
-        (evictor("{minPodAge: 5 minutes}"), "not a Go duration"),
-        (evictor("{priorityThreshold: {value: 2000000001}}"), "above 2000000000"),
-        (evictor("{priorityThreshold: {value: 1, name: a}}"), "both value and name"),
-        (evictor("{labelSelector: {matchExpressions: [{key: a, operator: Has}]}}"), "'Has'"),
-        (evictor("{labelSelector: {matchExpressions: [{key: a, operator: In}]}}"), "In with 0"),
-        (evictor("{noEvictionPolicy: Never}"), "noEvictionPolicy"),
-        (
-            evictor("{ignorePvcPods: true, podProtections: {extraEnabled: [PodsWithPVC]}}"),
-            "podProtections and ignorePvcPods together",
-        ),
-        ("metricsProviders: [{source: Graphite}]", "no source 'Graphite'"),
-        ("metricsProviders: [{source: Prometheus}]", "needs the server's address"),
-        ("metricsProviders: [{source: KubernetesMetrics}, {source: KubernetesMetrics}]", "stands in the list already"),
-        (
-            "metricsProviders: [{source: Prometheus, prometheus: {url: x, authToken: {secretReference: {name: a}}}}]",
-            "half a reference",
-        ),
-    ],
-)  # fmt: skip
+REFUSED = [
+    ("profiles: {}", "profiles"),
+    ("maxNoOfPodsToEvictTotal: '1'", "maxNoOfPodsToEvictTotal"),
+    ("maxNoOfPodsToEvictTotal: -1", "0 or more"),
+    ("maxNoOfPodsToEvictTotal: 1.5", "a whole number"),
+    ("nodeSelector: {a: b}", "nodeSelector"),
+    ("nodeSelector: 'a in b'", "nodeSelector"),
+    (profile("- {name: Nothing}"), "no plugin 'Nothing'; there are DefaultEvictor, HighNodeUtilization"),
+    (profile(TAINTS, "{balance: {enabled: [RemovePodsViolatingNodeTaints]}}"), "it stands at deschedule"),
+    (profile(TAINTS, "{deschedule: {enabled: RemovePodsViolatingNodeTaints}}"), "enabled"),
+    (profile(TAINTS, "{deschedule: {enabled: [PodLifeTime]}}"), "PodLifeTime has no entry in pluginConfig"),
+    (profile(TAINTS, "{filter: {enabled: [PodLifeTime]}}"), "PodLifeTime does not stand at filter"),
+    (profile("- {name: RemovePodsViolatingNodeTaints, args: {IncludedTaints: [a]}}"), "unknown argument"),
+    (profile("- {name: RemovePodsViolatingNodeTaints, args: {namespaces: {include: [a], exclude: [b]}}}"), "both"),
+    (profile("- {name: RemovePodsViolatingNodeTaints, args: {includedTaints: [a], excludedTaints: [b]}}"), "both"),
+    (profile("- {name: LowNodeUtilization, args: {thresholds: {cpu: 20}}}"), "other resources"),
+    (profile("- {name: LowNodeUtilization}"), "thresholds: missing"),
+    (profile("- {name: HighNodeUtilization, args: {thresholds: {cpu: 120}}}"), "no percentage"),
+    (profile("- {name: HighNodeUtilization, args: {thresholds: {cpu: '20'}}}"), "not a number"),
+    (profile("- {name: LowNodeUtilization, args: {thresholds: {cpu: 60}, targetThresholds: {cpu: 50}}}"), "above"),
+    (profile("- {name: PodLifeTime, args: {}}"), "no criterion"),
+    (profile("- {name: PodLifeTime, args: {states: [Sleeping]}}"), "no state 'Sleeping'"),
+    (profile("- {name: RemovePodsHavingTooManyRestarts, args: {podRestartThreshold: 0}}"), "1 or more"),
+    (profile("- {name: RemovePodsHavingTooManyRestarts}"), "podRestartThreshold"),
+    (profile("- {name: RemovePodsViolatingNodeAffinity}"), "nodeAffinityType"),
+    (evictor("{minPodAge: 5}"), "not a duration"),
+    (evictor("{minPodAge: 5 minutes}"), "not a Go duration"),
+    (evictor("{priorityThreshold: {value: 2000000001}}"), "above 2000000000"),
+    (evictor("{priorityThreshold: {value: 1, name: a}}"), "both value and name"),
+    (evictor("{labelSelector: {matchExpressions: [{key: a, operator: Has}]}}"), "'Has'"),
+    (evictor("{labelSelector: {matchExpressions: [{key: a, operator: In}]}}"), "In with 0"),
+    (evictor("{noEvictionPolicy: Never}"), "noEvictionPolicy"),
+    (
+        evictor("{ignorePvcPods: true, podProtections: {extraEnabled: [PodsWithPVC]}}"),
+        "podProtections and ignorePvcPods together",
+    ),
+    ("metricsProviders: [{source: Prometheus}]", "needs the server's address"),
+    ("metricsProviders: [{source: KubernetesMetrics}, {source: KubernetesMetrics}]", "stands in the list already"),
+    (
+        "metricsProviders: [{source: Prometheus, prometheus: {url: x, authToken: {secretReference: {name: a}}}}]",
+        "half a reference",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "said"), REFUSED)
 def test_what_upstream_refuses_is_refused_with_its_place(body: str, said: str) -> None:
     """File, line and path, and what is wanted."""
     told = refusal(body)

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from rescheduler.descheduler.policy_file import DeschedulerPolicy
     from rescheduler.policy.fields.policy import Policy
 
+_Recordings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-f", "--filename", metavar="FILE", show_default=False, rich_help_panel="Cluster",
+        help="Check a DeschedulerPolicy on a recording too; repeatable [default: no cluster is looked at]",
+    ),
+]  # fmt: skip
+
 
 @with_options
 def check(
@@ -30,6 +38,7 @@ def check(
             "configurations (KubeSchedulerConfiguration, Volcano's, a legacy Policy), and DeschedulerPolicies",
         ),
     ],
+    filename: _Recordings = None,
 ) -> int:  # fmt: skip
     """Read policies, or the configuration of a scheduler, and say what they do; several policies together.
 
@@ -39,12 +48,15 @@ def check(
     and with what to write instead: exit 2.
 
     With --context or --kubeconfig it is also said what that cluster lacks for the policy: its version, the account's
-    rights, guidance, a source of load. Nothing is written. Exit 1 only if one of these findings blocks.
+    rights, guidance, a source of load. Nothing is written. Exit 1 only if one of these findings blocks. With one of
+    them, or -f, it is said what of a DeschedulerPolicy comes to nothing there.
     """
     from rescheduler.composition.checking import check_files
     from rescheduler.daemon.plugins import PLUGINS
 
     found = check_files(files, PLUGINS)
+    for warning in _there(found, options, filename):
+        say(f"warning: {warning}")
     for configuration in found.configurations:
         for warning in configuration.read.warnings:
             say(f"warning: {_printable(warning)}")
@@ -56,7 +68,22 @@ def check(
         show(_about_descheduler(file, policy))
     for configuration in found.configurations:
         show(_about_schedulers(configuration))
-    return DONE if options.context is None and options.kubeconfig is None else _on_a_cluster(options, found.policy)
+    is_offline = options.context is None and options.kubeconfig is None
+    if is_offline or (found.policy is None and found.descheduler):
+        return DONE
+    return _on_a_cluster(options, found.policy)
+
+
+def _there(found: Checked, options: LiveOptions, filename: list[str] | None) -> Iterator[str]:
+    """What of the DeschedulerPolicies comes to nothing on a cluster, if one was named."""
+    from rescheduler.composition.checking import cluster_warnings
+    from rescheduler.composition.live.cluster_source import ClusterOptions
+
+    if filename and not found.descheduler:
+        raise typer.BadParameter("is for a DeschedulerPolicy, and none is among the files", param_hint="--filename")
+    if found.descheduler and (filename or options.context or options.kubeconfig):
+        where = ClusterOptions(tuple(filename or ()), options.kubeconfig, options.context)
+        yield from cluster_warnings(found, where)
 
 
 def _on_a_cluster(options: LiveOptions, policy: Policy | None) -> int:
