@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+
 from tests.cluster.cluster import Cluster
 from tests.cluster.fault_proxy import Answered, Asked, FaultProxy, Forward
 from tests.cluster.floor_watch import floor_watch
@@ -118,6 +120,7 @@ def test_a_paused_scheduler_stops_the_plan_after_one_pod(cluster: Cluster, tool:
     assert_left_clean(cluster, tool)
 
 
+@pytest.mark.campaign
 def test_a_stopped_disruption_controller_is_not_believed(cluster: Cluster, tool: Tool, proxied: FaultProxy) -> None:
     """Its count stands still at one allowed: our own count of ready pods says none, and no second pod leaves."""
     cluster.create(disruption_budget("web", maxUnavailable=1))

@@ -36,6 +36,7 @@ def test_an_overloaded_server_is_not_stormed(cluster: Cluster, tool: Tool, proxi
     assert_left_clean(cluster, tool)
 
 
+@pytest.mark.campaign
 def test_a_short_storm_is_sat_out(cluster: Cluster, tool: Tool, proxied: FaultProxy) -> None:
     """Two refusals by overload, then answers again: the plan waits as asked and ends well.
 
