@@ -17,6 +17,7 @@ from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.disruption.gate.health import Finding
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.daemon.notices import EvictionNoted, MoveChanged, PolicyKept, RoundEnded
+from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.move_change import MoveChange, MoveState
 from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement, Refusal
 from rescheduler.model.usage.trust import NodeTrust, Trust, TrustState
@@ -113,6 +114,15 @@ def test_what_comes_next_is_the_plan_that_waits_or_the_one_under_way() -> None:
     told = words(answer(look(dry), "next"))
     assert told.startswith("Nothing: DryRun evicts nothing Its newest plan: 1 eviction")
     assert "Not carried out: the policy's mode is DryRun." in told
+
+
+def test_money_is_told_where_prices_are_known() -> None:
+    """Of the plan that waits, and of the newest one; without prices no amount stands there."""
+    priced = replace(PLAN, cost=Cost("EUR", 900.0, 600.0, 300.0, complete=True))
+    waiting = Approvals(Proposal("second", priced, NOW - 60, NOW + 3540))
+    for found in (state(approvals=waiting), state(RoundEnded(NOW, report(1, plan=priced)))):
+        assert "900.00 EUR a month before, 600.00 after: 300.00 saved" in words(answer(look(found), "next"))
+    assert "a month" not in words(answer(look(state(approvals=WAITING)), "next"))
 
 
 def test_who_approved_is_named_with_plan_and_way() -> None:
