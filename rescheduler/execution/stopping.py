@@ -69,10 +69,13 @@ class Waiter:
             pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
 
     def pause(self, seconds: float) -> None:
-        """Wait, keeping up; raises PlanStoppedError at once if the plan has not that much time left."""
+        """Wait, keeping up; raises PlanStoppedError at once if the plan has not that much time left.
+
+        Never shorter than a clock can show: who waits for a moment that rounding puts just after now would wait for ever.
+        """
         self.require_time(seconds)
         self._keep_up()
-        self._rest(seconds)
+        self._rest(max(seconds, SHORTEST_PAUSE_SECONDS))
 
     def _rest(self, seconds: float) -> None:
         """Sleep, keeping up in between; whoever calls it has done so right before, or does right after."""

@@ -12,6 +12,12 @@ from rescheduler.extension_points import Clock
 MOST_LOOKS = 1000
 """Of a plan; most take a few hundred."""
 HOURS_LATER = 36_000.0
+MOST_SLEEPS = 20_000
+"""In a row without any time going by: more is a process that wakes and sleeps for ever."""
+
+
+class StandstillError(RuntimeError):
+    """A process sleeps again and again, and no time goes by."""
 
 
 class Killed(BaseException):
@@ -24,6 +30,8 @@ class WorldClock(SimulatedClock):
     def __init__(self, start: float) -> None:
         super().__init__(start)
         self._main = greenlet.getcurrent()
+        self._slept_at = -1.0
+        self._sleeps = 0
 
     def sleep(self, seconds: float) -> None:
         """Let time pass; what falls due meanwhile happens at its own time, other processes among it."""
@@ -32,6 +40,10 @@ class WorldClock(SimulatedClock):
             if not self._is_running:  # a request that takes effect by itself waits for nothing
                 super().sleep(seconds)
             return
+        self._sleeps = self._sleeps + 1 if self._elapsed == self._slept_at else 0
+        self._slept_at = self._elapsed
+        if self._sleeps > MOST_SLEEPS:
+            raise StandstillError(f"{MOST_SLEEPS} sleeps in a row at {self._elapsed!r} s")
         is_over = False
 
         def wake() -> None:

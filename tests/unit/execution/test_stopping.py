@@ -38,3 +38,11 @@ def test_a_pause_ends_on_a_clock_that_cannot_count_the_rest_of_it(seconds: float
     clock = Coarse()
     Waiter(clock, 1e6).pause(seconds)
     assert clock.monotonic() == pytest.approx(seconds, abs=1e-6)
+
+
+def test_who_waits_for_a_moment_that_rounding_puts_just_after_now_gets_there() -> None:
+    """As a run does that asks again when an answer's time is over: it would wake and wait for ever (seed 300094)."""
+    clock = Coarse()
+    until = clock.monotonic() + 7e-15
+    Waiter(clock, 1e6).pause(until - clock.monotonic())
+    assert clock.monotonic() >= until
