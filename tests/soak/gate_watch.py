@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import greenlet
 
-from rescheduler.daemon.rounds import rounds
+from rescheduler.composition.live import executors
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
@@ -47,13 +47,13 @@ def watched_gates(trace: Trace, wires: Callable[[], Sequence[Wire]]) -> Iterator
 @contextmanager
 def proofs(*, has_proof: bool) -> Iterator[None]:
     """While this lasts, rounds prove the rest of a plan, or take nearly every plan for proven."""
-    original = rounds.prove_rest
+    original = executors.prove_rest
     if not has_proof:
-        rounds.prove_rest = _blind_proof  # type: ignore[assignment]
+        executors.prove_rest = _blind_proof  # type: ignore[assignment]
     try:
         yield
     finally:
-        rounds.prove_rest = original
+        executors.prove_rest = original
 
 
 def _blind_proof(cluster: Cluster, rest: Plan, *_: object) -> Sequence[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rescheduler.daemon.rounds import rounds, vigilance
+from rescheduler.composition.live import executors
+from rescheduler.daemon.rounds import vigilance
 from rescheduler.daemon.rounds.past_states import PastStates
 from rescheduler.disruption.earlier.back_off import EvictionBackOff
 from rescheduler.disruption.gate import breaker, gate, health
@@ -134,7 +135,7 @@ BUGS: Final = (
     ),
     SeededBug(
         "no proof", "the rest of a plan is not proved before it goes on", ("I6",),
-        changed(rounds, "prove_rest", always(())), policy="workloads: {maxUnavailable: 90%}",
+        changed(executors, "prove_rest", always(())), policy="workloads: {maxUnavailable: 90%}",
         settings={"has_proof": True, "malice": 0.5, "dedicated": 12.0},
     ),
     SeededBug(
@@ -146,7 +147,7 @@ BUGS: Final = (
         "never cleans up", "placeholders outlive the process by hours, and nobody removes them", ("I22",),
         together(
             changed(plan_run.PlanRun, "close", always(None)),
-            changed(rounds, "HoldSettings", lambda original: lambda _, namespace: original(86_400.0, namespace)),
+            changed(executors, "HoldSettings", lambda original: lambda _, namespace: original(86_400.0, namespace)),
         ),
         top="guidance: Hold", settings={"kills": 6.0, "malice": 0.1},
     ),
