@@ -8,8 +8,9 @@ import pytest
 from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.composition.live import carrying_out, descheduling
-from rescheduler.composition.live.descheduling import PlannedEnds
+from rescheduler.composition.live.carrying_out import executor_for
+from rescheduler.composition.live.descheduling import PlannedEnds, ways_of
+from rescheduler.composition.live.executors import OWN_WAYS, Ways
 from rescheduler.composition.live.ledgers import Ledgers
 from rescheduler.descheduler.policy_file import read_descheduler_policy
 from rescheduler.execution.run.executor import Executor
@@ -44,17 +45,18 @@ def owed(name: str, owner: str, uid: str = "gone", **fields: Any) -> Ledger:
     return Ledger(plan=1, next_entry=2, entries=(debt,))
 
 
-def own(world: World, ledger: SimulatedLedger, plan: Plan) -> Executor:
+def own(world: World, ledger: SimulatedLedger, plan: Plan, ways: Ways = OWN_WAYS) -> Executor:
     """What carries out the plans of a policy of ours."""
-    return carrying_out.executor_for(
-        world, world.clock, PREDICT, Selection(), DEFAULTS, 600.0, no_progress, Ledgers(ledger, None), plan
+    ledgers = Ledgers(ledger, None)
+    return executor_for(
+        world, world.clock, PREDICT, Selection(), DEFAULTS, 600.0, no_progress, ledgers, plan, ways=ways
     )
 
 
 def theirs(world: World, ledger: SimulatedLedger, plan: Plan) -> Executor:
     """What carries out the plans of a DeschedulerPolicy."""
     chosen = PlannedEnds(read_descheduler_policy(THEIRS, "theirs.yaml"), PREDICT, Selection(), DEFAULTS)
-    return descheduling.executor_for(world, world.clock, chosen, 600.0, no_progress, Ledgers(ledger, None), plan)
+    return own(world, ledger, plan, ways_of(chosen))
 
 
 def to_n9(world: World) -> Plan:
