@@ -71,7 +71,7 @@ class Waiter:
     def pause(self, seconds: float) -> None:
         """Wait, keeping up; raises PlanStoppedError at once if the plan has not that much time left.
 
-        Never shorter than a clock can show: who waits for a moment that rounding puts just after now would wait for ever.
+        Never shorter than a clock can show: a moment that rounding puts just after now would be waited for for ever.
         """
         self.require_time(seconds)
         self._keep_up()
