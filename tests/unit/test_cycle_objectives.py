@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import Plan
+from rescheduler.model.plan.plan import Plan, Status
 from rescheduler.policy.fields.policy import Objective, Policy
 from tests.builders import cluster, node, pod, workload
 from tests.clocks import FakeClock
@@ -173,3 +173,17 @@ def test_load_that_was_relieved_does_not_come_back() -> None:
     spread, emptied = plan.objectives
     assert (spread.value, emptied.value) == (0, 0)
     assert {move.objective for move in plan.moves} == {"SpreadLoad"}
+
+
+def test_what_pods_that_get_in_later_cost_an_earlier_objective_is_told() -> None:
+    """Room for them was free for others before: the value is that of the whole plan, which the checker counts too."""
+    world = cluster(
+        node("n0", "4"), node("n1", "4"),
+        *(pod(f"{app}-{number}", "1", node=f"n{number}") for app in "ab" for number in range(2)),
+        workload("a", 2), workload("b", 2), pod("big", "3"),
+    )  # fmt: skip
+    plan = planned(world, Objective(name="Defragment", args={"shapes": [{"cpu": "1"}]}), "MakeRoom")
+    free, room = plan.objectives
+    assert (len(plan.moves), room.helped, room.status) == (1, 1, Status.OPTIMAL), plan.warnings
+    assert (free.value, free.status) == (1, Status.FEASIBLE)
+    assert free.message.endswith("1 once the pods that wait have the places that they get")

@@ -6,7 +6,7 @@ Start reading at ``plan_in_order``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from msgspec.structs import replace as with_changes
@@ -23,6 +23,7 @@ from rescheduler.planning.problem.objective import PlanningObjective
 from rescheduler.planning.problem.plan_budgets import PlanBudget, PlanBudgets, left_of, plan_budgets_of
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace, PlanRequest
 from rescheduler.planning.search.local_search import problem_of
+from rescheduler.planning.search.search_state import SAME
 from rescheduler.planning.waves.free_places import places_already_free, seat_nominated
 from rescheduler.planning.waves.scheduler_choice import close
 
@@ -147,7 +148,10 @@ def plan_in_order(
         asked, started = _asked(so_far, request, seconds, group[0]), request.clock.monotonic()
         asked = replace(asked, nominal_seconds=nominal)
         answer = plan_within_budgets(group[0], asked, so_far.guards, so_far.dealt)
+        before = so_far.start.copy()
         _take(so_far, group[0], so_far.told(group[0], answer, asked), request.clock.monotonic() - started)
+        if answer.placements:
+            so_far.answers[:-1] = [*_with_those_let_in(so_far, request, before)]
     order = {objective.name: number for number, objective in enumerate(objectives)}
     so_far.answers.sort(key=lambda answered: order[answered[0].name])
     return so_far
@@ -240,6 +244,34 @@ def _take(so_far: PlanInProgress, objective: PlanningObjective, answer: Objectiv
     if answer.helped is not None and answer.wanted is not None:  # those let in before were wanted too
         answer = replace(answer, helped=answer.helped + earlier, wanted=answer.wanted + earlier)
     so_far.answers.append((objective, answer, seconds))
+
+
+def _with_those_let_in(
+    so_far: PlanInProgress, request: PlanRequest, before: Placement
+) -> Iterator[tuple[PlanningObjective, ObjectivePlan, float]]:
+    """Earlier answers as they are once pods that waited have their places too, which may cost what was reached.
+
+    Moves for them make nothing worse that comes before (``plan_guarded``); that they take room, load a node, or stand
+    beside an antagonist is what helping them means, and is told. ``before``: the placement that they were asked on.
+    """
+    problems = [problem_of(replace(request, placement=placement)) for placement in (before, so_far.start)]
+    for objective, answer, seconds in so_far.answers[:-1]:
+        if objective.is_kept_by_places or not answer.is_judged:
+            yield objective, answer, seconds
+        else:
+            cost, then = (objective.state(problem).cost for problem in problems)
+            worse = then - cost if then > cost + SAME * max(1.0, abs(cost)) else 0.0
+            yield objective, _worsened(answer, -worse if objective.is_better_higher else worse), seconds
+
+
+def _worsened(answer: ObjectivePlan, by: float) -> ObjectivePlan:
+    """The bound stays: with fewer pods to count it was no worse."""
+    if not by:
+        return answer
+    value = answer.value + by
+    status = Status.FEASIBLE if answer.status is Status.OPTIMAL else answer.status
+    message = f"{answer.message}; {value:g} once the pods that wait have the places that they get"
+    return replace(answer, value=value, status=status, message=message)
 
 
 def _let_in(so_far: PlanInProgress, places: Iterable[PlannedPlace]) -> None:
