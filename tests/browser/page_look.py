@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tests.browser.browser import Browser
@@ -53,3 +55,14 @@ def enter(browser: Browser) -> None:
     key = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13}
     browser.call("Input.dispatchKeyEvent", type="keyDown", text="\r", **key)
     browser.call("Input.dispatchKeyEvent", type="keyUp", **key)
+
+
+@contextmanager
+def printed(browser: Browser) -> Iterator[None]:
+    """The page as on paper, which holds something."""
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        yield
+        assert len(browser.call("Page.printToPDF", printBackground=True)["data"]) > 10_000
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +14,8 @@ from rescheduler.report.html import daemon_page as rendering
 from rescheduler.report.html.daemon_page import DaemonView
 from tests.browser.browser import Browser
 from tests.browser.daemon_scene import busy, crowded, opened, served
-from tests.browser.page_look import LAPTOP, LOADED, TOLD, enter, named, shown, tab_to, tree, until
+from tests.browser.hostile_site import attack
+from tests.browser.page_look import LAPTOP, LOADED, TOLD, enter, named, printed, shown, tab_to, tree, until
 from tests.builders import NOW, cluster, node, pod
 from tests.unit.daemon.api.daemon_bench import DaemonBench, bench
 from tests.unit.daemon.plans import plan, report
@@ -176,54 +175,11 @@ def test_no_secret_is_left_in_the_address_and_a_second_tab_gets_nothing(browser:
         assert not browser.value(LOADED)
 
 
-ATTACK = """<!DOCTYPE html><title>hostile</title><script>
-var done = [];
-function count(name) { return function () { done.push(name); }; }
-var url = "%s";
-var post = {method: "POST", mode: "no-cors", body: '{"reason": "x"}'};
-fetch(url + "v1/pause", post).then(count("fetch"), count("fetch"));
-fetch(url + "session", {method: "POST", headers: {"X-Rescheduler-Secret": "x"}}).then(count("read"), count("refused"));
-fetch(url).then(function (a) { return a.text(); }).then(count("read"), count("refused"));
-var frame = document.createElement("iframe"); frame.src = url; frame.onload = count("frame");
-document.documentElement.append(frame);
-var form = document.createElement("form"); form.method = "post"; form.action = url + "v1/pause"; form.target = "hidden";
-var goal = document.createElement("iframe"); goal.name = "hidden";
-document.documentElement.append(goal, form); form.submit();
-</script>"""
-
-
-@contextmanager
-def site(text: str) -> Iterator[str]:
-    """Another site on this machine."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def log_message(self, *_: object) -> None:
-            """Nothing."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 def test_a_hostile_page_beside_it_does_nothing(browser: Browser, pages: Path) -> None:
     """Posts, forms and frames of another site, while the page is open and may do everything."""
     with served(found := busy()) as url, opened(url, pages, "--allow", "approve,pause") as address:
         shown(browser, address)
-        with site(ATTACK % address.partition("#")[0]) as evil:
-            browser.open(evil, width=1280)
-            until(browser, "done.filter(e => e !== 'frame').length >= 3")
-            assert "read" not in browser.value("done")
+        attack(browser, address.partition("#")[0])
         assert found.controls.paused() is None
 
 
@@ -241,12 +197,9 @@ def test_hostile_names_run_nothing(browser: Browser, pages: Path) -> None:
 
 def test_the_printed_page_holds_the_tables(browser: Browser, pages: Path) -> None:
     """Buttons are gone; what a click would open is on paper."""
-    with page(browser, pages, "--allow", "pause"):
-        browser.call("Emulation.setEmulatedMedia", media="print")
+    with page(browser, pages, "--allow", "pause"), printed(browser):
         assert browser.value("getComputedStyle(document.querySelector('form')).display") == "none"
         assert browser.value("document.querySelector('#s-trust table').getBoundingClientRect().height") > 0
-        assert len(browser.call("Page.printToPDF", printBackground=True)["data"]) > 10_000
-        browser.call("Emulation.setEmulatedMedia", media="")
 
 
 def test_the_page_is_whole_without_its_script(browser: Browser, pages: Path) -> None:

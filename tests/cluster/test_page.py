@@ -17,7 +17,9 @@ import pytest
 import yaml
 
 from tests.browser.browser import Browser, found_browser
+from tests.browser.hostile_site import attack
 from tests.browser.page_look import LAPTOP, LOADED, TOLD, enter, named, shown, tab_to, tree, until
+from tests.browser.page_look import printed as on_paper
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import daemon
 from tests.cluster.ports import free_port
@@ -148,8 +150,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def test_in_a_browser_each_sees_and_does_what_his_account_may(
     cluster: Cluster, tool: Tool, tokens: dict[str, str], browser: Browser
 ) -> None:
-    """Nobody is told which right he lacks, a viewer reads ten answers without a button, and an approver lets the plan
-    be carried out with keys alone; each with a token that kubectl creates for his account."""
+    """Nobody is told which right he lacks, a viewer reads ten answers without a button on a laptop and a phone, an
+    approver prints the plan, a hostile page beside him does nothing, and he lets the plan be carried out with keys
+    alone; each with a token that kubectl creates for his account."""
     assert set(tokens) == {"viewer", "approver", "nobody"}
     fragmented(cluster)
     url = f"http://127.0.0.1:{free_port()}"
@@ -170,6 +173,13 @@ def test_in_a_browser_each_sees_and_does_what_his_account_may(
                 assert number in browser.value("document.querySelector('main').innerText")
                 assert browser.value("document.documentElement.scrollWidth") == screen[0]
                 assert browser.complaints == []
+        with ui(tool, "--server", url, "--account", "approver", "--allow", "approve,pause") as printed:
+            shown(browser, printed)
+            with on_paper(browser):
+                assert browser.value("getComputedStyle(document.querySelector('form')).display") == "none"
+                assert number in browser.value("document.querySelector('main').innerText")
+            attack(browser, printed.partition("#")[0])
+        assert process.events("paused") == process.events("approval given") == []
         with ui(tool, "--server", url, "--account", "approver", "--allow", "approve,pause") as printed:
             _approve_with_keys(browser, printed, number)
             assert process.wait_for("round ended", outcome="done")["plan"] == number

@@ -76,18 +76,21 @@ def _frozen(outlook: Outlook) -> Iterator[Hindrance]:
     freeze = outlook.basis.freeze
     if freeze is not None:
         why = "; ".join(str(finding) for finding in freeze.findings[:3])
-        yield Hindrance(f"the cluster is not calm: {brief(why, 300)}", freeze.since, (DOCTOR,))
+        calm = f"it goes on by itself {lasting(outlook.basis.policy.health.calm)} after that has passed"
+        yield Hindrance(f"the cluster is not calm: {brief(why, 300)}; {calm}", freeze.since, (DOCTOR,))
 
 
 def _policy(outlook: Outlook) -> Iterator[Hindrance]:
     kept, held = outlook.state.kept, outlook.state.held
     if kept is not None:
         why = f"the policy's file cannot be used, the one before stays in force: {brief(kept.problem)}"
-        yield Hindrance(why, kept.at, ("kubectl reschedule check --policy FILE",))
+        yield Hindrance(why, kept.at, ("kubectl reschedule check FILE",))
     if held is not None:
         why = f"a policy that reaches further waits to be acknowledged ({brief('; '.join(held.widening))})"
-        document = f'{{"heldId": "{brief(held.held_id, 64)}"}}'
-        yield Hindrance(why, held.at, (f"POST /v1/policy/acknowledge {document}",), True)
+        held_id = brief(held.held_id, 64)
+        in_the_file = f'metadata: {{acknowledged: "{held_id}"}}   # into the policy\'s file; or by REST:'
+        by_rest = f'POST /v1/policy/acknowledge {{"heldId": "{held_id}"}}'
+        yield Hindrance(why, held.at, (in_the_file, by_rest), True)
 
 
 def _held(outlook: Outlook) -> Iterator[Hindrance]:

@@ -52,7 +52,7 @@ def test_what_holds_it_back_is_told_as_far_as_it_fits_and_listed_whole() -> None
     assert (len(told.sentences), told.sentences[-1]) == (3, "and 1 more, listed below")
     assert told.commands == ["kubectl -n rescheduler-system rollout restart deployment/rescheduler", DOCTOR]
     rows = listed(outlook, "held").rows
-    assert [row[1] for row in rows] == [*told.commands, "kubectl reschedule check --policy FILE"]
+    assert [row[1] for row in rows] == [*told.commands, "kubectl reschedule check FILE"]
     endless = HealthFreeze(NOW - 60, (Finding("notReady", "x" * 900),))
     only, more = answer(look(silent=0.0, freeze=endless, found=outlook.state), "stuck").sentences
     assert ("xxx" in only, more) == (True, "and 1 more, listed below")

@@ -52,6 +52,13 @@ def test_the_kill_switch_names_its_annotation_and_the_command_that_removes_it() 
     assert found.commands == (f"kubectl annotate namespace rescheduler-holds {STOP}-",)
 
 
+def test_a_policy_that_is_held_names_the_line_that_says_yes() -> None:
+    """For the file, beside the request that does the same."""
+    (found,) = hindrances(look(state(PolicyHeld(NOW, "p1", "3f1c0a92b7de", ("mode: Execute",)))))
+    assert found.commands[0].startswith('metadata: {acknowledged: "3f1c0a92b7de"}')
+    assert found.commands[1] == 'POST /v1/policy/acknowledge {"heldId": "3f1c0a92b7de"}'
+
+
 def test_a_breaker_that_tries_again_by_itself_asks_nobody() -> None:
     """One that has opened twice wants an operator."""
     (first,) = hindrances(look(ledger=ledger(breaker=OPEN)))
@@ -71,7 +78,9 @@ def test_a_freeze_tells_its_reasons_and_since_when() -> None:
     found = look(freeze=freeze)
     told = words(answer(found, "stuck"))
     assert told.startswith("Yes, it is frozen")
-    assert "5 of 20 nodes are not ready (policy: health.notReady), since" in told
+    assert (
+        "5 of 20 nodes are not ready (policy: health.notReady); it goes on by itself 10m after that has passed" in told
+    )
     assert "2h ago" in told
 
 
