@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from secrets import token_hex
 from typing import Final
 
@@ -168,17 +169,12 @@ def executor_for(
 
     ``run_id``: see ``executor_under``; ``ways``: of whoever planned.
     """
-
-    def stopped() -> str | None:
-        return stop_file(policy.stop.file)
-
-    names, lenient = schedulers.names, ways.lenient
-    gate = PolicyGate(policy, selection, schedulers=names, stop=stopped, surges_of=run_id, lenient=lenient)
+    stopped, names, lenient = partial(stop_file, policy.stop.file), schedulers.names, ways.lenient
     return executor_under(
         policy,
         ways,
         target,
-        gate,
+        PolicyGate(policy, selection, schedulers=names, stop=stopped, surges_of=run_id, lenient=lenient),
         clock,
         selection=selection,
         schedulers=schedulers,

@@ -55,6 +55,15 @@ def check(
     from rescheduler.daemon.plugins import PLUGINS
 
     found = check_files(files, PLUGINS)
+    _tell(found, options, filename)
+    is_offline = options.context is None and options.kubeconfig is None
+    if is_offline or (found.policy is None and found.descheduler):
+        return DONE
+    return _on_a_cluster(options, found.policy)
+
+
+def _tell(found: Checked, options: LiveOptions, filename: list[str] | None) -> None:
+    """What the files say and do, warnings first."""
     for warning in _there(found, options, filename):
         say(f"warning: {warning}")
     for configuration in found.configurations:
@@ -68,10 +77,6 @@ def check(
         show(_about_descheduler(file, policy))
     for configuration in found.configurations:
         show(_about_schedulers(configuration))
-    is_offline = options.context is None and options.kubeconfig is None
-    if is_offline or (found.policy is None and found.descheduler):
-        return DONE
-    return _on_a_cluster(options, found.policy)
 
 
 def _there(found: Checked, options: LiveOptions, filename: list[str] | None) -> Iterator[str]:
