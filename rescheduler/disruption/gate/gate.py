@@ -17,12 +17,14 @@ from typing import Final, NamedTuple
 
 from rescheduler.disruption.gate.breaker import breaker_objection, is_on_trial
 from rescheduler.disruption.gate.health import Finding
-from rescheduler.model.columns.taints import CORDON, tolerates
+from rescheduler.model.columns.taints import BANS, CORDON, tolerates
 from rescheduler.model.daemon.ledger import Breaker
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.node import node_mark
+from rescheduler.model.objects.constraints import Taint
+from rescheduler.model.objects.node import Node, node_mark
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility
+from rescheduler.model.plan.leaving_taint import is_leaving_taint
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, Refusal
@@ -274,6 +276,15 @@ def _not_eligible(pod: Pod, context: GateContext, spent: Spent) -> Iterator[tupl
         yield rule, reason.removeprefix(f"{pod.key} ")
 
 
+def _ban(node: Node, pod: Pod) -> Taint | None:
+    """A taint that keeps a pod off: it may have come since the plan was proven. Our own closes nodes for a while."""
+    for taint in node.taints:
+        is_ban = taint.effect in BANS and not is_leaving_taint(taint)
+        if is_ban and not any(tolerates(item, taint) for item in pod.spec.tolerations):
+            return taint
+    return None
+
+
 def _destination(move: Move, pod: Pod, context: GateContext) -> Iterator[tuple[str, str]]:
     """Whether there still is a place for the pod."""
     if not move.has_destination:
@@ -287,5 +298,10 @@ def _destination(move: Move, pod: Pod, context: GateContext) -> Iterator[tuple[s
         yield "Destination", f"has no place any more: node {move.to_node} is not ready"
     elif node.is_unschedulable and not any(tolerates(item, CORDON) for item in pod.spec.tolerations):
         yield "Destination", f"has no place any more: node {move.to_node} is cordoned"
+    elif (ban := _ban(node, pod)) is not None:
+        yield (
+            "Destination",
+            f"has no place any more: node {move.to_node} has taint {ban.key}, which it does not tolerate",
+        )
     if move.pod.uid in context.obstacles:
         yield "Destination", f"has no place on {move.to_node} any more: {context.obstacles[move.pod.uid]}"

@@ -19,9 +19,10 @@ from rescheduler.disruption.gate.health import Finding
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.daemon.ledger import Breaker
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import Toleration
+from rescheduler.model.objects.constraints import Taint, Toleration
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
+from rescheduler.model.plan.leaving_taint import leaving_taint
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PodReference, Refusal
 from rescheduler.policy.fields.daemon.safety import BreakerPolicy
@@ -146,6 +147,8 @@ def test_an_obstacle_at_the_destination_is_told() -> None:
         ({"is_unschedulable": True}, "cordoned"),
         ({"taints": (taint("ToBeDeletedByClusterAutoscaler"),)}, "an autoscaler is about to remove"),
         ({"deletion_at": NOW}, "is being deleted"),
+        ({"taints": (taint("dedicated", "others"),)}, "has taint dedicated, which it does not tolerate"),
+        ({"taints": (taint("gone", "x", "NoExecute"),)}, "has taint gone"),
     ],
 )
 def test_a_destination_must_take_pods_now(state: dict[str, Any], told: str) -> None:
@@ -157,10 +160,18 @@ def test_a_destination_must_take_pods_now(state: dict[str, Any], told: str) -> N
     assert (verdict.rule, told in verdict.message) == ("Destination", True)
 
 
-def test_a_cordoned_destination_takes_pods_that_tolerate_it() -> None:
+@pytest.mark.parametrize("found", [taint("slow", "x", "PreferNoSchedule"), leaving_taint("p-1", NOW + 60)])
+def test_a_taint_that_keeps_nobody_off_for_good_is_none(found: Taint) -> None:
+    """One that is only preferred, and our own, which closes a node that pods leave until it runs out."""
+    nodes = tuple(structs.replace(item, taints=(found,)) for item in world().nodes)
+    assert rules(permit_wave([move(0)], context(replace(world(), nodes=nodes)))) == [None]
+
+
+@pytest.mark.parametrize("state", [{"is_unschedulable": True}, {"taints": (taint("dedicated", "others"),)}])
+def test_a_closed_destination_takes_pods_that_tolerate_it(state: dict[str, Any]) -> None:
     """As the scheduler has it."""
     found = world()
-    nodes = tuple(structs.replace(item, is_unschedulable=item.name == "n2") for item in found.nodes)
+    nodes = tuple(structs.replace(item, **state) if item.name == "n2" else item for item in found.nodes)
     anything = (Toleration(operator="Exists"),)
     pods = tuple(structs.replace(item, spec=structs.replace(item.spec, tolerations=anything)) for item in found.pods)
     assert rules(permit_wave([move(0)], context(replace(found, nodes=nodes, pods=pods)))) == [None]
