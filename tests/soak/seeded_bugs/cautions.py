@@ -134,9 +134,9 @@ BUGS: Final = (
         top="scope: {minimumAge: 30m}", settings={"malice": 0.1},
     ),
     SeededBug(
-        "no proof", "the rest of a plan is not proved before it goes on", ("I6",),
-        changed(executors, "prove_rest", always(())), policy="workloads: {maxUnavailable: 90%}",
-        settings={"has_proof": True, "malice": 0.5, "dedicated": 12.0},
+        "no proof", "neither proof nor gate asks whether a node takes the pods that are led to it", ("I6",),
+        together(changed(executors, "prove_rest", always(())), changed(gate, "_ban", always(None))),
+        policy="workloads: {maxUnavailable: 90%}", settings={"has_proof": True, "malice": 0.5, "dedicated": 12.0},
     ),
     SeededBug(
         "the past is believed", "an older state than one that was shown before is acted on", ("I7",),
