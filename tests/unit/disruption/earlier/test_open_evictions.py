@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from rescheduler.disruption.earlier.open_evictions import most_replicas, with_debts
+from rescheduler.disruption.earlier.open_evictions import most_replicas, replicas_with_debts, with_debts
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.pod import OwnerReference
+from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW, cluster, pod, workload
 
 
@@ -34,3 +36,23 @@ def test_the_most_replicas_of_unknown_owners_are_remembered() -> None:
     seen = cluster(workload("b", 1), *pods)
     assert most_replicas({}, seen) == {"uid-default-a": 2}
     assert most_replicas({"uid-default-a": 5, "uid-x": 1}, seen) == {"uid-default-a": 5, "uid-x": 1}
+
+
+def test_owners_of_whom_nothing_is_left_want_nothing_as_far_as_is_known() -> None:
+    """Remembered or not: pods that go are nobody's wish."""
+    seen = cluster(pod("d-0", node="n1", deletion_at=NOW))
+    assert most_replicas({}, seen) == {"uid-default-d": 0}
+    assert most_replicas({"uid-x": 0}, cluster()) == {"uid-x": 0}
+
+
+def test_a_debt_remembers_how_many_replicas_its_owner_wanted() -> None:
+    """The larger of both counts; an owner that wanted none is missed by nobody, and one without a name is no owner."""
+
+    def debt(number: int, uid: str, desired: int) -> LedgerEntry:
+        gone = PodReference("default", f"p-{number}", f"uid-{number}")
+        return LedgerEntry(
+            number, 1, gone, "n0", "n1", NOW, state=EntryState.OPEN, workload=uid, workload_key=uid, desired=desired
+        )
+
+    ledger = Ledger(entries=(debt(1, "uid-a", 3), debt(2, "uid-b", 2), debt(3, "uid-c", 0), debt(4, "", 9)))
+    assert replicas_with_debts({"uid-b": 5, "uid-x": 1}, ledger) == {"uid-a": 3, "uid-b": 5, "uid-c": 0, "uid-x": 1}
