@@ -139,3 +139,52 @@ class TestMemory:
         (verdict,) = gate.permit(moves[1:], whole, [moves[0].pod])
         assert isinstance(verdict, Refusal)
         assert verdict.rule == "StatefulSet"
+
+
+class TestLeave:
+    """Who has to say yes, to whom it is said, and that it ends."""
+
+    def test_what_a_person_has_to_approve_goes_only_while_he_has(self) -> None:
+        """Under Approve nothing does before or after; in Execute, or where he has from the start, nobody is asked."""
+        approving = policy(mode="Approve")
+        gate = PolicyGate(approving, is_confirmed=False, is_daemon=True)
+        assert first(gate, world()) == "Mode"
+        with gate.confirmed():
+            assert first(gate, world()) is None
+        assert first(gate, world()) == "Mode"
+        assert first(PolicyGate(approving), world()) is None
+        assert first(PolicyGate(policy(mode="Execute"), is_confirmed=False), world()) is None
+
+    def test_a_daemon_in_execute_lets_go_whom_the_ramp_up_lets_go(self) -> None:
+        """Nobody else, and nobody before or after; a person's yes is for the whole plan, and so is apply's."""
+        ramp = {"rampUp": {"start": 1, "window": "1h", "doubleEvery": "24h"}}
+        ramping, approving = (policy(mode=mode, disruption=ramp) for mode in ("Execute", "Approve"))
+        gate = PolicyGate(ramping, is_confirmed=False, is_daemon=True)
+
+        def goes(asked: PolicyGate) -> list[bool]:
+            return [not isinstance(item, Refusal) for item in asked.permit([move(0), move(1)], world(), [])]
+
+        assert goes(gate) == [True, False]
+        with gate.granting(frozenset({"uid-default-web-1"})):
+            assert goes(gate) == [False, True]
+        assert goes(gate) == [True, False]
+        for other in (PolicyGate(ramping), PolicyGate(approving, is_daemon=True)):
+            with other.granting(frozenset({"uid-default-web-1"})):
+                assert goes(other) == [True, True]
+
+    def test_pods_that_a_plan_wants_gone_need_not_be_ready(self) -> None:
+        """Those alone: each verdict stays with its move, in the order of the question."""
+        seen = world()
+        down = tuple(structs.replace(item, is_ready=item.name not in ("web-0", "web-1")) for item in seen.pods)
+        seen = replace(seen, pods=down)
+        assert first(PolicyGate(Policy()), seen) == "NotReady"
+        gate = PolicyGate(Policy(), lenient=lambda item: item.pod.name == "web-1")
+        verdicts = gate.permit([move(0), move(1), move(2)], seen, [])
+        assert [item.rule if isinstance(item, Refusal) else None for item in verdicts] == ["NotReady", None, None]
+
+    def test_a_look_is_remembered(self) -> None:
+        """So that a plan is made by what it is judged by."""
+        gate = PolicyGate(Policy(), is_daemon=True)
+        assert dict(gate.wanted) == {}
+        gate.look(world())
+        assert list(gate.wanted) == ["uid-default-web"]
