@@ -131,7 +131,6 @@ class Daemon:
             if self.orders.stopping is not None:
                 return self._ended(self.orders.stopping)
             self._check_rights(self.policy)
-            lacks = self.access.server_lacks(self.policy)
             self.leading.start()
             stack.callback(self.leading.stop)
             self._start_archive(stack)
@@ -140,7 +139,7 @@ class Daemon:
             words = tuple(newly_binding(reading.policy))
             if words:
                 self.hear(DefaultsBind(self.clock.now(), reading.policy_id, words))
-            if lacks:
+            if lacks := self.access.server_lacks(reading.policy):
                 self.hear(ServerLacks(self.clock.now(), reading.policy_id, lacks))
             runtime = make_runtime(self._runtime_parts(), reading.policy, reading.policy_id)
             self.loop = Loop(self._loop_parts(), runtime, only=self._only())

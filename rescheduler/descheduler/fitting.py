@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from rescheduler.model.columns.selectors import NodeTable, selects
-from rescheduler.model.columns.taints import tolerates
+from rescheduler.model.columns.taints import is_tolerated
 from rescheduler.model.objects.constraints import LabelSelector, PodAffinityTerm, Taint, Toleration
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
@@ -28,7 +28,7 @@ def requests_of(pod: Pod) -> Mapping[str, int]:
 
 def tolerates_all(tolerations: Iterable[Toleration], taints: Iterable[Taint]) -> bool:
     """Whether each of the taints is tolerated."""
-    return all(any(tolerates(toleration, taint) for toleration in tolerations) for taint in taints)
+    return all(is_tolerated(taint, tolerations) for taint in taints)
 
 
 @lru_cache(maxsize=65536)

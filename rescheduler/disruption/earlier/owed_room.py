@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from rescheduler.model.columns.selectors import NodeTable
-from rescheduler.model.columns.taints import BANS, CORDON, tolerates
+from rescheduler.model.columns.taints import BANS, CORDON, is_tolerated
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
@@ -149,7 +149,7 @@ def _takers(nodes: Iterable[Node], table: NodeTable, pod: Pod) -> Iterator[str]:
     for node, is_selected in zip(nodes, selected, strict=True):
         bans = [*(taint for taint in node.taints if taint.effect in BANS), *([CORDON] if node.is_unschedulable else [])]
         is_open = node.is_ready and node.deletion_at is None
-        if is_open and is_selected and all(any(tolerates(item, ban) for item in pod.spec.tolerations) for ban in bans):
+        if is_open and is_selected and all(is_tolerated(ban, pod.spec.tolerations) for ban in bans):
             yield node.name
 
 

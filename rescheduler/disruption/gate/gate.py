@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from rescheduler.disruption.gate.breaker import breaker_objection, is_on_trial
 from rescheduler.disruption.gate.health import Finding
-from rescheduler.model.columns.taints import BANS, CORDON, tolerates
+from rescheduler.model.columns.taints import BANS, CORDON, is_tolerated
 from rescheduler.model.daemon.ledger import Breaker
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Taint
@@ -280,7 +280,7 @@ def _ban(node: Node, pod: Pod) -> Taint | None:
     """A taint that keeps a pod off: it may have come since the plan was proven. Our own closes nodes for a while."""
     for taint in node.taints:
         is_ban = taint.effect in BANS and not is_leaving_taint(taint)
-        if is_ban and not any(tolerates(item, taint) for item in pod.spec.tolerations):
+        if is_ban and not is_tolerated(taint, pod.spec.tolerations):
             return taint
     return None
 
@@ -296,7 +296,7 @@ def _destination(move: Move, pod: Pod, context: GateContext) -> Iterator[tuple[s
         yield "Destination", f"has no place any more: node {move.to_node}, which {mark}"
     elif not node.is_ready:
         yield "Destination", f"has no place any more: node {move.to_node} is not ready"
-    elif node.is_unschedulable and not any(tolerates(item, CORDON) for item in pod.spec.tolerations):
+    elif node.is_unschedulable and not is_tolerated(CORDON, pod.spec.tolerations):
         yield "Destination", f"has no place any more: node {move.to_node} is cordoned"
     elif (ban := _ban(node, pod)) is not None:
         yield (

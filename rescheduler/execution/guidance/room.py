@@ -21,7 +21,7 @@ from rescheduler.execution.guidance.hold_maker import (
 )
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.landing.emptied import destinations, empties_nodes, standing_on
-from rescheduler.model.columns.taints import BANS, tolerates
+from rescheduler.model.columns.taints import BANS, is_tolerated
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
@@ -93,7 +93,7 @@ def may_receive(node: Node, pods: Iterable[Pod]) -> bool:
         return False
     bans = [taint for taint in node.taints if taint.effect in BANS]
     every = {pod.spec.tolerations for pod in pods}
-    return any(all(any(tolerates(item, taint) for item in tolerations) for taint in bans) for tolerations in every)
+    return any(all(is_tolerated(taint, tolerations) for taint in bans) for tolerations in every)
 
 
 FEW_MOVES: Final = 20
@@ -164,7 +164,7 @@ class RoomKeeper:
     def _tolerating(self) -> list[str]:
         """Pods that move and whose successors our taint would not keep off."""
         ours = leaving_taint("", 0.0)
-        return [pod.key for pod in self.maker.leavers if any(tolerates(item, ours) for item in pod.spec.tolerations)]
+        return [pod.key for pod in self.maker.leavers if is_tolerated(ours, pod.spec.tolerations)]
 
     def _destinations(self, rest: Plan, moves: Sequence[Move], cluster: Cluster) -> list[HeldRoom]:
         """Destinations that have no placeholder yet: contested ones of these moves, and those they make room for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -22,6 +22,11 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
     if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
         return False
     return toleration.operator == "Exists" or (toleration.operator in ("", "Equal") and toleration.value == taint.value)
+
+
+def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    """Whether any of a pod's tolerations covers one taint."""
+    return any(tolerates(toleration, taint) for toleration in tolerations)
 
 
 class TaintTable:
@@ -50,7 +55,7 @@ class TaintTable:
         if found is None:
             found = np.zeros(self._width, dtype=np.int64)
             for taint, numbers in self._carriers.items():
-                if taint.effect in effects and not any(tolerates(toleration, taint) for toleration in tolerations):
+                if taint.effect in effects and not is_tolerated(taint, tolerations):
                     np.add.at(found, numbers, 1)
             self._kept[tolerations, effects] = found
         return found

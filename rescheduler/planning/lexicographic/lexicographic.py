@@ -15,7 +15,7 @@ from rescheduler.model.columns.placement import Placement
 from rescheduler.model.plan.disruption import Eligibility
 from rescheduler.model.plan.plan import MAKE_ROOM, PodReference, Status
 from rescheduler.planning.lexicographic.budgeted import plan_within_budgets
-from rescheduler.planning.lexicographic.guarding import nobody_moves
+from rescheduler.planning.lexicographic.guarding import guards_of, nobody_moves
 from rescheduler.planning.lexicographic.warm_start import WarmStart
 from rescheduler.planning.lexicographic.weighing import as_told, orders_of, weighed
 from rescheduler.planning.problem.deadline import Deadline
@@ -148,9 +148,9 @@ def plan_in_order(
         asked, started = _asked(so_far, request, seconds, group[0]), request.clock.monotonic()
         asked = replace(asked, nominal_seconds=nominal)
         answer = plan_within_budgets(group[0], asked, so_far.guards, so_far.dealt)
-        before = so_far.start.copy()
+        before = so_far.start.copy() if answer.placements else None
         _take(so_far, group[0], so_far.told(group[0], answer, asked), request.clock.monotonic() - started)
-        if answer.placements:
+        if before is not None:
             so_far.answers[:-1] = [*_with_those_let_in(so_far, request, before)]
     order = {objective.name: number for number, objective in enumerate(objectives)}
     so_far.answers.sort(key=lambda answered: order[answered[0].name])
@@ -254,14 +254,17 @@ def _with_those_let_in(
     Moves for them make nothing worse that comes before (``plan_guarded``); that they take room, load a node, or stand
     beside an antagonist is what helping them means, and is told. ``before``: the placement that they were asked on.
     """
-    problems = [problem_of(replace(request, placement=placement)) for placement in (before, so_far.start)]
+    heeded = [one for one, answer, _ in so_far.answers[:-1] if answer.is_judged and not one.is_kept_by_places]
+    costs = guards_of(heeded, replace(request, placement=before))
+    then = guards_of(heeded, replace(request, placement=so_far.start))
+    worse = {
+        one.name: after.cost - cost.cost
+        for one, cost, after in zip(heeded, costs, then, strict=True)
+        if after.cost > cost.cost + SAME * max(1.0, abs(cost.cost))
+    }
     for objective, answer, seconds in so_far.answers[:-1]:
-        if objective.is_kept_by_places or not answer.is_judged:
-            yield objective, answer, seconds
-        else:
-            cost, then = (objective.state(problem).cost for problem in problems)
-            worse = then - cost if then > cost + SAME * max(1.0, abs(cost)) else 0.0
-            yield objective, _worsened(answer, -worse if objective.is_better_higher else worse), seconds
+        by = worse.get(objective.name, 0.0)
+        yield objective, _worsened(answer, -by if objective.is_better_higher else by), seconds
 
 
 def _worsened(answer: ObjectivePlan, by: float) -> ObjectivePlan:

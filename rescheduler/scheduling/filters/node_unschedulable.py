@@ -10,7 +10,7 @@ from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
-from rescheduler.model.columns.taints import CORDON, tolerates
+from rescheduler.model.columns.taints import CORDON, is_tolerated
 from rescheduler.scheduling.plugin import SchedulerFilter
 
 
@@ -26,7 +26,7 @@ class NodeUnschedulable(SchedulerFilter):
         """Cordoned nodes, unless the pod tolerates the taint of a cordon."""
         columns = placement.columns
         tolerations = columns.shapes[columns.shape_of[pod]].tolerations
-        if any(tolerates(toleration, CORDON) for toleration in tolerations):
+        if is_tolerated(CORDON, tolerations):
             return ()
         return (Rejection("node(s) were unschedulable", columns.facts(cordoned), is_resolvable=False),)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IndexArray, IntArray
 from rescheduler.model.columns.columns import Columns
-from rescheduler.model.columns.taints import tolerates
+from rescheduler.model.columns.taints import is_tolerated
 from rescheduler.model.objects.constraints import Taint, Toleration
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.fault_domains.part import Blame, ViolationCounter
@@ -113,7 +113,7 @@ class Misplaced(ViolationCounter):
         if tolerations not in self._by_tolerations:
             mask = np.zeros(self._columns.node_count, dtype=np.bool_)
             for taint, nodes in self._taints.items():
-                if not any(tolerates(toleration, taint) for toleration in tolerations):
+                if not is_tolerated(taint, tolerations):
                     mask[nodes] = True
             self._by_tolerations[tolerations] = mask if mask.any() else None
         return self._by_tolerations[tolerations]

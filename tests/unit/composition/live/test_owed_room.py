@@ -21,17 +21,10 @@ from rescheduler.model.plan.plan import ObjectiveResult, Plan, PodReference, Sta
 from rescheduler.policy.fields.policy import Guidance, Policy
 from rescheduler.scheduling.schedulers import DEFAULTS
 from tests.builders import NOW, node, pod, workload
+from tests.unit.composition.live.test_refused_taints import THEIRS
 from tests.unit.execution.worlds import World, fragmented, plan_of
 
 PREDICT = Policy(guidance=Guidance.PREDICT)
-THEIRS = """
-apiVersion: descheduler/v1alpha2
-kind: DeschedulerPolicy
-profiles:
-- name: all
-  pluginConfig: [{name: RemoveDuplicates}, {name: DefaultEvictor}]
-  plugins: {balance: {enabled: [RemoveDuplicates]}}
-"""
 WAITS = pod("db-9", "2", scheduler_name="slow", created_at=NOW)
 """Made in the place of db-0, which an earlier plan evicted, and passed over by its scheduler for a while."""
 
