@@ -2,8 +2,8 @@
 
 python -m benchmarks.no_slower --before CHECKOUT --data ../shared/data [--runs 5] [--only NAME…]
 
-Both checkouts use this interpreter. Where a search runs until its deadline, processor time says nothing: the cases end by
-themselves, but for those of ``make_room`` and ``empty_nodes`` that their tables show with a gap.
+Both checkouts use this interpreter. Where a search runs until its deadline, processor time says nothing: the cases end
+by themselves, but for those of ``make_room`` and ``empty_nodes`` that their tables show with a gap.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from rescheduler.extension_points.plugin_list import PluginList
+from rescheduler.model.columns.selectors import describe, read_selector
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.daemon.autoscaler import (
     AutoscalerPolicy,
     BuyingTaints,
@@ -14,6 +16,7 @@ from rescheduler.policy.fields.daemon.autoscaler import (
     ScaleUp,
 )
 from rescheduler.policy.fields.kinds_of_pods import PersistentVolumes
+from rescheduler.policy.fields.move_by import MoveRule, Otherwise
 from rescheduler.policy.fields.objectives import ARGUMENTS
 from rescheduler.policy.fields.policy import (
     SYSTEM_NAMESPACES,
@@ -30,7 +33,6 @@ from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.policy.fields.values import format_duration
 from rescheduler.policy.plugins import Plugins, asked
 from rescheduler.policy.telling.budget_sentences import budget_sentences
-from rescheduler.policy.telling.method_sentences import method_sentences
 from rescheduler.policy.telling.trigger_sentences import trigger_sentences
 
 # Who steers ``run`` under a policy, in sentences.
@@ -209,3 +211,48 @@ def _volumes(volumes: PersistentVolumes) -> dict[str, Permission]:
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def method_sentences(disruption: Disruption) -> Iterator[str]:
+    """One sentence a rule, in the order in which they are asked, then warnings; nothing where there are none."""
+    for number, rule in enumerate(disruption.move_by, start=1):
+        yield f"rule {number} of moveBy: {_pods(rule)} {_how(rule, disruption)}{_else(rule)}"
+    methods = {rule.method for rule in disruption.move_by}
+    if MoveMethod.SURGE in methods:
+        yield "apply and run carry moves by surge out"
+    if MoveMethod.MIGRATE in methods:
+        yield "moves by migration are planned, and not carried out yet: apply and run refuse them"
+    for number, rule in enumerate(disruption.move_by, start=1):
+        earlier = next((place for place, one in enumerate(disruption.move_by[: number - 1], 1) if _hides(one, rule)), 0)
+        if earlier:
+            yield f"warning: rule {number} of moveBy is never asked, since rule {earlier} names all its pods"
+
+
+def _pods(rule: MoveRule) -> str:
+    pods = "all pods" if rule.label_selector is None else f"pods with {describe(read_selector(rule.label_selector))}"
+    return pods + (f" in {', '.join(rule.namespaces)}" if rule.namespaces is not None else "")
+
+
+def _how(rule: MoveRule, disruption: Disruption) -> str:
+    if rule.method is MoveMethod.SURGE:
+        within, settle = map(format_duration, (disruption.surge.ready_within, disruption.surge.settle))
+        return f"move by surge: a pod goes {settle} after its replacement is Ready, which may take {within}"
+    if rule.method is MoveMethod.MIGRATE:
+        within = format_duration(disruption.migration.within)
+        return f"that their owner moves himself are moved by him, which may take {within}"
+    return "are evicted"
+
+
+def _else(rule: MoveRule) -> str:
+    if rule.method is not MoveMethod.SURGE:
+        return ""
+    what = "it is left alone" if rule.otherwise is Otherwise.REFUSE else "it is evicted, under all rules of evictions"
+    return f"; where that is not possible, {what}"
+
+
+def _hides(one: MoveRule, other: MoveRule) -> bool:
+    """Whether the first rule names every pod that the second does."""
+    if one.method is MoveMethod.MIGRATE and other.method is not MoveMethod.MIGRATE:
+        return False
+    is_wider = one.namespaces is None or (other.namespaces is not None and set(other.namespaces) <= set(one.namespaces))
+    return is_wider and (one.label_selector is None or one.label_selector == other.label_selector)

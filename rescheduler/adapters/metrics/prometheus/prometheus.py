@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, Self
+from collections.abc import Iterable, Mapping, Sequence
+from math import nan
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
 from rescheduler.adapters.metrics.http.http_session import HttpSession
 from rescheduler.adapters.metrics.prometheus.asking import OwnQueries, QueryRound
-from rescheduler.adapters.metrics.prometheus.client import PrometheusClient
-from rescheduler.adapters.metrics.prometheus.nodes import NodeReading, read_nodes
-from rescheduler.adapters.metrics.prometheus.pods import PodReading, pod_samples, read_pods
+from rescheduler.adapters.metrics.prometheus.client import PrometheusClient, Row
 from rescheduler.adapters.metrics.prometheus.probing import ENOUGH, PROBE_SECONDS, Choice, Probing
 from rescheduler.adapters.metrics.prometheus.prometheus_arguments import PrometheusArguments
 from rescheduler.adapters.metrics.prometheus.queries import Query, node_queries, pod_queries, uname_query
 from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.hosts import Hosts
-from rescheduler.adapters.metrics.samples.node_columns import samples_of
+from rescheduler.adapters.metrics.samples.node_columns import capacities, samples_of
 from rescheduler.adapters.metrics.samples.range_times import range_times
+from rescheduler.adapters.metrics.samples.series_join import Joined, Series, joined, latest, number_of
 from rescheduler.extension_points import MetricsError, MetricsProvider
+from rescheduler.model.columns.arrays import BoolArray
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
-from rescheduler.model.usage.samples import NODE_METRICS, MetricsSample, NodeSamples, PodSamples, no_samples
+from rescheduler.model.usage.samples import NODE_METRICS, MetricsSample, NodeSamples, PodKey, PodSamples, no_samples
 from rescheduler.model.usage.usage import FloatArray
 
 _NEEDED: Final = (CPU, MEMORY)
 _POINTS_PER_ANSWER: Final = 100_000
 _STEPS_PER_ANSWER: Final = 5_000
-Readings = Mapping[str, Choice[Query, NodeReading]]
+_STRANGERS: Final = 1e-9
 
 
 class PrometheusProvider(MetricsProvider):
@@ -149,4 +150,101 @@ def _gaps(nodes: Sequence[Node], readings: Readings) -> list[str]:
         unknown = [host for host in reading.joined.unknown if host]
         more = ", ..." if len(unknown) > 3 else ""
         found.append(text + (f"; hosts that are no node here: {', '.join(unknown[:3])}{more}" if unknown else ""))
+    return found
+
+
+class NodeReading(NamedTuple):
+    """One metric of all nodes: values and measured_at float64[T, N]; ``problems`` by index of a node."""
+
+    values: FloatArray
+    measured_at: FloatArray
+    joined: Joined
+
+    @property
+    def share(self) -> float:
+        """Share of the nodes about which the source says something, contradictions included.
+
+        A way that has series, though of strangers only, goes before one that has none.
+        """
+        said: BoolArray = np.asarray(np.isfinite(self.values).any(axis=0))
+        said[list(self.joined.problems)] = True
+        share = float(said.mean()) if said.size else 1.0
+        return max(share, _STRANGERS) if self.joined.unknown else share
+
+
+Readings = Mapping[str, Choice[Query, NodeReading]]
+
+
+def read_nodes(query: Query, asking: QueryRound, hosts: Hosts, nodes: Sequence[Node]) -> Choice[Query, NodeReading]:
+    """Ask for one metric in one way.
+
+    A value whose raw series has no newest sample any more is dropped: rates and rules outlive their exporter.
+    """
+    width, count = asking.width, len(nodes)
+    series = asking.series(query.value)
+    times: list[FloatArray] = []
+    live: list[Series] = []
+    for text in query.times if series else ():
+        found = asking.series(text)
+        live += found
+        by_node = latest(found, hosts, width, count)
+        if by_node is not None:
+            times.append(by_node)
+    result = joined(series, hosts, width, count, live)
+    measured = np.minimum.reduce(times) if times else np.full((width, count), nan)  # NaN wins
+    values = result.values if query.share_of is None else result.values / capacities(nodes, query.share_of)
+    values = np.where(np.isfinite(measured), values, nan)
+    reading = NodeReading(values, np.where(np.isfinite(values), measured, nan), result)
+    return Choice(query, reading, reading.share)
+
+
+ByPod = Mapping[PodKey, float]
+PodReading = tuple[ByPod, ByPod]
+"""Values and times by pod."""
+
+
+def read_pods(query: Query, asking: QueryRound) -> Choice[Query, PodReading]:
+    """Ask for one metric of all pods in one way; covered is all or nothing, since nobody knows which pods there are."""
+    values = _by_pod(asking.rows(query.value))
+    times: dict[PodKey, float] = {}
+    for text in query.times if values else ():
+        found = _by_pod(asking.rows(text))
+        if found and times:  # the oldest of what the source knows
+            times = {pod: min(time, found[pod]) for pod, time in times.items() if pod in found}
+        elif found:
+            times = dict(found)
+    return Choice(query, (values, times), 1.0 if values else 0.0)
+
+
+def pod_samples(readings: Mapping[str, PodReading]) -> PodSamples:
+    """The readings of cpu (in cores) and memory as samples; a value without a time is dropped, as for nodes."""
+    cpu, cpu_times = readings[CPU]
+    memory, memory_times = readings[MEMORY]
+    pods = tuple(sorted({*_timed(cpu, cpu_times), *_timed(memory, memory_times)}))
+    cpu_at, memory_at = _column(pods, cpu_times), _column(pods, memory_times)
+    values = {
+        CPU: np.where(np.isnan(cpu_at), nan, _column(pods, cpu) * 1000.0),
+        MEMORY: np.where(np.isnan(memory_at), nan, _column(pods, memory)),
+    }
+    return PodSamples(pods, values, np.fmin(cpu_at, memory_at))
+
+
+def _timed(values: ByPod, times: ByPod) -> Iterable[PodKey]:
+    return (pod for pod in values if pod in times)
+
+
+def _column(pods: Sequence[PodKey], found: ByPod) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.fromiter((found.get(pod, nan) for pod in pods), dtype=float, count=len(pods))
+
+
+def _by_pod(rows: Iterable[Row]) -> dict[PodKey, float]:
+    """Values by pod; a pod of which two series say different things has none."""
+    found: dict[PodKey, float] = {}
+    for labels, points in rows:
+        namespace, name = labels.get("namespace"), labels.get("pod")
+        if not namespace or not name:
+            continue
+        key = PodKey(namespace, name)
+        value, _ = number_of(points[-1][1])
+        found[key] = nan if key in found and found[key] != value else value
     return found

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rescheduler.daemon.page.budget_count import SHORTEST_SECONDS, BudgetCount
 from rescheduler.daemon.page.budgets_left import BudgetLeft, budgets_left, least_first, rates_left
 from rescheduler.daemon.page.outlook import PageBasis
+from rescheduler.daemon.page.page_desk import SHORTEST_SECONDS, BudgetCount
 from rescheduler.disruption.budgets.policy_budgets import PolicyBudgets
 from rescheduler.disruption.eligibility_context import EVERYTHING, EligibilityContext
 from rescheduler.model.objects.workload import DisruptionBudget

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.planning.problem.deadline import Deadline
-from rescheduler.planning.replacement.choosing import ReplacementChoice, cheapest_machines
+from rescheduler.planning.replacement.choosing import (
+    ReplacementChoice,
+    beside_nodes,
+    cheapest_machines,
+    of_one_machine,
+    packs,
+)
 from rescheduler.planning.replacement.replacement_problem import ReplacementProblem
 from tests.builders import PLENTY
 from tests.clocks import FakeClock
@@ -102,3 +108,26 @@ def test_many_nodes_that_stay_are_one_room_for_the_bound() -> None:
     problem = replacement([(80, 2, 1)], [(1.0, 4, 9)], [(2, 1)] * 70)
     found = chosen(problem)
     assert (found.numbers, found.is_proven) == ((5,), True)
+
+
+@settings(max_examples=60)
+@given(st.lists(POD, min_size=1, max_size=2), MACHINE, st.lists(NODE, max_size=2), st.integers(0, 3))
+def test_what_is_said_to_pack_packs(
+    pods: list[tuple[int, int, int]], machine: tuple[float, int, int], nodes: list[tuple[int, int]], number: int
+) -> None:
+    """It may miss a way, and never claims one that there is not."""
+    problem = replacement(pods, [machine], nodes)
+    if packs(problem, [number]):
+        assert takes_all(problem, [number])
+    alone = of_one_machine(problem, 0, beside_nodes(problem), problem.pods)
+    if alone is not None:
+        assert takes_all(problem, [alone])
+
+
+def test_more_than_the_most_is_not_told() -> None:
+    """Nor what some pods do not fit on."""
+    problem = replacement([(4, 3, 1)], [(1.0, 4, 9)])
+    assert of_one_machine(problem, 0, problem.count, 4) == 4
+    assert of_one_machine(problem, 0, problem.count, 3) is None
+    large = replacement([(1, 5, 1)], [(1.0, 4, 9)])
+    assert of_one_machine(large, 0, large.count, 9) is None

@@ -6,7 +6,7 @@ import pytest
 
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.move_by import Otherwise
-from rescheduler.policy.telling.method_sentences import method_sentences
+from rescheduler.policy.telling.summary import method_sentences
 from tests.unit.policy.policies import HEAD, policy, problem, problems
 
 

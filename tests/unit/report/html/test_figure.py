@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.report.html.arrows import MOST_ARROWS, arrows
 from rescheduler.report.html.bars import Bar, bars_after, bars_before
-from rescheduler.report.html.figure import Look, figure
+from rescheduler.report.html.figure import MOST_ARROWS, Look, arrows, figure
 from rescheduler.report.plan.flows import Flow, flows_of
 from rescheduler.report.plan.nodes import NodeUse, uses_of
 from tests.builders import cluster, node, pod

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rescheduler.composition.archiving.measured import report_of
+from rescheduler.composition.archiving.recording import report_of
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
