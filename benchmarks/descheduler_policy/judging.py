@@ -17,7 +17,7 @@ from benchmarks.descheduler_policy.recording import RecordedCase
 from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.descheduler.cycle import run_cycle
 from rescheduler.descheduler.foretelling import OwnRules, foretold_plan, limits_of, profiles_of, providers_of
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
 from rescheduler.scheduling.schedulers import DEFAULTS

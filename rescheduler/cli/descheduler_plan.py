@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rescheduler.cli.following.followers import Follower
     from rescheduler.composition.given_policies import GivenFiles
     from rescheduler.composition.planning import SomePlan
-    from rescheduler.descheduler.policy_file import DeschedulerPolicy
+    from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
     from rescheduler.extension_points import LedgerReading
     from rescheduler.model.objects.cluster import Cluster
     from rescheduler.model.objects.measured_use import QueryAnswer

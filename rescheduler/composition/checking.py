@@ -12,8 +12,8 @@ from rescheduler.composition.given_policies import sorted_out
 from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.load.metrics import check_providers
 from rescheduler.composition.scheduler_sources import NamedConfiguration, named_configurations
-from rescheduler.descheduler.lint_on_cluster import cluster_findings
-from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
+from rescheduler.descheduler.telling.lint_on_cluster import cluster_findings
 from rescheduler.disruption.budgets.windows import opening_sentences
 from rescheduler.extension_points import Clock
 from rescheduler.model.printable import printable

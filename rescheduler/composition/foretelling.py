@@ -13,7 +13,7 @@ from rescheduler.descheduler.foretelling import by_state, foretold_plan, profile
 from rescheduler.descheduler.improving.finished import finished_victims
 from rescheduler.descheduler.improving.improving import Ends, within_limits
 from rescheduler.descheduler.own_rules import OwnRules
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.extension_points import Clock, LedgerReading, Progress, ReschedulerError, no_progress
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.objects.cluster import Cluster

@@ -23,7 +23,7 @@ from rescheduler.descheduler.plugins.pod_states import (
     PodLifeTimeArguments,
     TooManyRestartsArguments,
 )
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, EnabledProfile, given_providers
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, EnabledProfile, given_providers
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.objects.cluster import Cluster

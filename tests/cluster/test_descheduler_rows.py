@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from rescheduler.descheduler.policy_file import read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import read_descheduler_policy
 from rescheduler.policy.reading.errors import PolicyError
 from tests.cluster.cluster import Cluster
 from tests.cluster.descheduler import descheduler_command, locate_descheduler

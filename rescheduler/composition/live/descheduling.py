@@ -24,7 +24,7 @@ from rescheduler.descheduler.carrying_out.steps import is_chosen, plan_to_carry_
 from rescheduler.descheduler.foretelling import by_state, foretold_plan
 from rescheduler.descheduler.improving.improving import within_limits
 from rescheduler.descheduler.own_rules import OwnRules
-from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
 from rescheduler.disruption.earlier.ramp_up import RULE as RAMP_UP
 from rescheduler.disruption.earlier.ramp_up import let_go_at, marked
 from rescheduler.disruption.gate.kill_switch import stop_mark

@@ -15,7 +15,7 @@ from rescheduler.adapters.files.recording.sources import read_chunks
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.composition.load.metrics import Tell, provider_context
 from rescheduler.descheduler.plugins.usage_sources import KUBERNETES_METRICS
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, given_providers
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, given_providers
 from rescheduler.extension_points import MetricsError, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.measured_use import QueryAnswer

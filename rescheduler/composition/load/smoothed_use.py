@@ -11,7 +11,7 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.composition.load.measured_use import wanted_sources
 from rescheduler.descheduler.plugins.usage_sources import KUBERNETES_METRICS
-from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
 from rescheduler.descheduler.smoothing import EVERY_SECONDS, NodeUse, smoothed
 from rescheduler.extension_points import Clock, ReschedulerError
 from rescheduler.model.objects.cluster import Cluster

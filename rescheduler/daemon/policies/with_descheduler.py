@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rescheduler.composition.foretelling import policy_beside, read_file, read_only_one
 from rescheduler.composition.given_policies import is_theirs, sorted_out
 from rescheduler.daemon.plugins import load_policy
-from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
 from rescheduler.policy.fields.daemon.triggers import every
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem

@@ -12,7 +12,7 @@ from rescheduler.composition.load.measured_use import reading_measured_use
 from rescheduler.composition.load.smoothed_use import SmoothedUse, is_smoothed
 from rescheduler.daemon.rounds.live_world import Ground
 from rescheduler.daemon.rounds.world import RoundContext
-from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.policy.fields.policy import Mode, Policy
 

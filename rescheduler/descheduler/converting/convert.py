@@ -12,7 +12,7 @@ from rescheduler.descheduler.converting.draft import PolicyDraft
 from rescheduler.descheduler.converting.evictor import convert_evictor, rules_of
 from rescheduler.descheduler.converting.plugins import convert_plugin
 from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, EnabledProfile
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, EnabledProfile
 from rescheduler.model.columns.selectors import describe
 from rescheduler.policy.fields.policy import SYSTEM_NAMESPACES
 from rescheduler.policy.fields.values import LARGEST_COUNT, NamespaceName

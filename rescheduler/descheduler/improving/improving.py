@@ -14,7 +14,7 @@ from rescheduler.descheduler.improving.ends import RelievedEnd, VacatedEnd, end_
 from rescheduler.descheduler.improving.recounting import recount_of
 from rescheduler.descheduler.improving.scopes import PluginScope, scope_of
 from rescheduler.descheduler.own_rules import PluginOfProfile
-from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
 from rescheduler.extension_points import SchedulerPrediction
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.columns import Columns

@@ -11,7 +11,7 @@ from benchmarks.descheduler_policy.judging import LIKE, ORDER, OTHER, SAME, judg
 from benchmarks.descheduler_policy.measuring import SOURCE, DrawnUse, measured_case
 from benchmarks.descheduler_policy.recording import RecordedCase, keep, recorded
 from benchmarks.descheduler_policy.table import agreement_table, told_differences
-from rescheduler.descheduler.policy_file import read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import read_descheduler_policy
 from tests.unit.adapters.api_objects import container, node_object, pod_object
 
 KIND = "RemovePodsHavingTooManyRestarts"

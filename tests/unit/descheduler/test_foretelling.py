@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from rescheduler.descheduler.foretelling import foretold_plan
 from rescheduler.descheduler.own_rules import OwnRules
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import TopologySpreadConstraint

@@ -16,7 +16,7 @@ from rescheduler.daemon.plugins import parse_policy
 from rescheduler.descheduler.converting.convert import converted
 from rescheduler.descheduler.foretelling import foretold_plan
 from rescheduler.descheduler.own_rules import OwnRules
-from rescheduler.descheduler.policy_file import DeschedulerPolicy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.policy.reading.errors import PolicyError
 from rescheduler.scheduling.schedulers import DEFAULTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.descheduler.test_policy_file import TAINTS, TAINTS_ON, evictor, findings, profile, read, refusal
+from tests.unit.descheduler.reading.test_policy_file import TAINTS, TAINTS_ON, evictor, findings, profile, read, refusal
 
 LOW = "thresholds: {cpu: 10}, targetThresholds: {cpu: 20}"
 BALANCE = "{balance: {enabled: [LowNodeUtilization]}}"

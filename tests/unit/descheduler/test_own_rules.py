@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from rescheduler.descheduler.foretelling import foretold_plan
 from rescheduler.descheduler.own_rules import OwnRules
-from rescheduler.descheduler.policy_file import read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import read_descheduler_policy
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.foretold_plan import ForetoldPlan
 from rescheduler.scheduling.schedulers import DEFAULTS

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rescheduler.composition.checking import Checked
     from rescheduler.composition.scheduler_sources import NamedConfiguration
-    from rescheduler.descheduler.policy_file import DeschedulerPolicy
+    from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
     from rescheduler.policy.fields.policy import Policy
 
 _Recordings = Annotated[
@@ -133,7 +133,7 @@ def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:
 
 
 def _about_descheduler(file: str, policy: DeschedulerPolicy) -> Iterator[RenderableType]:
-    from rescheduler.descheduler.telling import policy_sentences
+    from rescheduler.descheduler.telling.policy_sentences import policy_sentences
     from rescheduler.report.cells import cell, hanging
 
     yield cell(f"{file} is valid. DeschedulerPolicy:", "bold")

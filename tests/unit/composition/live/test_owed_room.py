@@ -12,7 +12,7 @@ from rescheduler.composition.live.carrying_out import executor_for
 from rescheduler.composition.live.descheduling import PlannedEnds, ways_of
 from rescheduler.composition.live.executors import OWN_WAYS, Ways
 from rescheduler.composition.live.ledgers import Ledgers
-from rescheduler.descheduler.policy_file import read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import read_descheduler_policy
 from rescheduler.execution.run.executor import Executor
 from rescheduler.extension_points import no_progress
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry

@@ -11,7 +11,7 @@ import pytest
 from rescheduler.composition.live import descheduling
 from rescheduler.composition.live.carrying_out import refuse_taints
 from rescheduler.composition.live.cluster_source import ClusterOptions
-from rescheduler.descheduler.policy_file import read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import read_descheduler_policy
 from rescheduler.extension_points import NOTHING_EARLIER, ClusterError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node_pool import NodePool

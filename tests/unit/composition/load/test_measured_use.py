@@ -11,7 +11,7 @@ from pathlib import Path
 from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.composition.live.descheduling import ChosenVictims, round_plan
 from rescheduler.composition.load.measured_use import reading_measured_use
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.model.objects.cluster import Cluster

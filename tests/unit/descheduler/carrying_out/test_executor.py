@@ -14,7 +14,7 @@ from rescheduler.composition.live.ledgers import Ledgers
 from rescheduler.descheduler.carrying_out.steps import plan_to_carry_out, tell_waiting, told
 from rescheduler.descheduler.foretelling import foretold_plan
 from rescheduler.descheduler.own_rules import OwnRules
-from rescheduler.descheduler.policy_file import read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import read_descheduler_policy
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
 from rescheduler.execution.run.executor import Executor
 from rescheduler.extension_points import (

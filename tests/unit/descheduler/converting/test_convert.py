@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.descheduler.converting.convert import converted
 from rescheduler.descheduler.plugins import PLUGINS
-from rescheduler.descheduler.policy_file import read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import read_descheduler_policy
 from rescheduler.policy.fields.policy import Mode, Policy
 from rescheduler.policy.reading.errors import PolicyError
 

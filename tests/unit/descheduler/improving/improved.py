@@ -8,7 +8,7 @@ from typing import Any
 from rescheduler.composition.foretelling import improve
 from rescheduler.descheduler.foretelling import walked
 from rescheduler.descheduler.plugins import PLUGINS
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.extension_points import NOTHING_EARLIER
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection

@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rescheduler.composition.given_policies import is_theirs
-from rescheduler.descheduler.file_fields import PolicyFields
 from rescheduler.descheduler.plugins.node_rules import NodeTaintsArguments
 from rescheduler.descheduler.plugins.pod_states import PodLifeTimeArguments
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, read_descheduler_policy
+from rescheduler.descheduler.reading.file_fields import PolicyFields
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, read_descheduler_policy
 from rescheduler.policy.reading.errors import PolicyError
 
 HEAD = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\n"

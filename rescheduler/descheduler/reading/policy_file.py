@@ -10,7 +10,9 @@ from pydantic import BaseModel, ValidationError
 
 from rescheduler.descheduler.arguments import DeschedulerArguments
 from rescheduler.descheduler.evictor import DefaultEvictorArguments
-from rescheduler.descheduler.file_fields import (
+from rescheduler.descheduler.plugins import PLUGINS
+from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
+from rescheduler.descheduler.reading.file_fields import (
     PluginConfig,
     PluginSets,
     PointPlugins,
@@ -19,11 +21,9 @@ from rescheduler.descheduler.file_fields import (
     PrometheusServer,
     UsageProvider,
 )
-from rescheduler.descheduler.file_text import read_document, with_zero_values
-from rescheduler.descheduler.go_url import url_problem
-from rescheduler.descheduler.lint import argument_findings
-from rescheduler.descheduler.plugins import PLUGINS
-from rescheduler.descheduler.plugins.node_utilization import LowNodeUtilizationArguments
+from rescheduler.descheduler.reading.file_text import read_document, with_zero_values
+from rescheduler.descheduler.reading.go_url import url_problem
+from rescheduler.descheduler.telling.lint import argument_findings
 from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.printable import printable

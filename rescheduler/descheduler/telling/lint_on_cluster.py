@@ -10,7 +10,7 @@ from rescheduler.descheduler.plugins.node_utilization import (
     LowNodeUtilizationArguments,
 )
 from rescheduler.descheduler.plugins.usage_sources import METRIC_RESOURCE
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, EnabledProfile
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, EnabledProfile
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import PODS
 from rescheduler.model.printable import printable

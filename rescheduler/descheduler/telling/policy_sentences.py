@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rescheduler.descheduler.arguments import DeschedulerArguments
 from rescheduler.descheduler.evictor import DefaultEvictorArguments
-from rescheduler.descheduler.policy_file import DeschedulerPolicy, EnabledProfile
+from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, EnabledProfile
 from rescheduler.model.columns.selectors import describe
 
 

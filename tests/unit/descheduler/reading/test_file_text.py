@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rescheduler.descheduler.file_text import plain_value, read_document, with_zero_values
-from rescheduler.descheduler.go_url import url_problem
+from rescheduler.descheduler.reading.file_text import plain_value, read_document, with_zero_values
+from rescheduler.descheduler.reading.go_url import url_problem
 from rescheduler.policy.reading.errors import PolicyError
 
 

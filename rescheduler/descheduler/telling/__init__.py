@@ -1,0 +1,1 @@
+"""What a DeschedulerPolicy does, and what of it comes to nothing, in sentences."""
