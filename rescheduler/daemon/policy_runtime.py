@@ -16,6 +16,7 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.autoscaler.handing_over import HandOver
 from rescheduler.daemon.policies.with_descheduler import descheduler_policy_in
 from rescheduler.daemon.rounds.descheduling_world import smoothed_use, world_of_victims
+from rescheduler.daemon.rounds.last_plan import LastPlan
 from rescheduler.daemon.rounds.live_world import Ground, live_world
 from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
@@ -236,6 +237,8 @@ def _foreteller(parts: RuntimeParts, chosen: ChosenVictims) -> MakePlan:
 
 
 def _planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_over: HandOver) -> MakePlan:
+    last = LastPlan()
+
     def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
         options = CycleOptions(
             parts.ground.clock,
@@ -248,7 +251,8 @@ def _planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_o
             left=hand_over.left_to_autoscaler(cluster),
             waiting=hand_over.waiting(cluster),
             wanted=wanted,
+            start=last.standing(cluster),
         )
-        return make_plan(hand_over.marked(cluster), policy, options)
+        return last.keep(make_plan(hand_over.marked(cluster), policy, options))
 
     return plan
