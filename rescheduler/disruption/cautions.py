@@ -9,7 +9,7 @@ from dataclasses import replace
 from rescheduler.disruption.budgets.budget_status import called, rate_detail
 from rescheduler.disruption.earlier.back_off import EvictionBackOff
 from rescheduler.disruption.earlier.ramp_up import allowance, let_go_at
-from rescheduler.disruption.eligibility_context import EligibilityContext
+from rescheduler.disruption.eligibility_context import EligibilityContext, revision_of
 from rescheduler.disruption.gate.breaker import breaker_objection, judge_breaker
 from rescheduler.disruption.gate.gate import refused_by_run
 from rescheduler.disruption.gate.health import lacking_head_room, unhealthy
@@ -47,9 +47,16 @@ def _in_motion(cluster: Cluster, moves: Sequence[Move], policy: Policy, ledger: 
     seen = replace(cluster, pods=tuple(pod for pod in cluster.pods if pod.namespace in namespaces))
     context = EligibilityContext(seen, policy, ledger=ledger, is_daemon=True)
     frozen = []
+    of_alike: dict[tuple[object, ...], str | None] = {}
     for move in moves:
         pod = cluster.pod_by_key.get(move.pod.key)
-        reason = None if pod is None else unstable_reason(pod, context)
+        if pod is None:
+            continue
+        # Replicas of one revision share owner and specification, and with them every reason: each is looked for once.
+        alike = (pod.namespace, revision_of(pod), id(pod.spec), context.is_own_surge(pod))
+        if alike not in of_alike:
+            of_alike[alike] = unstable_reason(pod, context)
+        reason = of_alike[alike]
         frozen += [] if reason is None else [f"{move.pod.key} {reason.removesuffix(RUN).rstrip()}"]
     if frozen:
         yield f"run would leave {len(frozen)} of these pods alone for now: {frozen[0]}"
