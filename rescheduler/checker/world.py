@@ -192,7 +192,7 @@ class World:
         self._pods: dict[str, tuple[Pod, ...]] = dict(cluster.pods_by_node)
         self._counts: dict[Hashable, Counter[str]] = {}
         self._counting: dict[tuple[str, str] | None, list[tuple[Callable[[Pod], bool], Counter[str]]]] = {}
-        self._held: dict[str, Mapping[str, int]] = {}
+        self._held: dict[str, dict[str, int]] = {}
         self._namespace_labels: dict[str, Labels] = {}
 
     def node(self, name: str | None) -> Node | None:
@@ -275,10 +275,9 @@ class World:
         """What the pods on a node hold together."""
         found = self._held.get(node)
         if found is None:
-            total: Counter[str] = Counter()
+            found = self._held[node] = {}
             for pod in self.pods_on(node):
-                total.update(dict(pod.spec.requests if pod.held is None else pod.held))
-            found = self._held[node] = total
+                _add_held(found, pod, 1)
         return found
 
     def depart(self, arrivals: Iterable[Arrival]) -> list[Arrival]:
@@ -304,7 +303,9 @@ class World:
 
     def _tally(self, pod: Pod, node: str, sign: int) -> None:
         """Keep true what was counted; what was not asked for yet is counted later from the pods themselves."""
-        self._held.pop(node, None)
+        held = self._held.get(node)
+        if held is not None:
+            _add_held(held, pod, sign)
         if "_kinds" in self.__dict__:
             self._kinds.add(pod, node, sign)
         if "_holders" in self.__dict__:
@@ -317,3 +318,9 @@ class World:
             for is_counted, counts in self._counting.get(label, ()):
                 if is_counted(pod):
                     counts[node] += sign
+
+
+def _add_held(total: dict[str, int], pod: Pod, sign: int) -> None:
+    """Let a pod's requests, or what it holds instead while it is resized, come (1) or go (-1)."""
+    for name, amount in pod.spec.requests if pod.held is None else pod.held:
+        total[name] = total.get(name, 0) + sign * amount

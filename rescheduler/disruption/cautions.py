@@ -42,10 +42,7 @@ def cautions(cluster: Cluster, plan: Plan, policy: Policy, ledger: Ledger, *, is
 
 def _in_motion(cluster: Cluster, moves: Sequence[Move], policy: Policy, ledger: Ledger) -> Iterator[str]:
     """Workloads that roll out, are being scaled, or whose pods may not come back."""
-    namespaces = {move.pod.namespace for move in moves}
-    # What is asked of a pod depends on its own namespace alone, which may be one among many.
-    seen = replace(cluster, pods=tuple(pod for pod in cluster.pods if pod.namespace in namespaces))
-    context = EligibilityContext(seen, policy, ledger=ledger, is_daemon=True)
+    context = EligibilityContext(cluster, policy, ledger=ledger, is_daemon=True)
     frozen = []
     of_alike: dict[tuple[object, ...], str | None] = {}
     for move in moves:

@@ -16,8 +16,8 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.descheduler import descheduler_command, locate_descheduler
 from tests.cluster.tool import Tool
 from tests.unit.descheduler import test_lint_rows as rows
-from tests.unit.descheduler import test_policy_file as files
 from tests.unit.descheduler.drawn_files import drawn_file
+from tests.unit.descheduler.reading import test_policy_file as files
 
 DRAWN: Final = 60
 ABSENT_CLASS: Final = files.evictor("{priorityThreshold: {name: nobody-made-it}}")

@@ -46,7 +46,7 @@ def run(benchmark, tmp_path, document, *options):
     """Write the instance, run the benchmark from the command line, and read what it wrote."""
     data, result = tmp_path / "data.json", tmp_path / "result.json"
     data.write_text(document if isinstance(document, str) else json.dumps(document))
-    assert benchmark.main(["--data", str(data), "--deadline", "2s", "-o", str(result), *options]) == 0
+    assert benchmark.main(["--data", str(data), "--deadline", "30s", "-o", str(result), *options]) == 0
     return data, json.loads(result.read_text())
 
 

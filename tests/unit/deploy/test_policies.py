@@ -42,7 +42,7 @@ def simulated(folder: Path, policy: str) -> Any:
     """What a simulation of a policy comes to."""
     done = subprocess.run(
         [sys.executable, "-m", "rescheduler", "simulate", "--policy", f"policies/{policy}", "-o", "json",
-         "--deadline", "2s", "-f", recording(folder, policy)],
+         "--deadline", "60s", "-f", recording(folder, policy)],
         capture_output=True, text=True, timeout=200, cwd=ROOT, env={**os.environ, "XDG_STATE_HOME": str(folder)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
