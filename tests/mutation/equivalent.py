@@ -9,6 +9,9 @@ EQUIVALENT: Final[Mapping[str, Mapping[str, str]]] = {
     "earlier/owed_room": {
         "to False: zip(nodes, selected, strict=True)": "what a table selects is as long as its nodes: strict or not",
     },
+    "methods/move_methods": {
+        "to False: zip(context.kinds.examples, context.kinds.sizes, strict=True)": "a kind has one of each",
+    },
 }
 """By module and by what is changed, without the line."""
 
