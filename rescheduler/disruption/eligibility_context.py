@@ -48,7 +48,8 @@ class Quotas:
         for quota in self._quotas.get(pod.namespace, ()):
             used = dict(quota.used)
             for name, hard in quota.hard:
-                if used.get(name, 0) + asked.get(name, 0) > hard and asked.get(name):
+                more = asked.get(name)
+                if more and used.get(name, 0) + more > hard:
                     return f"ResourceQuota {quota.namespace}/{quota.name} leaves no room for another pod ({name})"
         return None
 

@@ -7,10 +7,12 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
+import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
 
 import hypothesis
@@ -43,7 +45,12 @@ JUDGED = {
     "absent_kinds": ("test_absent_kinds",),
     "cautions": ("test_cautions",),
     "eligibility": ("test_eligibility", "test_eligibility_of_few"),
-    "eligibility_context": ("test_eligibility", "rules/test_unsettled", "methods/test_surges"),
+    "eligibility_context": (
+        "test_eligibility_context",
+        "test_eligibility",
+        "rules/test_unsettled",
+        "methods/test_surges",
+    ),
     "karpenter": ("test_karpenter",),
     "methods/could_surge": ("methods/test_surges",),
     "methods/move_methods": ("methods/test_surges", "test_migrations"),
@@ -71,9 +78,10 @@ JUDGED = {
 """Modules of the room and the test files that are asked first; what these miss is given to all tests of the room."""
 QUIETLY = ("-x", "-q", "-n0", "--assert=plain", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:rerunfailures")
 TESTS_PACKAGE = "tests.unit.disruption"
-LONGEST_SECONDS = 60.0
 OTHERS_SECONDS = 0.3
 """Other tests of the room are asked where they take no longer."""
+SPARE_SECONDS = 20
+"""A test run with a fault may take so much processor time beyond three times that of one without."""
 
 
 class Faulty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -92,7 +100,7 @@ class Faulty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self._text, self._module, "exec"), vars(module))
 
 
-def imported_anew(module: str, mutant: Mutant, tests: Sequence[str]) -> bool:
+def imported_anew(module: str, mutant: Mutant, tests: Sequence[str], seconds: int) -> bool:
     """Whether a test fails in a process that imports the faulty text."""
 
     def run() -> bool:
@@ -101,61 +109,43 @@ def imported_anew(module: str, mutant: Mutant, tests: Sequence[str]) -> bool:
             del sys.modules[name]
         return pytest.main([*QUIETLY, *tests]) != pytest.ExitCode.OK
 
-    return in_a_fork(run)
+    return in_a_fork(run, seconds)
 
 
-def in_a_fork(is_found: Callable[[], bool]) -> bool:
-    """The answer of a process of its own; one that never ends, or ends by itself, has found the fault too."""
+def in_a_fork(is_found: Callable[[], bool], seconds: int) -> bool:
+    """The answer of a process of its own; one that never ends, or ends by itself, has found the fault too.
+
+    It may take so many seconds of processor time: how busy the machine is finds no faults.
+    """
     child = os.fork()
     if not child:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
             try:
                 code = 1 if is_found() else 0
             except BaseException:  # noqa: BLE001 - whatever ends a test run has found the fault
                 code = 1
         os._exit(code)
-    began = time.monotonic()
-    while time.monotonic() - began < LONGEST_SECONDS:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status) != 0
-        time.sleep(0.002)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return True
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
 
 
 class Judge:
-    """Collects the tests once; each fault is then put into a fork of this process, and its tests are run there.
+    """Collects and times the tests once; each fault is then put into a fork of this process, where its tests are run.
 
-    Quick tests come first, the module's own before the others of the room.
+    First the module's own that are quick, then the other quick ones of the room, then the module's own that are slow.
     """
 
-    def __init__(self, name: str, files: Sequence[str]) -> None:
-        self.counts = (0, 0)
-        self._name = name
-        self._module = f"{ROOM}/{name}".replace("/", ".")
-        self._text = (ROOT / ROOM / f"{name}.py").read_text(encoding="utf-8")
-        self._own = [f"{TESTS}/{file}.py" for file in files]
+    def __init__(self, names: Sequence[str]) -> None:
+        self.counts: dict[str, tuple[int, int]] = {}
+        self._names = names
+        self._seconds: dict[str, float] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """In the place of running the tests: run them once for each fault."""
-        seconds = {item.nodeid: self._took(item) for item in session.items}
-        own = [item for item in session.items if item.nodeid.startswith(tuple(self._own))]
-        own = sorted(own, key=lambda item: seconds[item.nodeid])
-        others = [item for item in session.items if item not in own and seconds[item.nodeid] < OTHERS_SECONDS]
-        others = sorted(others, key=lambda item: seconds[item.nodeid])
-        found = total = 0
-        for mutant in mutants(self._text):
-            total += 1
-            if self._is_found(mutant, own, others):
-                found += 1
-            elif is_known(self._name, mutant.what):
-                total -= 1
-            else:
-                self._tell(f"  not found: {self._name}.py {mutant.what}")
-        self._tell(f"{self._name}: {found} of {total} faults found ({100 * found / max(1, total):.1f} %)")
-        self.counts = total, found
+        self._seconds = {item.nodeid: self._took(item) for item in session.items}
+        items = sorted(session.items, key=lambda item: self._seconds[item.nodeid])
+        for name in self._names:
+            self.counts[name] = self._judged(name, items)
         return True
 
     def _took(self, item: pytest.Item) -> float:
@@ -163,58 +153,65 @@ class Judge:
         began = time.process_time()
         reports = runner.runtestprotocol(item, nextitem=None, log=False)
         if any(report.failed for report in reports):
-            text = f"{self._name}: {item.nodeid} fails without any fault"
-            self._tell(text)
+            text = f"{item.nodeid} fails without any fault"
+            tell(text)
             pytest.exit(text, returncode=pytest.ExitCode.TESTS_FAILED)
         return time.process_time() - began
 
-    def _is_found(self, mutant: Mutant, own: Sequence[pytest.Item], others: Sequence[pytest.Item]) -> bool:
-        quickly = in_a_fork(lambda: self._fails(mutant, (*own, *others)))
-        return quickly or imported_anew(self._module, mutant, self._own)
+    def _judged(self, name: str, items: Sequence[pytest.Item]) -> tuple[int, int]:
+        """How many faults of a module are found, of how many that are any."""
+        paths = tuple(f"{TESTS}/{file}.py" for file in JUDGED[name])
+        quick = [item for item in items if self._seconds[item.nodeid] < OTHERS_SECONDS]
+        own = [item for item in items if item.nodeid.startswith(paths)]
+        asked = list(dict.fromkeys((*(item for item in own if item in quick), *quick, *own)))
+        module = f"{ROOM}/{name}".replace("/", ".")
+        limit = SPARE_SECONDS + int(3 * sum(self._seconds[item.nodeid] for item in asked))
+        found = total = 0
+        for mutant in mutants((ROOT / ROOM / f"{name}.py").read_text(encoding="utf-8")):
+            swapped = partial(fails, module, mutant, asked)
+            is_found = in_a_fork(swapped, limit) or imported_anew(module, mutant, paths, limit)
+            if is_found or not is_known(name, mutant.what):
+                found, total = found + is_found, total + 1
+            if not is_found and not is_known(name, mutant.what):
+                tell(f"  not found: {name}.py {mutant.what}")
+        tell(f"{name}: {found} of {total} faults found ({100 * found / max(1, total):.1f} %)")
+        return found, total
 
-    def _fails(self, mutant: Mutant, items: Sequence[pytest.Item]) -> bool:
-        try:
-            swap(self._module, mutant.text)
-        except NotSwappableError:
-            return False
-        return any(report.failed for item in items for report in runner.runtestprotocol(item, nextitem=None, log=False))
 
-    def _tell(self, text: str) -> None:
-        print(text, file=sys.__stdout__, flush=True)
+def fails(module: str, mutant: Mutant, items: Sequence[pytest.Item]) -> bool:
+    """Whether one of these tests fails with the fault put into the module as it is imported here."""
+    try:
+        swap(module, mutant.text)
+    except NotSwappableError:
+        return False
+    return any(report.failed for item in items for report in runner.runtestprotocol(item, nextitem=None, log=False))
 
 
-def judged(name: str) -> tuple[int, int]:
-    """The counts of one module, found in a process of its own: tests that ran twice in one are not the same twice."""
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        judge = Judge(name, JUDGED[name])
-        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-            code = pytest.main([*QUIETLY, TESTS], plugins=[judge])
-        os.write(write, "{} {}".format(*judge.counts).encode())
-        os._exit(code)
-    os.close(write)
-    with os.fdopen(read) as told:
-        total, found = map(int, told.read().split() or (0, 0))
-    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != pytest.ExitCode.OK or not total:
-        sys.exit(f"{name}: its faults could not be judged")
-    return total, found
+def tell(text: str) -> None:
+    """Say it beside what pytest captures."""
+    print(text, file=sys.__stdout__, flush=True)
 
 
 def main() -> None:
-    """Print the score; exit 1 below the floor."""
+    """Print the score; exit 1 where a module is below the floor."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modules", nargs="*", choices=[*JUDGED, []], default=[])
     parser.add_argument("--floor", type=float, default=95.0)
     options = parser.parse_args()
     os.chdir(ROOT)
-    hypothesis.settings.register_profile("mutation", derandomize=True, database=None, deadline=None)
+    phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)  # any failure will do: it need not be a small one
+    hypothesis.settings.register_profile("mutation", derandomize=True, database=None, deadline=None, phases=phases)
     hypothesis.settings.load_profile("mutation")
-    counts = [judged(name) for name in options.modules or JUDGED]
-    total, found = (sum(column) for column in zip(*counts, strict=True))
-    score = 100 * found / max(1, total)
-    print(f"all: {found} of {total} faults found ({score:.1f} %, at least {options.floor:g} % wanted)")
-    sys.exit(0 if score >= options.floor else 1)
+    judge = Judge(options.modules or list(JUDGED))
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        code = pytest.main([*QUIETLY, TESTS], plugins=[judge])
+    if code != pytest.ExitCode.OK or not all(total for _, total in judge.counts.values()):
+        sys.exit("the faults could not be judged")
+    found, total = (sum(column) for column in zip(*judge.counts.values(), strict=True))
+    print(f"all: {found} of {total} faults found ({100 * found / total:.1f} %)")
+    low = [name for name, (found, total) in judge.counts.items() if 100 * found < options.floor * total]
+    if low:
+        sys.exit(f"less than {options.floor:g} % of the faults were found in {', '.join(low)}")
 
 
 if __name__ == "__main__":

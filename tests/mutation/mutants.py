@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -34,13 +34,22 @@ def mutants(text: str) -> Iterator[Mutant]:
     """All faults of a module, in the order in which they stand there."""
     tree = ast.parse(text)
     ignored = _ignored(tree)
+    around = {id(inner): node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
     for number, node in enumerate(ast.walk(tree)):
         if id(node) not in ignored:
             for name, change in chain(_turned(node), _shifted(node), _dropped(node)):
                 changed = copy.deepcopy(tree)
                 change(list(ast.walk(changed))[number])
-                where = f"line {getattr(node, 'lineno', 0)}: {name}: {ast.unparse(node)[:90]}"
+                where = f"line {getattr(node, 'lineno', 0)}: {name}: {_called(node, around)}"
                 yield Mutant(where, ast.unparse(ast.fix_missing_locations(changed)))
+
+
+def _called(node: ast.AST, around: Mapping[int, ast.AST]) -> str:
+    """What is changed; a constant with what stands around it, since one ``True`` is not another."""
+    shown = node
+    while isinstance(shown, ast.Constant | ast.keyword | ast.UnaryOp) and id(shown) in around:
+        shown = around[id(shown)]
+    return " ".join(ast.unparse(shown).split())[:90]
 
 
 def _turned(node: ast.AST) -> Iterator[Change]:

@@ -13,6 +13,8 @@ from rescheduler.policy.fields.values import format_duration
 
 CLOCK_SLACK_SECONDS = 1.0
 """Creation times are whole seconds, so a replacement may seem to be older than its eviction by this."""
+MOST_DOUBLINGS = 1023
+"""As often as a number can be doubled; whatever the first wait is, the longest is reached sooner."""
 
 
 class EvictionBackOff:
@@ -60,26 +62,27 @@ class EvictionBackOff:
         A replacement that came back, or landed elsewhere than predicted, counts for its (workload, node); one that
         did not work counts for the whole workload. A move that went well sets the count back.
         """
-        misses, last = 0, 0.0
+        misses: list[LedgerEntry] = []
         for entry in self._sent.get(workload, ()):
             is_failed = entry.state is EntryState.FAILED or entry.failure
             if is_failed or (entry.from_node == node and _is_stray(entry)):
-                misses, last = misses + 1, entry.at if entry.closed_at is None else entry.closed_at
+                misses.append(entry)
             elif entry.from_node == node and entry.state is EntryState.REPAID:
-                misses = 0
-        return last + self._wait(misses) - self._now if misses else 0.0
+                misses.clear()
+        return self._left(misses)
 
     def _refusal_seconds_left(self, workload: str) -> float:
         """The same for a workload whose evictions were refused, or surges undone for what became of them, since one
         was last granted: plans go around it."""
-        refused = self._refused.get(workload)
-        if not refused:
-            return 0.0
-        last = refused[-1].at if refused[-1].closed_at is None else refused[-1].closed_at
-        return last + self._wait(len(refused)) - self._now
+        return self._left(self._refused.get(workload, ()))
 
-    def _wait(self, misses: int) -> float:
-        return min(self._rules.first * 2.0 ** min(misses - 1, 40), self._rules.longest)
+    def _left(self, misses: Sequence[LedgerEntry]) -> float:
+        """What is left of the wait after so many misses, which begins when the last of them was known."""
+        if not misses:
+            return 0.0
+        last = misses[-1].at if misses[-1].closed_at is None else misses[-1].closed_at
+        doubled = 2.0 ** min(len(misses) - 1, MOST_DOUBLINGS)
+        return last + min(self._rules.first * doubled, self._rules.longest) - self._now
 
     def _rests(self, pod: Pod, entries: Sequence[LedgerEntry]) -> str | None:
         """Whether the pod has taken the place of a moved one too recently, or too often."""

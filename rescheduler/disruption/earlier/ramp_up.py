@@ -54,7 +54,7 @@ def has_ended(ledger: Ledger, disruption: Disruption, now: float) -> bool:
 
 
 def _allowed(rules: RampUpPolicy, began: float, now: float) -> int:
-    return rules.start << min(MOST_DOUBLINGS, int(max(0.0, now - began) // rules.double_every))
+    return rules.start << min(MOST_DOUBLINGS, int((max(now, began) - began) // rules.double_every))
 
 
 def clean_since(ledger: Ledger, now: float) -> float:
@@ -142,8 +142,7 @@ def _times(
             if not used or len(used) + size <= allowed or (per_hour is not None and allowed >= per_hour):
                 break
             doubles = began + (int((moment - began) // rules.double_every) + 1) * rules.double_every
-            frees = next((at + rules.window for at in used if at + rules.window > moment), doubles)
-            moment = max(nextafter(moment, inf), min(frees, doubles))
+            moment = max(nextafter(moment, inf), min(used[0] + rules.window, doubles))
         sent = sorted([*used, *[moment] * size])
         yield moment
 

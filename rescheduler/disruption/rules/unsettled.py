@@ -57,7 +57,9 @@ def _scaling(found: PodAutoscaler, context: EligibilityContext) -> str | None:
     """What an autoscaler does to its workload, or has just done, as the rest of a sentence."""
     if _is_scaling(found):
         return f"is scaling from {found.current_replicas} to {found.desired_replicas} {_by(context)}"
-    left = (found.last_scale_at or 0.0) + context.policy.disruption.quiet - context.cluster.taken_at
+    if found.last_scale_at is None:
+        return None
+    left = found.last_scale_at + context.policy.disruption.quiet - context.cluster.taken_at
     again = format_duration(float(round(left)))
     return f"has just scaled; quiet for another {again} (policy: disruption.quiet)" if left > 0 else None
 

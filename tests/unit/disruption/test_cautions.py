@@ -5,6 +5,7 @@ from __future__ import annotations
 from rescheduler.disruption.cautions import cautions
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import OwnerReference
 from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, cluster, node, pod, workload
@@ -66,6 +67,28 @@ def test_workloads_in_motion_are_told() -> None:
     reason = "default/web-0 belongs to ReplicaSet default/web, which is rolling out: 3 of 4 replicas are up to date"
     assert told(seen) == [f"run would leave 2 of these pods alone for now: {reason}"]
     assert told(seen, by=policy(disruption={"unsettled": "Deny", "rampUp": "unlimited"})) == []
+
+
+def test_what_other_pods_say_of_a_workload_is_told() -> None:
+    """Those that the plan does not move too: here, of another revision."""
+    up = OwnerReference("Deployment", "shop", "uid-default-shop")
+    above = workload("shop", 5, kind="Deployment", selector=None)
+    owners = (workload("web", 4, owner=up), workload("old", 1, owner=up), above)
+    seen = cluster(*CALM.nodes, *owners, *CALM.pods, pod("old-0", node="n1"))
+    reason = "default/web-0 belongs to Deployment default/shop, of which two revisions are alive"
+    assert told(seen, moves=1) == [f"run would leave 1 of these pods alone for now: {reason}"]
+
+
+def test_pods_without_an_owner_and_pods_that_are_gone_remember_nothing() -> None:
+    """The ledger knows workloads alone."""
+    seen = cluster(*CALM.nodes, pod("web-0", node="n1", owner=None))
+    assert told(seen, past=ledger(entry(9, ago=60, landed_on="n3"))) == []
+
+
+def test_a_budget_of_other_pods_says_nothing() -> None:
+    """One that lets nothing go, here."""
+    closed = {"budgets": [{"namespaces": ["other"], "rate": {"maxEvictions": 0, "window": "1h"}}]}
+    assert told(by=policy(disruption={"rampUp": "unlimited", **closed})) == []
 
 
 def test_what_binds_run_by_default_is_told_to_a_person() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -52,6 +53,15 @@ class TestSteps:
         """Two pods that wait for the same node, one after the other."""
         plan = plan_of(SEEN, [("a-0", "n3", 1), ("b-0", "n4", 2)], [("low", "n0", 2), ("high", "n0", 1)])
         assert names(steps_of(plan, SEEN)) == [["a-0"], ["b-0"]]
+
+    def test_a_pending_pod_that_is_gone_comes_before_none_that_is_there(self) -> None:
+        """Nothing is known of its priority: it is that of pods that name none."""
+        seen = cluster(*SEEN.nodes, *SEEN.pods, pod("mid", priority=1))
+        plan = plan_of(seen, [("a-0", "n3", 1), ("a-1", "n3", 2)], [("low", "n0", 1), ("mid", "n1", 2)])
+        assert names(steps_of(plan, replace(seen, pods=[it for it in seen.pods if it.name != "low"]))) == [
+            ["a-1"],
+            ["a-0"],
+        ]
 
     def test_whoever_makes_room_for_a_moved_pod_belongs_to_it(self) -> None:
         """Else its step could not be carried out by itself."""
@@ -119,6 +129,11 @@ class TestTimes:
         """A window of a week ends long after the number has doubled."""
         by = policy(disruption={"rampUp": {"window": "168h"}})
         assert hours(self.PAIRS, by=by) == [0, 0, 48, 48]
+
+    def test_nothing_waits_once_what_an_hour_may_see_is_reached(self) -> None:
+        """Then the rates bind by themselves, however full the window is."""
+        by = policy(disruption={"rampUp": {"window": "168h"}, "rates": {"perHour": 2}})
+        assert hours(self.PAIRS, by=by) == [0, 0, 24, 24]
 
     def test_order_is_kept(self) -> None:
         """A small step does not overtake a large one for ever."""

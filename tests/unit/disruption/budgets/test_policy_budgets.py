@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.disruption.budgets.coverage import Coverage, Population
+from rescheduler.disruption.pod_kinds import PodKinds
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.plan.plan import PodReference
+from rescheduler.policy.fields.budgets import Budget
 from tests.builders import NOW, node, pod, workload
 from tests.unit.disruption.budgets.cases import (
     debt,
@@ -332,6 +335,23 @@ def test_ownerless_pods_are_bound_by_budgets_of_workloads() -> None:
         decided(world(*lone), {"per": "Workload", "labelSelector": {"matchLabels": {"app": "lone"}}, "maxMoving": 1})
     )
     assert found == {"budget 1 of the pods of default without an owner": (1, None, 3)}
+
+
+def test_ownerless_pods_of_two_namespaces_are_two_instances() -> None:
+    """Neither uses up what the other may."""
+    lone = [pod(f"lone-{where}", node="n0", owner=None, namespace=where) for where in ("a", "b")]
+    found = decided(world(*lone, count=0), {"per": "Workload", "maxMoving": 0})
+    told = {refusal.message.partition(", of which")[0] for refusal in found.refusals.values()}
+    assert told == {
+        f"{where}/lone-{where} is covered by budget 1 of the pods of {where} without an owner" for where in ("a", "b")
+    }
+
+
+def test_the_cluster_as_a_whole_has_no_name_of_its_own() -> None:
+    """A budget of it is called by its name alone."""
+    seen = world()
+    population = Population(seen, PodKinds(seen.pods))
+    assert Coverage(population, Budget.model_validate({"maxMoving": 1})).instances == [""]
 
 
 def test_an_unknown_time_closes_budgets_with_windows() -> None:

@@ -67,7 +67,7 @@ def test_a_debt_that_has_strayed_counts_from_its_eviction() -> None:
 
 def test_the_wait_doubles_and_is_bounded() -> None:
     """1h, 2h, 4h, and at most 24h."""
-    for times, hours in ((1, 1), (2, 2), (3, 4), (5, 16), (6, 24), (60, 24)):
+    for times, hours in ((1, 1), (2, 2), (3, 4), (5, 16), (6, 24), (60, 24), (1100, 24)):
         memory = back_off(*(stray(number, ago=0.0, closed_at=NOW) for number in range(times)))
         assert memory.seconds_left(WEB, "n1") == hours * HOUR
 
@@ -84,6 +84,21 @@ def test_what_the_api_server_refuses_is_gone_around() -> None:
     twice = (refusal(1, ago=3 * HOUR), refusal(2, ago=119 * MINUTE))
     assert back_off(*twice).objection(old(), WEB) is not None
     assert back_off(*twice).objection(old(), "uid-default-other") is None
+
+
+def test_a_refusal_counts_until_the_very_second() -> None:
+    """From when it was known, or from when it was asked for where that is not told."""
+    for is_told in (True, False):
+        for seconds, is_kept in ((HOUR, False), (HOUR - 0.5, True)):
+            known = NOW - seconds if is_told else None
+            told = back_off(refusal(1, ago=seconds + (7 if is_told else 0), closed_at=known)).objection(old(), WEB)
+            assert (told is not None) is is_kept
+
+
+def test_a_long_word_of_the_api_server_is_cut() -> None:
+    """After 120 characters."""
+    told = entry(1, ago=MINUTE, state=EntryState.REFUSED, failure="refused", message="x" * 121)
+    assert f"({'x' * 120}...);" in str(back_off(told).objection(old(), WEB))
 
 
 def test_a_surge_in_vain_is_waited_for_as_well() -> None:
@@ -129,6 +144,7 @@ def test_a_failed_move_holds_the_whole_workload() -> None:
     assert memory.seconds_left(WEB, "n1") == memory.seconds_left(WEB, "n7") == HOUR
     known = back_off(entry(ago=60, state=EntryState.OPEN, failure="ImagePullBackOff"))
     assert known.seconds_left(WEB, "n7") == HOUR - 60
+    assert memory.objection(old(node=None), WEB) is None
     refused = back_off(stray(ago=60, state=EntryState.REFUSED))
     assert refused.seconds_left(WEB, "n1") == 0
 
@@ -209,3 +225,5 @@ class TestMovesOfOneDay:
         new = pod("web-new", node="n3", created_at=NOW - 60)
         assert back_off(*entries, rest=0.0, per_day=1).objection(new, WEB) is not None
         assert back_off(*entries, rest=0.0, per_day=0).objection(new, WEB) is None
+        elsewhere = pod("web-new", node="n4", created_at=NOW - 60)
+        assert back_off(*entries, rest=0.0, per_day=1).objection(elsewhere, WEB) is None

@@ -238,3 +238,10 @@ def test_the_daemon_moves_neither_itself_nor_those_that_stand_by() -> None:
     may = policy(scope={"systemNamespaces": "Allow"}, disruption={"ownerless": "Allow"})
     assert rule_against(alone, pods=[twin], selection=own, policy=may) == "OwnPod"
     assert rule_against(twin, pods=[alone], selection=own, policy=may) is None
+
+
+def test_a_pod_of_the_same_name_in_another_namespace_is_not_the_daemons() -> None:
+    """Names count within a namespace alone: nobody's pods stay because a daemon elsewhere is called so."""
+    own = Selection(own=OwnIdentity("tools", "web-0"))
+    mine = pod("web-0", node="n1", namespace="tools")
+    assert rule_against(pod("web-0", node="n1"), mine, workload("web", 1, namespace="tools"), selection=own) is None

@@ -115,6 +115,8 @@ def test_the_kill_switch_may_be_a_mark_on_the_namespace() -> None:
     empty = Namespace("rescheduler-holds", {}, {"rescheduler.dev/stop": ""})
     assert (stop_mark(cluster(namespaces=(empty,)), Policy()) or "").startswith("no reason given")
     assert stop_mark(cluster(), Policy()) is None
+    long = Namespace("rescheduler-holds", {}, {"rescheduler.dev/stop": "x" * 201})
+    assert (stop_mark(cluster(namespaces=(long,)), Policy()) or "").startswith(f"{'x' * 200}... (annotation")
 
 
 def test_a_pending_pod_that_is_left_to_an_autoscaler_is_not_helped() -> None:

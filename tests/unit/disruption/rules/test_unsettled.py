@@ -102,6 +102,14 @@ def test_what_we_evicted_ourselves_is_no_rollout() -> None:
     assert refusal(*moving, ledger=ledger(entry(ago=5.0, workload="uid-deployment"))) is not None
 
 
+def test_a_pod_that_is_gone_is_missed_by_its_own_workload() -> None:
+    """The debt of another one explains nothing."""
+    moving = [*deployment(updated_replicas=3), *replicas(3)]
+    for workload_uid, rule in (("uid-deployment", None), ("uid-of-another", "Rollout")):
+        found = refusal(*moving, ledger=ledger(entry(9, ago=5.0, state=EntryState.OPEN, workload=workload_uid)))
+        assert (None if found is None else found.rule) == rule
+
+
 def test_a_workload_that_was_just_scaled_is_quiet_for_a_while() -> None:
     """As far as somebody remembers; a change of unknown time is none."""
     known = {"uid-deployment": Wanted(4, NOW - 60)}
@@ -112,6 +120,7 @@ def test_a_workload_that_was_just_scaled_is_quiet_for_a_while() -> None:
         True,
     )
     assert refusal(*deployment(), *replicas(), wanted={"uid-deployment": Wanted(4, NOW - 300)}) is None
+    assert refusal(*deployment(), *replicas(), wanted={"uid-deployment": Wanted(4, NOW - 299.5)}) is not None
     assert refusal(*deployment(), *replicas(), wanted={"uid-deployment": Wanted(4)}) is None
     assert refusal(*deployment(), *replicas(), wanted=known, by=ALLOW) is None
     assert refusal(pod("alone", node="n1", owner=None), name="other", wanted=known) is None
@@ -178,6 +187,8 @@ class TestDoubt:
             ({"pods": 5}, {"pods": 4}, (), False),
             ({"pods": 4}, {"pods": 4}, (), True),
             ({"count/pods": 4}, {"count/pods": 4}, (), True),
+            ({"count/pods": 5}, {"count/pods": 4}, (), False),
+            ({"pods": 1}, {}, (), False),
             ({"requests.cpu": 5000}, {"requests.cpu": 4000}, (), False),
             ({"requests.cpu": 4999}, {"requests.cpu": 4000}, (), True),
             ({"cpu": 4999}, {"cpu": 4000}, (), True),
@@ -250,6 +261,20 @@ def test_an_autoscaler_of_another_groups_kind_hides_none_and_is_none() -> None:
 def test_an_autoscaler_at_rest_forbids_nothing(fields: dict[str, Any]) -> None:
     """Nor does one of another workload, or one that has not come to any number yet."""
     assert refusal(*deployment(), *replicas(), autoscalers=(autoscaler(**fields),)) is None
+
+
+def test_the_quiet_after_a_scaling_ends_at_the_very_second() -> None:
+    """Not before."""
+    for ago, rule in ((300.0, None), (299.5, "Autoscaled")):
+        found = refusal(*deployment(), *replicas(), autoscalers=(autoscaler(last_scale_at=NOW - ago),))
+        assert (None if found is None else found.rule) == rule
+
+
+def test_an_autoscaler_that_never_scaled_has_not_just_done_so() -> None:
+    """Nor where it is not known when the cluster was recorded."""
+    still = autoscaler(current_replicas=4, desired_replicas=4)
+    seen = cluster(node("n1", cpu="64"), *deployment(), *replicas(), autoscalers=(still,), taken_at=0.0)
+    assert decide_eligibility(seen, DENY).refusals == {}
 
 
 def test_a_replica_set_that_is_scaled_by_itself_is_found_too() -> None:
