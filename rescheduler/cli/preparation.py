@@ -36,9 +36,13 @@ def policy_from(options: SelectionFlags) -> Policy:
 def own_policy_from(options: SelectionFlags) -> Policy:
     """As ``policy_from``, where no file is descheduler's."""
     from rescheduler.daemon.plugins import load_policy
+    from rescheduler.model.plan.disruption import OwnIdentity
+    from rescheduler.policy.reading.emptied_scope import refuse_emptied_scope
 
     prices = options.prices if isinstance(options, PlanningFlags) else None
-    return overridden_by(options, load_policy(options.policy or [], prices))
+    policy = load_policy(options.policy or [], prices)
+    refuse_emptied_scope(policy, OwnIdentity().namespace, options.policy or [])
+    return overridden_by(options, policy)
 
 
 def overridden_by(options: SelectionFlags, policy: Policy) -> Policy:

@@ -16,9 +16,11 @@ from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
 from rescheduler.descheduler.telling.lint_on_cluster import cluster_findings
 from rescheduler.disruption.budgets.windows import opening_sentences
 from rescheduler.extension_points import Clock
+from rescheduler.model.plan.disruption import OwnIdentity
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import API_VERSION, Policy
 from rescheduler.policy.plugins import Plugins
+from rescheduler.policy.reading.emptied_scope import refuse_emptied_scope
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem, named
 from rescheduler.policy.reading.loader import loaded_with_places
 from rescheduler.policy.telling.numbers_in_force import numbers_in_force
@@ -66,6 +68,7 @@ def check_files(files: Sequence[str], plugins: Plugins, clock: Clock | None = No
     if policies:
         try:
             policy, document = loaded_with_places(policies, plugins)
+            refuse_emptied_scope(policy, OwnIdentity().namespace, policies)
             configurations += _named_by(policy, policies)
         except PolicyError as error:
             problems += error.problems

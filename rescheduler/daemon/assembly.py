@@ -37,6 +37,7 @@ from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.trust import NodeTrust
 from rescheduler.policy.fields.policy import Policy
+from rescheduler.policy.reading.emptied_scope import refuse_emptied_scope
 from rescheduler.policy.reading.errors import PolicyError
 from rescheduler.policy.telling.numbers_in_force import newly_binding
 
@@ -106,7 +107,9 @@ class Daemon:
         return told_ledger(runtime.rounds.ledger, self.controls.state().evictions, runtime.policy.disruption.breaker)
 
     def _load_policy(self, files: Sequence[str]) -> Policy:
-        return load_run_policy(files, self.options.descheduling_interval)
+        policy = load_run_policy(files, self.options.descheduling_interval)
+        refuse_emptied_scope(policy, self.selection.own.namespace, files)
+        return policy
 
     def listen(self, listeners: Sequence[Listener]) -> None:
         """From now on these hear what is told, after our own."""

@@ -26,7 +26,8 @@ class LiveReader(ClusterReader):
     """Reads everything that a cycle decides on; an object that cannot be read is set aside, and costs nobody else.
 
     Each kind is read as one consistent list; kinds that the server does not serve are left out. The server's own
-    clock says when the snapshot was taken, since it also wrote the times in it.
+    clock says when the snapshot was taken, since it also wrote the times in it: when the reading began, not when its
+    first answer came.
     """
 
     def __init__(
@@ -51,14 +52,16 @@ class LiveReader(ClusterReader):
     def read(self) -> Cluster:
         """Take a snapshot. Raises ClusterError naming the kind, or the object and field, that stands in the way."""
         builder = ClusterBuilder(with_details=self._with_details)
+        began = _Beginning(self._connection, self._clock)
         version = server_version(self._connection)
-        taken_at = self._connection.server_time or self._clock.now()
+        began.note()
         for name in KIND_BY_NAME.keys() - {kind.name for kind in self._kinds}:
             builder.leave_out(name)
         for kind in self._kinds:
             self._read_kind(kind, builder)
+            began.note()
         try:
-            return builder.build(taken_at=taken_at, source=self._connection.server, server_version=version)
+            return builder.build(taken_at=began.server_time(), source=self._connection.server, server_version=version)
         except ObjectError as error:
             raise ClusterError(f"{self._connection.server}: {error}") from error
 
@@ -101,6 +104,33 @@ class LiveReader(ClusterReader):
             ) from error
         except ObjectError as error:
             raise ClusterError(f"{self._connection.server}: GET {kind.path}: {error}") from error
+
+
+class _Beginning:
+    """When a reading began, by the server's clock.
+
+    An answer tells a time at which it was on its way: the server's clock shows that or more when it is here, and the
+    answer for which that is the most was on its way for the shortest time. So a slow answer puts nothing off: one who
+    reckons the server's time by this and his own would be ahead by it, and take replacements for older than the
+    evictions that they are for.
+    """
+
+    def __init__(self, connection: Connection, clock: Clock) -> None:
+        self._connection, self._clock = connection, clock
+        self._began = clock.monotonic()
+        self._now = clock.now()
+        self._ahead: float | None = None
+
+    def note(self) -> None:
+        """An answer has just come."""
+        told = self._connection.server_time
+        if told is not None:
+            ahead = told - self._clock.monotonic()
+            self._ahead = ahead if self._ahead is None else max(self._ahead, ahead)
+
+    def server_time(self) -> float:
+        """Seconds since the epoch; ours where the server does not tell."""
+        return self._now if self._ahead is None else self._began + self._ahead
 
 
 def _told_by_the_snapshot(_: str) -> None:

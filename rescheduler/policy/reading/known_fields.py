@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import Enum
 from functools import cached_property
-from typing import Any, Final, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -59,6 +60,7 @@ def argument_forms(plugins: Plugins) -> Mapping[str, ArgumentForm]:
 
 _PROVIDER_ARGUMENTS: Path = ("usage", "providers", 0, "args")
 _FREE_KEYS: Final = ("headers", "matchers")
+_MOVE_BY: Path = ("disruption", "moveBy", 0)
 
 
 def fields_of(model: type[PolicyModel], path: Path = ()) -> Iterator[tuple[Path, type[PolicyModel] | None]]:
@@ -72,6 +74,29 @@ def fields_of(model: type[PolicyModel], path: Path = ()) -> Iterator[tuple[Path,
         yield here, None if is_list else below
         if below is not None:
             yield from fields_of(below, (*here, 0) if is_list else here)
+
+
+def _annotated(model: type[PolicyModel], path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The same fields with their types."""
+    for name, field in model.model_fields.items():
+        here = (*path, field.alias or name)
+        yield here, field.annotation
+        below, is_list = _model_in(field.annotation)
+        if below is not None:
+            yield from _annotated(below, (*here, 0) if is_list else here)
+
+
+def _may_be_text(annotation: Any) -> bool:
+    """Whether an empty text is one of what may stand there, or a mistake in one; of a number it is nothing at all."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _may_be_text(get_args(annotation)[0])
+    if origin is Literal or annotation in (str, Any):
+        return True
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return False
+    choices = [one for one in get_args(annotation) if one is not type(None)]
+    return origin not in (tuple, list, dict) and bool(choices) and all(_may_be_text(one) for one in choices)
 
 
 def _model_in(annotation: Any) -> tuple[type[PolicyModel] | None, bool]:
@@ -98,19 +123,36 @@ class KnownFields:
     def _names(self) -> Mapping[str, tuple[Path, ...]]:
         """Where each name may stand."""
         found: dict[str, list[Path]] = defaultdict(list)
-        for path in [*(path for path, _ in fields_of(Policy)), *self._argument_paths()]:
+        for path in self._fields:
             found[str(path[-1])].append(path[:-1])
         return {name: tuple(places) for name, places in found.items()}
 
-    def _argument_paths(self) -> Iterator[Path]:
+    @cached_property
+    def _fields(self) -> Mapping[Path, bool]:
+        """Every field, and whether it may be an empty text."""
+        found: dict[Path, bool] = {}
+        for path, annotation in (*_annotated(Policy), *self._argument_fields()):
+            found[path] = found.get(path, False) or _may_be_text(annotation)
+        return found
+
+    def _argument_fields(self) -> Iterator[tuple[Path, Any]]:
         for field, form in self.forms.items():
             named = (name for _, name, _ in named_entries(self._data, field, form) if name in form.names())
             for name in dict.fromkeys((*form.own, *named)):
                 with suppress(PluginError):  # told of where the policy names it
-                    for path, _ in fields_of(form.model(name)):
-                        yield field, 0, "args", *path
+                    for path, annotation in _annotated(form.model(name)):
+                        yield (field, 0, "args", *path), annotation
 
-    def has_default(self, path: Path) -> bool:
+    def means_default(self, path: Path, value: Any) -> bool:
+        """Whether a value says nothing: none at all, or an empty text where no text may stand.
+
+        An empty text in a rule of ``moveBy`` stays, and is refused: whom would the rule name?
+        """
+        if value is None:
+            return self._has_default(path)
+        return value == "" and path[: len(_MOVE_BY)] != _MOVE_BY and not self._fields.get(generic(path), True)
+
+    def _has_default(self, path: Path) -> bool:
         """Whether a field may be set to nothing: a known one, and not a key that the operator chose (a label, say)."""
         level, name = generic(path[:-1]), str(path[-1])
         if level[: len(_PROVIDER_ARGUMENTS)] == _PROVIDER_ARGUMENTS:  # only the providers know theirs

@@ -151,7 +151,7 @@ def _without_nulls(data: Any, path: Path, known: KnownFields) -> Any:
     """A field set to nothing means its default; a label, a resource or an unknown field has none, and stays."""
     if isinstance(data, dict):
         here = {key: (*path, key) for key in data}
-        kept = {key: value for key, value in data.items() if value is not None or not known.has_default(here[key])}
+        kept = {key: value for key, value in data.items() if not known.means_default(here[key], value)}
         return {key: _without_nulls(value, here[key], known) for key, value in kept.items()}
     return [_without_nulls(item, (*path, 0), known) for item in data] if isinstance(data, list) else data
 

@@ -51,14 +51,16 @@ _NOT_NUMBERS: Final = ("apiVersion", "kind", "metadata", "mode")
 def numbers_in_force(policy: Policy, document: Document | None = None) -> Iterator[str]:
     """One line for each. ``document``: the policy as its files say it together; None: nothing is written anywhere."""
     for path, value in _leaves(policy.model_dump(mode="json", by_alias=True), ()):
-        place = None if document is None or _at(document.data, path) is None else document.values.get(path)
+        found = None if document is None else _at(document.data, path)
+        is_left_out = found is None or (found == "" and value != "")
+        place = None if document is None or is_left_out else document.values.get(path)
         is_name_of_an_item = path[-1] == "name" and any(step in _LISTS for step in path)
         if not (_is_number(path, value) or (place is not None and not is_name_of_an_item)):
             continue
         if place is None or document is None:
             yield f"{written(path)}: {_shown(value)} ({_TOLD})"
         else:
-            text = document.plain_texts.get(path, _shown(_at(document.data, path)))
+            text = document.plain_texts.get(path, _shown(found))
             yield f"{written(path)}: {printable(text, 120)} ({printable(place[0])}:{place[1]})"
 
 
@@ -114,7 +116,7 @@ def newly_binding(policy: Policy) -> Iterator[str]:
         if field not in rates.model_fields_set:
             yield f"disruption.rates.{name}: at most {getattr(rates, field)} {what}; {off}"
     rules = policy.disruption.ramp_up
-    if "ramp_up" not in policy.disruption.model_fields_set and rules is not None:
+    if rules is not None and not rules.model_fields_set:
         begins = f"begins with {rules.start} eviction in {format_duration(rules.window)}"
         doubles = f"twice as many after each {format_duration(rules.double_every)} without a failure"
         yield f"disruption.rampUp: Execute {begins}, {doubles}; {off}"

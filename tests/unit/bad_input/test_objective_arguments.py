@@ -28,7 +28,7 @@ ARGUMENTS = [
     ("EmptyNodes", "{nodeSelector: {a: 1}}", "args.nodeSelector.a: found 1; wanted a text: put it in quotes"),
     ("EmptyNodes", "{nodeSelector: {a: }}", "args.nodeSelector.a: found nothing; wanted a text"),
     ("EmptyNodes", "{nodeSelector: {matchLabels: {a: b}, x: y}}", "unknown field; there are matchLabels, matchExpr"),
-    ("EmptyNodes", "{price: ''}", "args.price.label: found ''; wanted a text that is not empty"),
+    ("EmptyNodes", "{price: {label: ''}}", "args.price.label: found ''; wanted a text that is not empty"),
     ("EmptyNodes", "{price: 5}", "args.price: found 5; wanted fields below it"),
     ("EmptyNodes", "{price: {a: x}}", "args.price.a: found 'x'; wanted a number"),
     ("EmptyNodes", "{price: {a: '3'}}", "args.price.a: found '3'; wanted a number"),

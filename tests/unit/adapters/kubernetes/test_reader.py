@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.extension_points import ClusterError
+from tests.clocks import FakeClock
 from tests.unit.adapters.api_objects import list_of, node_object, pod_object, read
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 
@@ -64,7 +66,29 @@ def test_the_servers_clock_says_when(tmp_path: Path) -> None:
 
     inner = cluster_of({})
     with serving(lambda asked: inner(asked)._replace(headers=DATE)) as server:
-        assert reader(server, tmp_path).read().taken_at == 1_777_629_600.0 + 3600
+        connection = connect(server.kubeconfig(tmp_path), read_only=True)
+        assert LiveReader(connection, clock=FakeClock(0.0)).read().taken_at == 1_777_629_600.0 + 3600
+
+
+@pytest.mark.parametrize("slow", ["/version", PODS, None])
+@pytest.mark.parametrize("is_late_to_leave", [True, False])
+def test_a_snapshot_is_of_when_its_reading_began(tmp_path: Path, slow: str | None, is_late_to_leave: bool) -> None:
+    """However long the first answer takes, or any other, on its way to the server or back."""
+    clock, ahead = FakeClock(), 500.0
+    inner = cluster_of({PODS: [pod_object("a")]})
+
+    def handle(request: Request) -> Answer:
+        wait = 7.0 if request.path == slow else 0.25
+        clock.time += wait if is_late_to_leave else 0.0
+        date = formatdate(clock.now() + ahead, usegmt=True)
+        clock.time += 0.0 if is_late_to_leave else wait
+        return inner(request)._replace(headers={"Date": date})
+
+    with serving(handle) as server:
+        began = clock.now()
+        found = LiveReader(connect(server.kubeconfig(tmp_path), read_only=True), clock=clock).read()
+    assert clock.now() - began > 5.0 + (0.0 if slow is None else 6.0)
+    assert began + ahead - 0.5 <= found.taken_at <= began + ahead
 
 
 def test_progress_is_told(tmp_path: Path) -> None:

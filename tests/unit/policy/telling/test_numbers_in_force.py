@@ -133,7 +133,7 @@ def test_what_binds_now_is_what_a_policy_does_not_write() -> None:
     assert all("for none" in word or "write Allow" in word or "name the kinds" in word for word in words)
     assert tuple(newly_binding(policy("scope: {minimumAge: }\ndisruption: {rates: {perHour: }, rampUp: }"))) == words
     everything = (
-        "scope: {minimumAge: 0s, systemNamespaces: Deny}\ndisruption: {rampUp: {}, ownerKinds: [], notReady: Deny, "
-        "rates: {perHour: 1, perDay: 2, perWorkloadPerHour: 3}}"
+        "scope: {minimumAge: 0s, systemNamespaces: Deny}\ndisruption: {rampUp: {start: 1}, ownerKinds: [], "
+        "notReady: Deny, rates: {perHour: 1, perDay: 2, perWorkloadPerHour: 3}}"
     )
     assert tuple(newly_binding(policy(everything))) == ()
