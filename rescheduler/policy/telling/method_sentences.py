@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from rescheduler.model.columns.selectors import describe, read_selector
 from rescheduler.model.plan.move_method import MoveMethod
@@ -10,16 +11,17 @@ from rescheduler.policy.fields.move_by import MoveRule, Otherwise
 from rescheduler.policy.fields.policy import Disruption
 from rescheduler.policy.fields.values import format_duration
 
+_WORDS: Final = (("surge", MoveMethod.SURGE), ("migration", MoveMethod.MIGRATE))
+
 
 def method_sentences(disruption: Disruption) -> Iterator[str]:
     """One sentence a rule, in the order in which they are asked, then warnings; nothing where there are none."""
     for number, rule in enumerate(disruption.move_by, start=1):
         yield f"rule {number} of moveBy: {_pods(rule)} {_how(rule, disruption)}{_else(rule)}"
     methods = {rule.method for rule in disruption.move_by}
-    if MoveMethod.SURGE in methods:
-        yield "apply and run carry moves by surge out"
-    if MoveMethod.MIGRATE in methods:
-        yield "moves by migration are planned, and not carried out yet: apply and run refuse them"
+    ways = [word for word, method in _WORDS if method in methods]
+    if ways:
+        yield f"apply and run carry moves by {' and by '.join(ways)} out"
     for number, rule in enumerate(disruption.move_by, start=1):
         earlier = next((place for place, one in enumerate(disruption.move_by[: number - 1], 1) if _hides(one, rule)), 0)
         if earlier:
