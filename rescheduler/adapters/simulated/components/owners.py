@@ -50,12 +50,13 @@ class OwnerControllers:
             return
         name = pod.name if owner.kind in _KEEPS_NAME else f"{owner.name}-{self._identity.suffix()}"
         if f"{pod.namespace}/{name}" not in self._store.pods:
-            node = pod.node_name if owner.kind == "Node" else None
-            copy = new_pod(pod, name, self._identity.uid(), self._store.clock.now(), node)
-            if owner.kind == "DaemonSet":
-                copy = structs.replace(copy, spec=_pinned(pod.spec, pod.node_name))
-            created = self._store.put_pod(copy)
+            created = self._store.put_pod(self._copy(pod, name, owner))
             self._store.event("SuccessfulCreate", created, f"{owner.key} replaces {pod.name}")
+
+    def _copy(self, pod: Pod, name: str, owner: Workload) -> Pod:
+        node = pod.node_name if owner.kind == "Node" else None
+        made = new_pod(pod, name, self._identity.uid(), self._store.clock.now(), node)
+        return structs.replace(made, spec=_pinned(pod.spec, pod.node_name)) if owner.kind == "DaemonSet" else made
 
     def _recount(self, pod: Pod | None) -> None:
         """Keep ``ready_replicas`` of the owner, and of the Deployment above it, as their controllers do."""
