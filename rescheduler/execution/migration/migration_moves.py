@@ -183,7 +183,7 @@ class MigrationMoves:
         """See how all stand, lead new pods, and tell what is over. Raises PlanStoppedError, ClusterError."""
         tools, under_way = self._tools, self._under_way
         is_urgent = any(item.departure.landed_on is None for item in under_way)
-        tools.waiter.pause(LOOK_SECONDS if is_urgent else LATER_LOOK_SECONDS)
+        tools.waiter.between_looks(LOOK_SECONDS if is_urgent else LATER_LOOK_SECONDS)
         self._progress("waiting for pods that their owners move", len(self._all) - len(under_way), len(self._all))
         try:
             self._departures.look()

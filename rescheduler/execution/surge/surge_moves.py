@@ -93,7 +93,7 @@ class SurgeMoves:
         try:
             self._leading.begin(pods, cluster)
             for move in moves:
-                while sum(not surge.is_over for surge in self._open) >= self._tools.in_flight:
+                while self._is_busy:
                     self._look()
                 self._begin(move)
             while any(not surge.is_over for surge in self._open):
@@ -102,6 +102,12 @@ class SurgeMoves:
         except BaseException as stopped:
             self._undo(stopped)
             raise
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether the next one has to wait: for others that are out, or since so much was asked of the API server."""
+        under_way = sum(not surge.is_over for surge in self._open)
+        return under_way >= self._tools.in_flight or (under_way > 0 and self._tools.waiter.is_hurried)
 
     def _begin(self, move: Move) -> None:
         """Get leave for one pod, take it out, and see its replacement to its node."""
@@ -162,7 +168,7 @@ class SurgeMoves:
     def _look(self, *, is_first: bool = False) -> None:
         """See how all stand, lead those that wait for a node, and do what is due. Raises PlanStoppedError."""
         tools = self._tools
-        tools.waiter.pause(LOOK_SECONDS)
+        tools.waiter.between_looks(LOOK_SECONDS)
         self._progress("moving pods by surge", sum(surge.is_over for surge in self._open), len(self._open))
         try:
             self._departures.look()
