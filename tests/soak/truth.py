@@ -154,8 +154,8 @@ class Truth:
         return Recount(healthy, int(budget.min_available), len(pods))
 
     def ours(self) -> Sequence[str]:
-        """Everything that stands and is ours: placeholders, gated pods, taints (``pod NS/NAME``, ``node NAME``)."""
-        pods = [f"pod {pod.key}" for pod in self._store.pods.values() if _is_ours(pod) or SURGE in pod.annotations]
+        """What stands and is ours: placeholders, pods gated or out, taints (``pod NS/NAME``, ``node NAME``)."""
+        pods = [f"pod {pod.key}" for pod in self._store.pods.values() if _is_ours(pod)]
         nodes = [
             f"node {node.name}"
             for node in self._store.nodes.values()
@@ -166,7 +166,8 @@ class Truth:
 
 def _is_ours(pod: Pod) -> bool:
     is_made = pod.labels.get("app.kubernetes.io/managed-by") == "rescheduler"
-    return is_made or any(gate.startswith("rescheduler.dev/") for gate in pod.scheduling_gates)
+    is_out = SURGE in pod.annotations and not pod.is_terminating  # one that was evicted may take long to end
+    return is_made or is_out or any(gate.startswith("rescheduler.dev/") for gate in pod.scheduling_gates)
 
 
 def _share(text: str, whole: int) -> int:

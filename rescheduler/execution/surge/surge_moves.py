@@ -170,6 +170,7 @@ class SurgeMoves:
         tools = self._tools
         tools.waiter.between_looks(LOOK_SECONDS)
         self._progress("moving pods by surge", sum(surge.is_over for surge in self._open), len(self._open))
+        seen_at = tools.waiter.now
         try:
             self._departures.look()
             sights = [(surge, self._sight(surge)) for surge in self._open if not surge.is_over]
@@ -181,7 +182,7 @@ class SurgeMoves:
             if sight.new is not None and sight.new.node_name is None:
                 surge.is_free = self._leading.lead(surge.move, sight.new, is_first=is_first, is_free=surge.is_free)
             surge.state, act = core.decide(self._rules, surge.state, sight, tools.waiter.now)
-            self._do(surge, act)
+            self._do(surge, act, seen_at)
 
     def _sight(self, surge: Surge) -> core.SurgeSight:
         tools, departure = self._tools, surge.departure
@@ -193,13 +194,13 @@ class SurgeMoves:
         is_out = old is not None and detachment_of(old) is not None
         return core.SurgeSight(old, is_out, new, owners, answers, departure.failure, tools.fresh.time)
 
-    def _do(self, surge: Surge, act: core.Act) -> None:
+    def _do(self, surge: Surge, act: core.Act, seen_at: float) -> None:
         tools = self._tools
         match act:
             case core.GiveBack(why):
                 self._fail(surge, why)
             case core.Evict():
-                said = self._last_step.take(surge.move)
+                said = self._last_step.take(surge.move, seen_at)
                 if said is None:
                     self._done(surge)
                 elif said.is_final:

@@ -163,7 +163,8 @@ class NothingOut(Checker):
 
     def at_end(self, truth: Truth) -> Sequence[Violation]:
         """Nobody is out."""
-        return [found for pod in truth.out() for found in self.violated(truth.t, f"{pod.key} is out at the end")]
+        out = [pod.key for pod in truth.out() if not pod.is_terminating]
+        return [found for name in out for found in self.violated(truth.t, f"{name} is out at the end")]
 
 
 class OwnersWin(Checker):

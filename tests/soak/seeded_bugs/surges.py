@@ -36,7 +36,7 @@ def _bringing_back_the_old(original: Any) -> Any:
 def _without_verdict(original: Any) -> Any:
     """The last step is taken by the leave that was given before the pod was taken out."""
 
-    def take(self: LastStep, move: Any) -> Any:
+    def take(self: LastStep, move: Any, seen_at: float) -> Any:
         @contextmanager
         def unasked() -> Iterator[None]:
             before = OwnVerdict.ask
@@ -47,7 +47,7 @@ def _without_verdict(original: Any) -> Any:
                 OwnVerdict.ask = before  # type: ignore[method-assign]
 
         with unasked():
-            return original(self, move)
+            return original(self, move, seen_at)
 
     return take
 
@@ -82,7 +82,7 @@ BUGS: Final = (
         settings={**SURGING, "share_ill": 0.0, "world_pace": 2.0},
     ),
     SeededBug(
-        "leave of yesterday", "before a pod that is out goes, the gate is not asked again", ("I34",),
+        "leave of before", "before a pod that is out goes, the gate is not asked again", ("I34",),
         changed(LastStep, "take", _without_verdict), policy=RULE, top=TOP, settings=SURGING,
     ),
     SeededBug(
