@@ -169,6 +169,7 @@ class SurgeMoves:
         """See how all stand, lead those that wait for a node, and do what is due. Raises PlanStoppedError."""
         tools = self._tools
         tools.waiter.between_looks(LOOK_SECONDS)
+        tools.session.check_switch()
         self._progress("moving pods by surge", sum(surge.is_over for surge in self._open), len(self._open))
         seen_at = tools.waiter.now
         try:

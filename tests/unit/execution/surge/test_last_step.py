@@ -89,3 +89,18 @@ def test_looks_are_further_apart_where_much_was_asked() -> None:
     calm.read_lists, original, world = look, calm.read_lists, calm  # type: ignore[method-assign]
     surger(calm).carry_out(surging(calm.read(), "web-0"))
     assert paced < len(seen) / 3
+
+
+def test_a_switch_is_heard_long_before_the_last_step() -> None:
+    """A pause, or the stop file: the pod is given back while its replacement is still starting."""
+    world = World(shop(), startup_seconds=40.0)
+    began = world.clock.now()
+
+    def stopped() -> str | None:
+        return "paused" if world.clock.now() - began > 10.0 else None
+
+    result = surger(world, stopped=stopped).carry_out(surging(world.read(), "web-0"))
+    assert told(result) == {"web-0": ("Undone", None)}
+    assert "paused" in result.message
+    assert world.clock.now() - began < 14.0
+    assert left_behind(world) == []
