@@ -32,7 +32,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.usage import UsageWindows
-from rescheduler.policy.fields.policy import Policy, may_surge
+from rescheduler.policy.fields.policy import Policy, may_migrate, may_surge
 from rescheduler.scheduling.schedulers import NothingMeasured, Schedulers
 
 
@@ -149,7 +149,8 @@ def _plan_seconds(policy: Policy) -> float:
     """How long a plan may be carried out."""
     disruption = policy.disruption
     surge = disruption.surge.ready_within + disruption.surge.settle if may_surge(policy) else 0.0
-    return max(SHORTEST_PLAN_SECONDS, REPAYMENTS_IN_A_PLAN * max(disruption.breaker.repay_within, surge))
+    migration = disruption.migration.within if may_migrate(policy) else 0.0
+    return max(SHORTEST_PLAN_SECONDS, REPAYMENTS_IN_A_PLAN * max(disruption.breaker.repay_within, surge, migration))
 
 
 def make_runtime(

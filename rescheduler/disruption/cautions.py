@@ -11,7 +11,6 @@ from rescheduler.disruption.earlier.back_off import EvictionBackOff
 from rescheduler.disruption.earlier.ramp_up import allowance, let_go_at
 from rescheduler.disruption.eligibility_context import EligibilityContext, revision_of
 from rescheduler.disruption.gate.breaker import breaker_objection, judge_breaker
-from rescheduler.disruption.gate.gate import refused_by_run
 from rescheduler.disruption.gate.health import lacking_head_room, unhealthy
 from rescheduler.disruption.rules.scope import minimum_age
 from rescheduler.disruption.rules.unsettled import RUN, unstable_reason
@@ -36,7 +35,7 @@ def cautions(cluster: Cluster, plan: Plan, policy: Policy, ledger: Ledger, *, is
         yield from _in_motion(cluster, plan.moves, policy, ledger)
     if ledger.entries or ledger.breaker.opened_at is not None:
         yield from _remembered(cluster, plan.moves, policy, ledger)
-    if not is_daemon and not any(refused_by_run(plan.moves)):
+    if not is_daemon:
         yield from _rested_on_defaults(cluster, plan, policy, ledger)
 
 

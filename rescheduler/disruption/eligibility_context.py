@@ -18,13 +18,14 @@ from rescheduler.disruption.methods.surges import LabelUsers
 from rescheduler.disruption.pod_kinds import PodKinds
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.model.columns.selectors import read_selector
-from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.surge_mark import surge_mark
 from rescheduler.model.objects.workload import ResourceQuota
 from rescheduler.model.plan.disruption import Selection
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.policy import Policy, budgets_in_force
 
 # ResourceQuotas: whether a namespace has room for one more pod while the old one still counts.
@@ -175,6 +176,12 @@ class EligibilityContext:
     def debt_of(self) -> Mapping[str, LedgerEntry]:
         """Open debts by uid of their pod."""
         return {entry.pod.uid: entry for entry in self.ledger.debts}
+
+    @cached_property
+    def asked_of_owners(self) -> Mapping[str, LedgerEntry]:
+        """By uid of pods whose owners were asked to move them, where what came of that is not known."""
+        asked = (entry for entry in self.ledger.entries if entry.state is EntryState.SURGING)
+        return {entry.pod.uid: entry for entry in asked if entry.method is MoveMethod.MIGRATE}
 
     @cached_property
     def revisions(self) -> Revisions:

@@ -39,6 +39,7 @@ class Waiter:
         self._ends_at = clock.monotonic() + timeout_seconds
         self._keep_up = keep_up
         self._pace = pace or RequestPace()
+        self._asked_before = 0
 
     @property
     def is_hurried(self) -> bool:
@@ -76,6 +77,12 @@ class Waiter:
         self.require_time(seconds)
         self._keep_up()
         self._rest(max(seconds, SHORTEST_PAUSE_SECONDS))
+
+    def between_looks(self, seconds: float) -> None:
+        """Wait before the next look, longer where much was asked of the API server; raises PlanStoppedError."""
+        paced = self._pace.pause(self._asked_before)
+        self.pause(max(seconds, paced))
+        self._asked_before = self._pace.asked()
 
     def _rest(self, seconds: float) -> None:
         """Sleep, keeping up in between; whoever calls it has done so right before, or does right after."""

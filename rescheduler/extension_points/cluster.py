@@ -28,8 +28,9 @@ class ClusterReader(Protocol):
 class EvictionAnswer(NamedTuple):
     """What the Eviction API said.
 
-    ``kind``: Accepted, BudgetExhausted, BudgetNotObserved, TooManyRequests, Gone, Conflict, Forbidden, TwoBudgets,
-    Failed (unknown outcome). ``retry_after_seconds`` as the server asks.
+    ``kind``: Accepted, OwnerMoves (whoever owns the pod moves it himself), BudgetExhausted, BudgetNotObserved,
+    WebhookDenied (not now), TooManyRequests, Gone, Conflict, Forbidden, TwoBudgets, Failed (unknown outcome).
+    ``retry_after_seconds`` as the server asks.
     """
 
     kind: str

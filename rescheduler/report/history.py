@@ -54,10 +54,11 @@ def outcome_of(entry: LedgerEntry) -> OutcomeKind:
     if entry.state is EntryState.REFUSED:
         return OutcomeKind.REFUSED
     if entry.state is EntryState.NOT_EVICTED:
-        return OutcomeKind.UNDONE if entry.method is MoveMethod.SURGE else OutcomeKind.NOT_ATTEMPTED
+        return OutcomeKind.NOT_ATTEMPTED if entry.method is MoveMethod.EVICT else OutcomeKind.UNDONE
     if entry.landed_on is not None:
         return OutcomeKind.LANDED if entry.landed_on == entry.to_node else OutcomeKind.LANDED_ELSEWHERE
-    return OutcomeKind.LANDED_ELSEWHERE if entry.state is EntryState.REPAID else OutcomeKind.UNKNOWN
+    is_replaced = entry.state is EntryState.REPAID and entry.method is not MoveMethod.MIGRATE
+    return OutcomeKind.LANDED_ELSEWHERE if is_replaced else OutcomeKind.UNKNOWN
 
 
 def _entry(entry: LedgerEntry) -> HistoryEntry:

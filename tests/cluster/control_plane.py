@@ -12,7 +12,7 @@ import yaml
 from tests.cluster.api import Api, Manifest
 from tests.cluster.audit import AuditLog, write_audit_policy
 from tests.cluster.binaries import Binaries, locate
-from tests.cluster.certificates import Certificates
+from tests.cluster.certificates import Authority, Certificates
 from tests.cluster.commands import api_server_command, controllers_command, etcd_command, scheduler_command
 from tests.cluster.kubeconfig import Access, write_kubeconfig
 from tests.cluster.kwok import kwok_command, write_forwarding
@@ -127,6 +127,11 @@ class ControlPlane:
         """Write the kubeconfig of a user with a client certificate (common name and organisations)."""
         identity = self._certificates.authority.client(user, groups)
         return write_kubeconfig(self._kubeconfig_path(user), self._access(identity=identity))
+
+    @property
+    def authority(self) -> Authority:
+        """Who signs certificates that everybody in the cluster trusts."""
+        return self._certificates.authority
 
     def service_account_kubeconfig(self, name: str, namespace: str, *, seconds: int = 3600) -> Path:
         """Write the kubeconfig of an existing ServiceAccount, with a token from the API server."""

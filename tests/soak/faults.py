@@ -12,6 +12,8 @@ WRITES: Final = (
     "evict", "hold", "renew", "release", "nominate", "gate", "ungate", "taint", "untaint", "event", "ledger write",
 )  # fmt: skip
 SERVER: Final = (*READS, "dry run", *WRITES)
+LIKE: Final[Mapping[str, str]] = {"detach": "ungate", "give back": "ungate"}
+"""Patches of pods in runs with surges, struck by whatever strikes the other one, and no pairs of their own."""
 AUDIT: Final = "audit"
 """The local file, written and read without a server."""
 SITES: Final = (*SERVER, AUDIT)
@@ -119,14 +121,14 @@ class Faults:
                 break
         self._begin_episodes()
         for end, fault, sites in self._running:
-            if site in sites and self._now() < end and self._random.random() < 0.9:
+            if LIKE.get(site, site) in sites and self._now() < end and self._random.random() < 0.9:
                 return fault
         if self._rate and self._random.random() < self._rate:
             return self._any(site)
         return None
 
     def _any(self, site: str) -> str | None:
-        kinds = KINDS_AT[site]
+        kinds = KINDS_AT[LIKE.get(site, site)]
         weights = [self._deadly if kind in DEADLY else 1.0 for kind in kinds]
         return self._random.choices(kinds, weights)[0]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tests.soak.faults import DEADLY, Fault, Faults
 from tests.soak.invariants.catalogue import observers
 from tests.soak.run import Outcome, Run
 from tests.soak.run_settings import RunSettings
+from tests.soak.surging import with_surges
 
 POLICY = """\
 apiVersion: rescheduler/v1alpha1
@@ -30,10 +31,17 @@ health: {{settle: 0s, pendingRising: 0s, calm: 0s, headRoom: 0%}}
 guidance: {guidance}
 hold: {{deadline: 60s}}
 """
-SCENES: tuple[tuple[str, int], ...] = tuple(
-    (guidance, seed) for guidance in ("Predict", "Hold", "Guide", "Taint") for seed in (11, 12, 13)
+SURGE: Final = " by surge"
+"""Ending of the guidance of scenes whose pods move by surge."""
+SCENES: tuple[tuple[str, int], ...] = (
+    *((guidance, seed) for guidance in ("Predict", "Hold", "Guide", "Taint") for seed in (11, 12, 13)),
+    *((f"{guidance}{SURGE}", seed) for guidance in ("Hold", "Guide") for seed in (12, 13)),
 )
 """Guidance and seed of each scene."""
+STEPS: Final = frozenset(
+    {"detach", "give back", "evict", "gate", "ungate", "nominate", "hold", "release", "ledger write", "audit"}
+)
+"""Of scenes by surge only these calls are points: between two of them it looks several times a second."""
 HOURS = 0.4
 
 
@@ -68,15 +76,18 @@ class KillAt(Faults):
 
 def settings_of(guidance: str, seed: int) -> RunSettings:
     """A small calm world, whose planner proposes many small moves."""
+    has_surges = guidance.endswith(SURGE)
+    policy = POLICY.format(guidance=guidance.removesuffix(SURGE))
     return RunSettings(
         seed=seed, hours=HOURS, nodes=4, zones=1, malice=0.0, processes=1, world_pace=0.0, large_pods=0.0,
         share_ill=0.0,
-        fault_rate=0.0, episodes=0.0, kills=0.0, policy=POLICY.format(guidance=guidance), round_seconds=120.0,
+        fault_rate=0.0, episodes=0.0, kills=0.0, policy=with_surges(policy, Random(seed)) if has_surges else policy,
+        round_seconds=120.0, has_surges=has_surges,
     )  # fmt: skip
 
 
-def run_point(point: KillPoint) -> tuple[KillPoint, Outcome, int]:
-    """One run, and how many calls it made."""
+def run_point(point: KillPoint) -> tuple[KillPoint, Outcome, list[str]]:
+    """One run, and the sites of the calls that it made."""
     made: list[KillAt] = []
 
     def faults(now: Callable[[], float]) -> KillAt:
@@ -84,14 +95,16 @@ def run_point(point: KillPoint) -> tuple[KillPoint, Outcome, int]:
         return made[0]
 
     outcome = Run(settings_of(point.guidance, point.seed), observers(), faults=faults).go()
-    return point, outcome, made[0].calls
+    return point, outcome, made[0].sites
 
 
 def points(scenes: Sequence[tuple[str, int]] = SCENES) -> Iterator[KillPoint]:
-    """Every call of every scene, in every phase."""
+    """Every call of every scene, or every step of a surge, in every phase."""
     for guidance, seed in scenes:
-        _, _, calls = run_point(KillPoint(guidance, seed, 0, ""))
-        for call in range(1, calls + 1):
+        _, _, sites = run_point(KillPoint(guidance, seed, 0, ""))
+        for call, site in enumerate(sites, 1):
+            if guidance.endswith(SURGE) and site not in STEPS:
+                continue
             for phase in DEADLY:
                 yield KillPoint(guidance, seed, call, phase)
 
@@ -104,7 +117,7 @@ def some_of(number: int) -> list[KillPoint]:
     return [found[index * len(found) // number] for index in range(number)]
 
 
-def run_points(chosen: Sequence[KillPoint], processes: int) -> Iterator[tuple[KillPoint, Outcome, int]]:
+def run_points(chosen: Sequence[KillPoint], processes: int) -> Iterator[tuple[KillPoint, Outcome, list[str]]]:
     """Runs of these points, in order."""
     if processes == 1:
         yield from map(run_point, chosen)

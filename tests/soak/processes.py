@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from greenlet import getcurrent
 
@@ -27,6 +29,7 @@ from tests.soak.lies import INTERVAL_SECONDS
 from tests.soak.metrics_api import MetricsApi, ProcessUsage
 from tests.soak.own_records import ProcessAudit, ProcessLedger, ProcessMemory
 from tests.soak.run_settings import RunSettings
+from tests.soak.surging import by_surge
 from tests.soak.target import ProcessTarget
 from tests.soak.trace import PlanEvent, PolicyEvent, ProcessEvent, RoundEvent, Trace
 from tests.soak.views import Past
@@ -59,7 +62,7 @@ class Process:
         self._adversary = Adversary(Random(f"adversary/{run.seed}/{name}"), run.malice, shares)
         self._thread: Thread | None = None
         self._clock: ProcessClock | None = None
-        self._starts = 0
+        self._starts = self._runs = 0
         self.start()
 
     def start(self) -> None:
@@ -132,6 +135,7 @@ class Process:
             learn=(lambda _: None) if usage is None else usage.own_moves.learn,
             holder=self.name,
             asked=wire.asked,
+            **self._surging(),
         )
         rounds = RoundRunner(surroundings, self._policy, self._planner(wire, clock))
         begin = getattr(rounds, "start", None)
@@ -142,6 +146,18 @@ class Process:
             self.rounds += 1
             self._trace.tell(RoundEvent(wire.clock.monotonic(), self.name, found.result, found.reason))
             clock.sleep(self._run.round_seconds * (0.9 + 0.2 * self.random.random()))
+
+    def _surging(self) -> dict[str, Any]:
+        """What runs with surges have besides: an id for each run, and a Lease, where one process alone leads by it."""
+        if not self._run.has_surges:
+            return {}
+
+        @contextmanager
+        def running(_plan: Plan) -> Iterator[str]:
+            self._runs += 1
+            yield f"{self.name}-{self._runs}"
+
+        return {"running": running, "surges_under": "holds/lease" if self._run.processes == 1 else ""}
 
     def _measured(self, wire: Wire, clock: ProcessClock) -> ProcessUsage:
         """Load as this process measures it, at a steady beat until it is dead."""
@@ -171,6 +187,7 @@ class Process:
                 plan = make_plan(cluster, self._policy, asked)
             else:
                 plan = self._adversary.plan(cluster, ledger)
+                plan = by_surge(plan, cluster, self.random) if run.has_surges else plan
             self._trace.tell(PlanEvent(wire.clock.monotonic(), self.name, kind, plan, cluster))
             return plan
 

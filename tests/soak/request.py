@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+DETACH: Final = "detach"
+GIVE_BACK: Final = "give back"
 
 
 @dataclass(eq=False)
@@ -11,7 +14,8 @@ class Request:
     """One call as it left us; reads too.
 
     ``verb`` and ``resource`` as in an audit log: list cluster, list pods, get pods, create pods/eviction, create jobs,
-    patch jobs, delete jobs, patch pods/status, patch pods (our gate off), patch nodes (our taint on or off: ``body``),
+    patch jobs, delete jobs, patch pods/status, patch pods (our gate off; ``body`` DETACH or GIVE_BACK: a pod out of its
+    ReplicaSet, and back), patch nodes (our taint on or off: ``body``),
     update configmaps (owners whose pods are gated), get/update ledger, create events, append audit (the local file).
     ``name`` "" where a call concerns many (``body`` has them). ``body``: what was sent, as the caller passed it.
     ``plan``: number of the plan that the process was carrying out (0 none). ``fault``: what we did to it ("" nothing).
@@ -20,6 +24,7 @@ class Request:
     ``effect``: None not decided yet, "now", "later", "never" (refused or lost on the way; reads: always "never");
     ``effect_at``: when it took place. ``answer``: what we were told: the kind of an EvictionAnswer, "ok", "conflict",
     or the name of the exception; None where nothing was told (killed, or still waiting).
+    ``is_last_step``: an eviction of a pod that was out of its ReplicaSet, whose replacement is to be there already.
     """
 
     t: float
@@ -40,11 +45,12 @@ class Request:
     effect_at: float | None = None
     answer: str | None = None
     answered_at: float | None = None
+    is_last_step: bool = False
 
     @property
     def is_eviction(self) -> bool:
-        """Whether this is an eviction in earnest."""
-        return self.resource == "pods/eviction" and not self.dry_run
+        """Whether this is an eviction in earnest, by which somebody is missing."""
+        return self.resource == "pods/eviction" and not self.dry_run and not self.is_last_step
 
     @property
     def is_write(self) -> bool:

@@ -21,6 +21,7 @@ from tests.soak.policies import policy_of
 from tests.soak.processes import Process
 from tests.soak.run_settings import RunSettings
 from tests.soak.scenery import BEGAN, Scenery, draw_scenery
+from tests.soak.surging import MEDDLING, with_hashes
 from tests.soak.telling import line_of
 from tests.soak.trace import (
     Effect,
@@ -124,6 +125,7 @@ class Run:
         self.policy: Policy = policy_of(settings.policy)
         self.clock = WorldClock(BEGAN)
         scenery = scenery or draw_scenery(Random(f"scenery/{seed}"), settings.nodes, settings.zones)
+        scenery = with_hashes(scenery) if settings.has_surges else scenery
         self.world = World(scenery, self.clock, Random(f"conditions/{seed}"), seed)
         self.world.conditions.share_ill = settings.share_ill
         self.ledger = LedgerObject(self.clock)
@@ -137,7 +139,10 @@ class Run:
         self.past = Past(self.world)
         self.events = WorldEvents(
             self.world, Random(f"events/{seed}"), settings.world_pace,
-            {"large pod arrives": settings.large_pods, "node dedicated": settings.dedicated},
+            {
+                "large pod arrives": settings.large_pods, "node dedicated": settings.dedicated,
+                **(MEDDLING if settings.has_surges else {}),
+            },
             lambda kind, name, detail: self._tell(WorldEvent, kind, name, detail),
         )  # fmt: skip
         self.metrics = MetricsApi(Random(f"metrics/{seed}"), self.world.store.snapshot, self.clock.now)

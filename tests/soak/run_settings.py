@@ -7,10 +7,12 @@ from random import Random
 
 from tests.soak.faults import PAIRS
 from tests.soak.lies import USAGE
+from tests.soak.surging import with_surges
 
 FORCED_EACH = 5
 MEASURED_SHARE = 0.3
 DEDICATED_SHARE = 0.3
+SURGE_SHARE = 0.25
 GUIDED_SITES = {
     "Guide": {"can gate", "gate", "ungate"},
     "Taint": {"can taint", "taint", "untaint"},
@@ -29,7 +31,7 @@ class RunSettings:
     ``fault_rate``: share of calls that are struck; ``episodes``: times of trouble an hour; ``kills``: kills an hour at
     any moment, besides those in calls; ``wall_jumps``: jumps of wall clocks an hour. ``forced``: see Faults.
     ``policy``: its text. ``round_seconds``: time between two rounds. ``is_measured``: load is, by a metrics API that
-    lies at times; then the policy names it.
+    lies at times; then the policy names it. ``has_surges``: pods of Deployments move by surge, as the policy says.
     """
 
     seed: int
@@ -53,6 +55,7 @@ class RunSettings:
     policy: str = ""
     round_seconds: float = 300.0
     is_measured: bool = False
+    has_surges: bool = False
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -78,6 +81,7 @@ def drawn(seed: int, hours: float, policy_of: object) -> RunSettings:
     is_calm = random.random() < 0.12
     is_measured = Random(f"measured/{seed}").random() < MEASURED_SHARE
     forced = tuple(PAIRS[(seed * FORCED_EACH + number) % len(PAIRS)] for number in range(FORCED_EACH))
+    has_surges = Random(f"surges/{seed}").random() < SURGE_SHARE
     return RunSettings(
         seed=seed,
         hours=hours,
@@ -97,7 +101,19 @@ def drawn(seed: int, hours: float, policy_of: object) -> RunSettings:
         deadly=random.choice((0.05, 0.3, 1.0)),
         wall_jumps=random.choice((0.0, 0.0, 0.3, 2.0)),
         forced=() if is_calm else forced,
-        policy=policy_of(random, _guidance(forced)) + (USAGE if is_measured else ""),  # type: ignore[operator]
+        policy=_asked_for(
+            policy_of(random, _guidance(forced)),  # type: ignore[operator]
+            is_measured=is_measured,
+            has_surges=has_surges,
+            seed=seed,
+        ),
         round_seconds=300.0 if is_real else random.choice((60.0, 120.0, 300.0)),
         is_measured=is_measured,
+        has_surges=has_surges,
     )
+
+
+def _asked_for(text: str, *, is_measured: bool, has_surges: bool, seed: int) -> str:
+    """A policy's text with what a run has besides."""
+    text = text + USAGE if is_measured else text
+    return with_surges(text, Random(f"moveBy/{seed}")) if has_surges else text

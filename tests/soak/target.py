@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
 from rescheduler.adapters.kubernetes.eviction import evictor
+from rescheduler.adapters.simulated.simulated_cluster import as_read
 from rescheduler.adapters.simulated.taints import SimulatedNodeTaints
 from rescheduler.adapters.vicinity import NarrowReads, read_vicinity
 from rescheduler.extension_points import (
@@ -17,14 +18,18 @@ from rescheduler.extension_points import (
     ExecutionTarget,
     HoldRequest,
 )
+from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.endpoints import ServiceEndpoints
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
+from rescheduler.model.plan.detachment import Detachment
 from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.model.plan.vicinity import Vicinity
 from tests.soak.http_wire import BUDGET, HttpCall, HttpRequest, connection_of, status
+from tests.soak.request import DETACH, GIVE_BACK
 from tests.soak.trace import LookEvent, Request
 from tests.soak.wire import HttpAnswer, Struck, Wire
 
@@ -87,7 +92,7 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
         past, now = self._wire.past, self._wire.clock.now
         request = Request(0.0, 0, self._wire.name, "list", "cluster")
         return self._read(
-            "read", request, lambda: replace(self._wire.world.store.snapshot(), taken_at=now()),
+            "read", request, lambda: as_read(replace(self._wire.world.store.snapshot(), taken_at=now())),
             {"stale": lambda ago: past.stale(ago, now()),
              "mixed": lambda ago: past.mixed(ago, now(), self._wire.random)},
         )  # fmt: skip
@@ -102,14 +107,14 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
             shown[kind] = getattr(wire.world.store.snapshot(), kind)
             wire.clock.sleep(wire.random.uniform(0.1, 4.0))
             wire.check()
-        return replace(wire.world.store.snapshot(), **shown, taken_at=wire.clock.now())
+        return as_read(replace(wire.world.store.snapshot(), **shown, taken_at=wire.clock.now()))
 
     def read_pod(self, namespace: str, name: str) -> Pod | None:
         """One pod."""
         key = f"{namespace}/{name}"
         request = Request(0.0, 0, self._wire.name, "get", "pods", namespace, name)
         return self._read(
-            "get pod", request, lambda: self._wire.world.store.pods.get(key),
+            "get pod", request, lambda: self._wire.world.read_pod(namespace, name),
             {"stale": lambda ago: self._wire.past.pod(key, ago)},
         )  # fmt: skip
 
@@ -156,6 +161,8 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
         uid, version = preconditions.get("uid", ""), preconditions.get("resourceVersion", "")
         dry_run = asked.params.get("dryRun") == "All"
         request = Request(0.0, 0, self._wire.name, "create", "pods/eviction", namespace, name, uid, version, dry_run)
+        standing = self._wire.world.store.pods.get(f"{namespace}/{name}")
+        request.is_last_step = not dry_run and standing is not None and SURGE in standing.annotations
 
         def act() -> HttpAnswer:
             reference = PodReference(namespace, name, uid)
@@ -228,6 +235,25 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
             "ungate", "patch", "pods", lambda: self._wire.world.ungate(pod), namespace=pod.namespace, name=pod.name,
             uid=pod.uid,
         )  # fmt: skip
+
+    def detach(self, pod: PodReference, resource_version: str, detachment: Detachment) -> bool:
+        """A pod out of its ReplicaSet."""
+        world = self._wire.world
+        return self._call(
+            "detach", "patch", "pods", lambda: world.detach(pod, resource_version, detachment), namespace=pod.namespace,
+            name=pod.name, uid=pod.uid, resource_version=resource_version, body=DETACH,
+        )  # fmt: skip
+
+    def give_back(self, pod: PodReference) -> bool:
+        """And back."""
+        return self._call(
+            "give back", "patch", "pods", lambda: self._wire.world.give_back(pod), namespace=pod.namespace,
+            name=pod.name, uid=pod.uid, body=GIVE_BACK,
+        )  # fmt: skip
+
+    def read_endpoints(self, namespace: str) -> Sequence[ServiceEndpoints]:
+        """Who answers for Services."""
+        return self._look("list", "endpointslices", lambda: self._wire.world.read_endpoints(namespace))
 
     def can_taint(self) -> str | None:
         """Whether nodes can be tainted."""

@@ -8,8 +8,10 @@ from typing import NamedTuple
 from rescheduler.adapters.simulated.components.budgets import selects
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.model.daemon.ledger import Ledger
+from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.surge_mark import labels_before
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
 
 
@@ -93,7 +95,8 @@ class Truth:
 
     def belongs(self, pod: Pod, owner: Workload) -> bool:
         """Whether the owner that a pod names can be its owner: of its namespace, by its selector."""
-        return pod.namespace == owner.namespace and selects(owner.selector, pod.labels)
+        labels = labels_before(pod.labels, pod.annotations)
+        return pod.namespace == owner.namespace and selects(owner.selector, labels)
 
     def forged(self, pod: Pod) -> bool:
         """Whether the pod names an owner that is not its own."""
@@ -103,7 +106,14 @@ class Truth:
         """All pods of a top workload, whatever their state."""
         children = [item.uid for item in self._store.workloads.values() if item.owner and item.owner.uid == workload]
         claiming = [pod for uid in (workload, *children) for pod in self._store.members(uid)]
-        return [pod for pod in claiming if self.workload_of(pod) == workload]
+        return [pod for pod in (*claiming, *self.out()) if self.workload_of(pod) == workload]
+
+    def out(self) -> Sequence[Pod]:
+        """Pods that were taken out of their ReplicaSets, which serve on."""
+        if not getattr(self.run, "has_surges", False):
+            return ()
+        pods = [pod for pod in self._store.pods.values() if SURGE in pod.annotations]
+        return [pod for pod in pods if not any(owner.is_controller for owner in pod.owners)]
 
     def desired(self, workload: str) -> int:
         """Replicas that its owner wants now; 0 where it is gone or says nothing."""
@@ -144,7 +154,7 @@ class Truth:
         return Recount(healthy, int(budget.min_available), len(pods))
 
     def ours(self) -> Sequence[str]:
-        """Everything that stands and is ours: placeholders, gated pods, taints (``pod NS/NAME``, ``node NAME``)."""
+        """What stands and is ours: placeholders, pods gated or out, taints (``pod NS/NAME``, ``node NAME``)."""
         pods = [f"pod {pod.key}" for pod in self._store.pods.values() if _is_ours(pod)]
         nodes = [
             f"node {node.name}"
@@ -156,7 +166,8 @@ class Truth:
 
 def _is_ours(pod: Pod) -> bool:
     is_made = pod.labels.get("app.kubernetes.io/managed-by") == "rescheduler"
-    return is_made or any(gate.startswith("rescheduler.dev/") for gate in pod.scheduling_gates)
+    is_out = SURGE in pod.annotations and not pod.is_terminating  # one that was evicted may take long to end
+    return is_made or is_out or any(gate.startswith("rescheduler.dev/") for gate in pod.scheduling_gates)
 
 
 def _share(text: str, whole: int) -> int:

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import replace
 from random import Random
 
+from rescheduler.adapters.simulated.simulated_cluster import as_read
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from tests.soak.world import World
@@ -23,7 +24,7 @@ class Past:
         self._keep()
 
     def _keep(self) -> None:
-        self._kept.append((self._world.clock.monotonic(), self._world.store.snapshot()))
+        self._kept.append((self._world.clock.monotonic(), as_read(self._world.store.snapshot())))
         self._world.clock.after(EVERY_SECONDS, self._keep, is_background=True)
 
     def at(self, seconds_ago: float) -> tuple[float, Cluster]:
@@ -39,7 +40,7 @@ class Past:
     def mixed(self, seconds_ago: float, taken_at: float, random: Random) -> tuple[float, Cluster]:
         """The truth, but some pods are as they were: their last events were lost."""
         when, old = self.at(seconds_ago)
-        now = self._world.store.snapshot()
+        now = as_read(self._world.store.snapshot())
         keys = {pod.key: None for pod in (*now.pods, *old.pods)}
         pods = []
         for key in sorted(keys):

@@ -15,6 +15,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from tests.soak.clock import Killed, WorldClock
 from tests.soak.faults import Fault, Faults
+from tests.soak.request import DETACH, GIVE_BACK
 from tests.soak.trace import Answer, Effect, ProcessEvent, Request, Trace
 from tests.soak.views import Past
 from tests.soak.world import World
@@ -200,7 +201,8 @@ class Wire:
             request.effect = "never"
 
     def _standing(self, request: Request) -> Pod | None:
-        if not request.is_eviction:
+        is_out_or_back = request.body in (DETACH, GIVE_BACK) and request.resource == "pods"
+        if not request.is_eviction and not request.is_last_step and not is_out_or_back:
             return None
         return self.world.store.pods.get(f"{request.namespace}/{request.name}")
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from rescheduler.model.objects.pod import OwnerReference
+from rescheduler.model.objects.annotations import SURGE
+from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.objects.resources import CPU
 from rescheduler.model.objects.workload import Workload
 from tests.soak.choosing import Choosing
@@ -103,6 +104,37 @@ class WorkloadEvents(Choosing):
             return None
         labels = {f"tenant/{number}": f"{self._random.getrandbits(240):060x}" for number in range(800)}
         self._world.store.put_pod(structs.replace(pod, labels={**pod.labels, **labels}))
+        return pod.key, ""
+
+    def _one_out(self) -> Pod | None:
+        """A pod that was taken out of its ReplicaSet."""
+        pods = [pod for pod in self._world.store.pods.values() if SURGE in pod.annotations and not pod.is_terminating]
+        return self._random.choice(pods) if pods else None
+
+    def _owner_of_one_out_scaled(self) -> tuple[str, str] | None:
+        pod = self._one_out()
+        owner = None if pod is None else self._world.store.workloads.get(pod.owners[0].uid)
+        top = owner if owner is None or owner.owner is None else self._world.store.workloads.get(owner.owner.uid)
+        if top is None or top.is_terminating or top.uid in self._rollouting():
+            return None
+        number = max(0, (top.desired_replicas or 0) + self._random.choice((-1, 1)))
+        self._world.scale(top.uid, number)
+        return top.key, f"{top.desired_replicas} -> {number}"
+
+    def _one_out_labelled(self) -> tuple[str, str] | None:
+        """A user writes a label of his own."""
+        pod = self._one_out()
+        if pod is None:
+            return None
+        self._number += 1
+        self._world.store.put_pod(structs.replace(pod, labels={**pod.labels, "user/note": f"{self._number}"}))
+        return pod.key, f"{self._number}"
+
+    def _one_out_deleted(self) -> tuple[str, str] | None:
+        pod = self._one_out()
+        if pod is None:
+            return None
+        self._world.delete_pod(pod.namespace, pod.name)
         return pod.key, ""
 
     def _job_pod_ends(self) -> tuple[str, str] | None:

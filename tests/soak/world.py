@@ -10,15 +10,18 @@ from msgspec import structs
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
 from rescheduler.extension_points import EvictionAnswer
+from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import OwnerReference, Pod
+from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
 from rescheduler.model.plan.plan import PodReference
 from tests.soak.clock import WorldClock
 from tests.soak.components import WorldKubelet, WorldOwners, WorldScheduler, with_ready
 from tests.soak.conditions import Conditions, settings_of
 from tests.soak.scenery import Scenery
+from tests.soak.surging import hashed, hashed_pod
 
 NOT_READY = "node.kubernetes.io/not-ready"
 DELETED_SOON = "ToBeDeletedByClusterAutoscaler"
@@ -133,15 +136,19 @@ class World(SimulatedCluster):
         )  # fmt: skip
         template = self.templates[oldest.uid]
         owner = OwnerReference("ReplicaSet", child.name, child.uid)
+        template = structs.replace(template, owners=(owner,))
+        if TEMPLATE_HASH in template.labels:
+            child, template = hashed(child, f"r{revision}"), hashed_pod(template, f"r{revision}")
         self._store.put_workload(child)
-        self.templates[child.uid] = structs.replace(template, owners=(owner,))
+        self.templates[child.uid] = template
         return child
 
     def remove_workload(self, uid: str) -> None:
         """Somebody deletes a top workload with all that it owns."""
         for item in [*self.children(uid), self._store.workloads[uid]]:
             self._store.put_workload(structs.replace(item, is_terminating=True, desired_replicas=0))
-            for pod in self._store.members(item.uid):
+            out = [pod for pod in self._store.pods.values() if SURGE in pod.annotations and _is_owned(pod, item.uid)]
+            for pod in (*self._store.members(item.uid), *out):  # whoever has an owner goes with it
                 self._kubelet.delete(pod)
             self.clock.after(60.0, lambda uid=item.uid: self._store.remove_workload(uid), is_background=True)
 
@@ -227,3 +234,7 @@ class World(SimulatedCluster):
     def look_at_pods_again(self) -> None:
         """The scheduler takes up pods that it had passed over."""
         self._scheduler.look_again()
+
+
+def _is_owned(pod: Pod, uid: str) -> bool:
+    return any(owner.uid == uid for owner in pod.owners)

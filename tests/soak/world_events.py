@@ -23,6 +23,7 @@ RATES: Mapping[str, float] = {
     "budgets lag": 0.5, "budgets stop": 0.1, "pod restarts": 1.0, "pod reappears": 0.3,
     "large pod arrives": 0.0, "custom owner arrives": 0.5, "forged pods arrive": 0.7, "system workload arrives": 0.3,
     "pod not ready": 1.5, "huge labels": 4.0, "node dedicated": 0.0,
+    "owner of one out scaled": 0.0, "one out labelled": 0.0, "one out deleted": 0.0,
 }  # fmt: skip
 KINDS = tuple(RATES)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rescheduler.adapters.simulated.components.budgets import DisruptionController
 from rescheduler.adapters.simulated.components.kubelet import Kubelet
+from rescheduler.adapters.simulated.components.machines import Machines
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.objects.pod import Pod
@@ -22,16 +23,20 @@ _ACCEPTED = EvictionAnswer("Accepted")
 class EvictionHandler:
     """POST pods/NAME/eviction."""
 
-    def __init__(self, store: ObjectStore, budgets: DisruptionController, kubelet: Kubelet) -> None:
+    def __init__(self, store: ObjectStore, budgets: DisruptionController, kubelet: Kubelet, machines: Machines) -> None:
         self._store = store
         self._budgets = budgets
         self._kubelet = kubelet
+        self._machines = machines
 
     def evict(self, reference: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         """Answer one request; empty preconditions are none. Accepted means that the deletion has begun."""
         pod = self._store.pods.get(reference.key)
         if pod is None:
             return EvictionAnswer("Gone", f'pods "{reference.name}" not found')
+        moved = self._machines.answer(pod, dry_run=dry_run)  # a webhook is asked before any budget
+        if moved is not None:
+            return moved
         if not _ignores_budgets(pod):
             refusal = self._spend(pod, dry_run=dry_run)
             if refusal is not None:

@@ -17,9 +17,11 @@ class SimulationSettings:
     ``budget_lag_seconds`` may be a function too: how late the disruption controller is right now.
     ``pops_from_backoff``: an idle scheduler tries woken pods before their back-off has passed, as kube-scheduler does
     since 1.33. ``cannot_hold``, ``cannot_gate``, ``cannot_taint`` and ``cannot_surge``: the reason why placeholders,
-    gates, taints, and taking pods out of their ReplicaSets, do not work here, if they do not. ``refuses`` and
-    ``troubles`` are asked of each pod that is bound to a node: why its kubelet does not let it in (it fails, and
-    its owner makes another), and why its containers never run there.
+    gates, taints, and taking pods out of their ReplicaSets, do not work here, if they do not.
+    ``migration_seconds``: how long a machine takes to move once its new pod is Ready; a function of the pod, None: it
+    never does, and its owner gives up after ``migration_patience_seconds``, as where there is no new pod that works by
+    then. ``refuses`` and ``troubles`` are asked of each pod that is bound to a node: why its kubelet does not let it in
+    (it fails, and its owner makes another), and why its containers never run there.
     """
 
     api_seconds: float = 0.005
@@ -36,6 +38,8 @@ class SimulationSettings:
     unschedulable_flush_seconds: float = 300.0
     disrupted_pod_timeout_seconds: float = 120.0
     pops_from_backoff: bool = True
+    migration_seconds: float | Callable[[Pod], float | None] | None = 5.0
+    migration_patience_seconds: float = 60.0
     hold_namespace: str = "rescheduler-holds"
     cannot_hold: str | None = None
     cannot_gate: str | None = None
@@ -50,6 +54,11 @@ class SimulationSettings:
         asked = self.termination_seconds
         seconds = asked(pod) if callable(asked) else asked
         return max(0.0, min(seconds, pod.spec.termination_grace_seconds))
+
+    def migration_of(self, pod: Pod) -> float | None:
+        """How long the machine of the pod takes to move; None: it never does."""
+        asked = self.migration_seconds
+        return asked(pod) if callable(asked) else asked
 
     def budget_lag(self) -> float:
         """How late the disruption controller comes by for what changes now."""

@@ -13,6 +13,7 @@ from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.adapters.simulated.components.adoption import Adoption
 from rescheduler.adapters.simulated.components.budgets import DisruptionController, selects
 from rescheduler.adapters.simulated.components.kubelet import Kubelet
+from rescheduler.adapters.simulated.components.machines import Machines
 from rescheduler.adapters.simulated.components.owners import OwnerControllers
 from rescheduler.adapters.simulated.components.scheduler import SimulatedScheduler
 from rescheduler.adapters.simulated.detaching import Detacher
@@ -67,7 +68,8 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
         self._kubelet = self.kubelet_class(self._store, self.settings)
         self._owners = self.owners_class(self._store, self.settings, identity)
         self._budgets = budgets = DisruptionController(self._store, self.settings)
-        self._evictions = EvictionHandler(self._store, budgets, self._kubelet)
+        machines = Machines(self._store, self.settings, self._kubelet, identity)
+        self._evictions = EvictionHandler(self._store, budgets, self._kubelet, machines)
         Adoption(self._store, self.settings, self._kubelet)
         self._detacher = Detacher(self._store, self.settings, cluster.services)
         self._gates = GateKeeper(self._store, self.settings)

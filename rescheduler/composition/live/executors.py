@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rescheduler.cycle import prove_rest
+from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import Clock, ExecutionTarget, Gate
@@ -49,12 +50,13 @@ def executor_under(
     as_seen: Callable[[Cluster], Cluster] | None = None,
     **settings: Any,
 ) -> Executor:
-    """``run_id``: of the one run that it is for; without it no pod moves by surge, since whose one is stands on it.
+    """``run_id``: of the one run that it is for; without it pods move by eviction alone: whose one that moves by surge
+    is stands on it.
 
     ``surges_under``: the Lease that such a run holds; ``as_seen``: where more is made of a snapshot than the ways do;
     ``settings``: see ``Executor``.
     """
-    surge = policy.disruption.surge
+    surge, migration = policy.disruption.surge, policy.disruption.migration
 
     def own_proof(cluster: Cluster, rest: Plan) -> Sequence[str]:
         return prove_rest(cluster, rest, policy, selection, schedulers)
@@ -70,5 +72,6 @@ def executor_under(
         run_id=run_id,
         in_flight=policy.limits.in_flight,
         surge=None if run_id is None else SurgeRules(surge.ready_within, surge.settle, surges_under),
+        migration=None if run_id is None else MigrationRules(migration.within),
         **settings,
     )

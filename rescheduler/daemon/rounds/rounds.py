@@ -14,7 +14,6 @@ from rescheduler.disruption.earlier.owed_room import placed_by, with_owed_room
 from rescheduler.disruption.earlier.ramp_up import let_go_at
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.disruption.gate.breaker import breaker_objection
-from rescheduler.disruption.gate.gate import refused_by_run
 from rescheduler.disruption.gate.health import lacking_head_room
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
@@ -256,8 +255,7 @@ class RoundRunner:
 
     def _hindrance(self, cluster: Cluster, ledger: Ledger, plan: Plan) -> str | None:
         """What stands in the way of any plan that may be carried out."""
-        # Asked for the whole plan, like head room below.
-        refused = next(refused_by_run(plan.moves), None) or self._lacking_right(plan)
+        refused = self._lacking_right(plan)  # asked for the whole plan, like head room below
         if refused is not None:
             return refused
         fenced = self._world.fence() or taints_objection(cluster, self._policy)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rescheduler.model.daemon.ledger import SENT, EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.printable import printable
 from rescheduler.policy.fields.daemon.safety import DAY_SECONDS, BackOffPolicy
 from rescheduler.policy.fields.values import format_duration
@@ -39,7 +40,9 @@ class EvictionBackOff:
         if left > 0:
             last = self._refused[workload][-1]
             is_refused = last.state is EntryState.REFUSED
-            what = "the API server would not evict" if is_refused else "were moved by surge in vain"
+            is_own = last.method is MoveMethod.MIGRATE
+            in_vain = f"were moved by {'whoever owns them' if is_own else 'surge'} in vain"
+            what = "the API server would not evict" if is_refused else in_vain
             why = printable(last.message if is_refused else last.failure, 120)
             return (
                 f"belongs to a workload whose pods {what} ({why}); it is left alone for another "

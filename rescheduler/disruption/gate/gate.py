@@ -137,13 +137,13 @@ class Caution(NamedTuple):
 
 EVICTIONS: Final = frozenset({MoveMethod.EVICT})
 """What everybody does who carries plans out."""
-WITH_SURGES: Final = EVICTIONS | {MoveMethod.SURGE}
+ALL_METHODS: Final = frozenset(MoveMethod)
 """What a run does that has an id of its own, under a policy of our own: pods of earlier runs are given back first."""
 CALLED: Final = {MoveMethod.EVICT: "eviction", MoveMethod.SURGE: "surge", MoveMethod.MIGRATE: "migration"}
 WHO_DOES: Final = {
     MoveMethod.EVICT: "which apply and run carry out",
     MoveMethod.SURGE: "which apply and run carry out under a policy of our own",
-    MoveMethod.MIGRATE: "which is planned and not carried out yet: apply and run refuse it",
+    MoveMethod.MIGRATE: "which apply and run carry out under a policy of our own",
 }
 UNREAD_POLICIES: Final = (
     "NetworkPolicies were not read, and one of them may go by the label pod-template-hash (deploy/surge.yaml grants "
@@ -158,12 +158,6 @@ def other_methods(moves: Sequence[Move]) -> Iterator[str]:
         if number:
             what = "1 of these moves is" if number == 1 else f"{number} of these moves are"
             yield f"{what} by {CALLED[method]}, {WHO_DOES[method]}"
-
-
-def refused_by_run(moves: Sequence[Move]) -> Iterator[str]:
-    """Why a daemon carries no plan out that has moves by migration: half of it would be evictions for nothing."""
-    for sentence in other_methods([move for move in moves if move.method not in WITH_SURGES]):
-        yield f"nothing is moved: {sentence}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from rescheduler.disruption.earlier.open_evictions import most_replicas, with_de
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS, EVERYTHING
 from rescheduler.disruption.gate.breaker import judge_breaker
-from rescheduler.disruption.gate.gate import EVICTIONS, WITH_SURGES, Caution, GateContext, permit_wave
+from rescheduler.disruption.gate.gate import ALL_METHODS, EVICTIONS, Caution, GateContext, permit_wave
 from rescheduler.disruption.gate.health import Finding, lacking_head_room, unhealthy
 from rescheduler.disruption.gate.kill_switch import stop_mark
 from rescheduler.disruption.replica_changes import Wanted, remember_wanted
@@ -46,8 +46,8 @@ class PolicyGate(Gate):
     asked before each wave; None: the plan was not made by measured use (no provider, or requests stood in for it).
     ``stop``: the kill switch; ``fence``: whether the plan is the one in force. ``before``: the gate under another
     policy, of which it takes over what no snapshot shows. ``lenient``: whose pods need not be Ready.
-    ``surges_of``: the run that moves pods by surge, by its id, as it stands on pods that it took out; None: none
-    does. A daemon, whose gate outlives its runs, says so of each (``surging``).
+    ``surges_of``: the run that moves pods by surge, by its id, as it stands on pods that it took out, and that has pods
+    moved by their owners; None: all are evicted. A daemon, whose gate outlives its runs, says so of each (``surging``).
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class PolicyGate(Gate):
                 stop=self._stop() or stop_mark(cluster, self._policy),
                 fence=self._fence(ledger),
                 caution=self._caution(cluster, moves, ledger) if self._is_daemon else None,
-                carried_out=EVICTIONS if self._surges_of is None else WITH_SURGES,
+                carried_out=EVICTIONS if self._surges_of is None else ALL_METHODS,
             ),
         )
 

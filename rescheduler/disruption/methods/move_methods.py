@@ -147,7 +147,16 @@ def method_groups(context: EligibilityContext, methods: Mapping[int, MoveMethod]
             allowed = max(0, surge_allowance(workload) - counted[uid])
             yield DisruptionGroup(MoveMethod.SURGE.value, workload.key, allowed, tuple(members))
     for node, members in migrating.items():
-        yield DisruptionGroup(MoveMethod.MIGRATE.value, f"node {node}", 1, tuple(members))
+        left = 0 if _is_migrating_from(context, node) else 1
+        yield DisruptionGroup(MoveMethod.MIGRATE.value, f"node {node}", left, tuple(members))
+
+
+def _is_migrating_from(context: EligibilityContext, node: str) -> bool:
+    """Whether a pod of a node is being moved by whoever owns it, or was asked for and stands yet."""
+    return any(
+        EVICTION_IN_PROGRESS in pod.annotations or pod.uid in context.asked_of_owners
+        for pod in context.cluster.pods_by_node.get(node, ())
+    )
 
 
 def _under_way(context: EligibilityContext) -> Counter[str]:

@@ -25,3 +25,9 @@ def surge(pod: Pod, context: EligibilityContext) -> str | None:
 def migrate(pod: Pod, context: EligibilityContext) -> str | None:
     """A pod whose owner moves it himself is asked for only where a rule says so."""
     return context.methods.of(pod).objection if REQUEST_EVICT_ONLY in pod.annotations else None
+
+
+def asked_already(pod: Pod, context: EligibilityContext) -> str | None:
+    """Whoever owns a pod is asked once; until it is known what he did, not again."""
+    entry = context.asked_of_owners.get(pod.uid)
+    return None if entry is None else f"was asked of whoever owns it already, by plan {entry.plan}"

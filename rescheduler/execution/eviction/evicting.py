@@ -25,11 +25,13 @@ LIVE_SECONDS: Final = 1.0
 LOOKS: Final = 3
 """So often what grew old while an eviction was announced is looked at again."""
 
-TRY_LATER: Final = frozenset({"BudgetExhausted", "BudgetNotObserved", "TooManyRequests"})
+TRY_LATER: Final = frozenset({"BudgetExhausted", "BudgetNotObserved", "TooManyRequests", "WebhookDenied"})
 _ADVICE: Final = {
     "BudgetExhausted": "a PodDisruptionBudget allows no disruption",
     "BudgetNotObserved": "a PodDisruptionBudget is newer than its own count",
     "TooManyRequests": "the API server is overloaded",
+    "WebhookDenied": "an admission webhook does not let it go now",
+    "OwnerMoves": "whoever owns the pod moves it himself (policy: disruption.moveBy, method Migrate)",
     "Gone": "the pod went by itself",
     "Conflict": "the pod changed at this very moment; its budget may count one disruption too many for two minutes",
     "Forbidden": "the API server forbids it",
@@ -122,7 +124,7 @@ class Evictor:
         if answer.kind == "Failed":
             return self._resolve(number, eviction.move, answer)
         if answer.kind == "Conflict":
-            return self._refused(number, _told(eviction.move, answer))
+            return self._refused(number, told(eviction.move, answer))
         return self._answered(number, answer)
 
     def withdraw(self) -> None:
@@ -147,7 +149,7 @@ class Evictor:
         """What a definite answer other than yes leads to: a later try, or the end of this move."""
         assert self._eviction is not None
         move = self._eviction.move
-        self._eviction = self._eviction._replace(answer=answer, said=_told(move, answer))
+        self._eviction = self._eviction._replace(answer=answer, said=told(move, answer))
         if answer.kind not in TRY_LATER and answer.kind not in ("Conflict", "Failed"):
             return Refused(number)
         self._tries[move.pod.uid] += 1
@@ -249,7 +251,8 @@ def _as_expected(live: Pod | None, move: Move, expected: Pod) -> Pod | str:
     return live
 
 
-def _told(move: Move, answer: EvictionAnswer) -> str:
+def told(move: Move, answer: EvictionAnswer) -> str:
+    """An answer other than yes in words."""
     why = _ADVICE.get(answer.kind, answer.kind)
     said = f": {answer.message}" if answer.message else ""
     return f"{move.pod.key} was not evicted: {why}{said}"

@@ -59,7 +59,12 @@ class EvictedPod:
 
     @property
     def failure(self) -> str | None:
-        """Why this move has failed: its replacement was not let in, or cannot run where it is; None: it has not."""
+        """Why this move has failed: its replacement was not let in, or cannot run where it is; None: it has not.
+
+        Whoever moves his pod himself may try more than one new pod, and sees to that.
+        """
+        if self.move.method is MoveMethod.MIGRATE:
+            return None
         if self.refused is not None:
             where = f" by node {self.refused.node_name}" if self.refused.node_name else ""
             return f"{self.refused.key} was refused{where}: {self.refused.trouble or 'it failed at once'}"

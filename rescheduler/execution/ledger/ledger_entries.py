@@ -87,7 +87,7 @@ class AnnouncedEvictions:
             objective=move.objective,
             reason=move.reason,
             method=move.method,
-            state=EntryState.SURGING if move.method is MoveMethod.SURGE else EntryState.INTENDED,
+            state=EntryState.INTENDED if move.method is MoveMethod.EVICT else EntryState.SURGING,
         )
 
     def _count(self, cluster: Cluster, namespace: str) -> None:

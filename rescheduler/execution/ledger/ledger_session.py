@@ -261,6 +261,14 @@ class LedgerSession:
         """Raise PlanStoppedError if we were told to stop on our own machine."""
         self._settings.check_switch()
 
+    def is_moved_by_owner(self, move: Move) -> None:
+        """An eviction whose answer was lost was heard by whoever moves the pod himself: it is no debt."""
+        entry = self._announced.of(move.pod)
+        if entry is not None:
+            self._settings.tell(
+                self._change(entry, state=EntryState.SURGING, ended_at=None, is_in_doubt=False, message="")
+            )
+
     def surged(self, move: Move, landed_on: str | None) -> None:
         """A pod has left, or is about to, whose replacement works: nobody was ever missing."""
         now = round(self._fresh.time, 3)

@@ -11,10 +11,12 @@ from msgspec import structs
 
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import closed
+from rescheduler.model.objects.annotations import EVICTION_IN_PROGRESS
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload, kind_and_group
 from rescheduler.model.plan.detachment import detachment_of
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import PodReference
 
 READY_SECONDS: Final = 30.0
@@ -29,6 +31,8 @@ REQUEST_SECONDS: Final = 35.0
 """The longest that one request is waited for: to connect, and for its answer."""
 UNWANTED_SECONDS: Final = 600.0
 """A workload that was scaled down is given this long to make a replacement after all."""
+ASKED_SECONDS: Final = 3600.0
+"""Whoever was asked to move a pod, and does not say that he does, is not asked for it again for so long."""
 FORGOTTEN_SECONDS: Final = 86400.0
 """A debt that nothing can prove any more, since its workload cannot be seen, ends after so long."""
 
@@ -48,25 +52,36 @@ def settled(ledger: Ledger, cluster: Cluster, look: Look) -> Ledger:
     states = _states_of(cluster, debts)
     claimed: set[str] = set()
     entries = tuple(
-        _settled(entry, cluster, states, look, claimed)
-        if entry.is_debt
-        else _surge_settled(entry, look, cluster.taken_at)
+        _settled(entry, cluster, states, look, claimed) if entry.is_debt else _surge_settled(entry, look, cluster)
         for entry in ledger.entries
     )
     return structs.replace(ledger, entries=entries)
 
 
-def _surge_settled(entry: LedgerEntry, look: Look, now: float) -> LedgerEntry:
-    """A surge whose run has ended without a word; one that may still go on stays as it is."""
+def _surge_settled(entry: LedgerEntry, look: Look, cluster: Cluster) -> LedgerEntry:
+    """A surge or migration whose run has ended without a word; one that may still go on stays as it is."""
+    now = cluster.taken_at
     if entry.state is not EntryState.SURGING or now - entry.at < DOUBT_SECONDS:
         return entry
     pod = look(entry.pod)
     if not _stands(pod, entry):
-        return closed(entry, EntryState.REPAID, now, "the pod is gone, and nobody is missing")
+        node = _moved_to(entry, cluster)
+        return closed(entry, EntryState.REPAID, now, "the pod is gone, and nobody is missing", landed_on=node)
     assert pod is not None
+    if entry.method is MoveMethod.MIGRATE:
+        is_open = EVICTION_IN_PROGRESS in pod.annotations or now - entry.at < ASKED_SECONDS
+        return entry if is_open else closed(entry, EntryState.NOT_EVICTED, now, "its owner has not moved it")
     if detachment_of(pod) is not None:
         return entry
     return closed(entry, EntryState.NOT_EVICTED, now, "given back after its run had ended")
+
+
+def _moved_to(entry: LedgerEntry, cluster: Cluster) -> str | None:
+    """The node of the pod that was made in place of one that its owner moved, as far as one is there."""
+    if entry.method is not MoveMethod.MIGRATE or not entry.workload:
+        return entry.landed_on
+    found = (pod.node_name for pod in cluster.pods_of(entry.workload) if _came_after(pod, entry))
+    return next((node for node in found if node is not None), entry.landed_on)
 
 
 def doubt_ends_at(entry: LedgerEntry) -> float:

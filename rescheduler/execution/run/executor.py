@@ -11,6 +11,7 @@ from rescheduler.execution.guidance.hold_maker import HoldSettings
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.ledger.ledger_session import DEFAULT_RULES, LedgerRules, LedgerSettings
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
+from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.plan_run import PlanRun, RunSettings
@@ -48,7 +49,8 @@ class Executor:
     ``rules``: how the ledger is kept. ``run_id``: what stands on everything that is written, by default the plan's own
     id; where a plan may be carried out again while something clears up behind an earlier run of it, each run needs one
     of its own. ``hear_moves`` is told how far each move has come. ``in_flight``: so many moves are under way at once;
-    one counts until its replacement is Ready. ``surge``: how long moves by surge may take; without it none is made.
+    one counts until its replacement is Ready. ``surge``, ``migration``: how long moves by surge, and of pods that their
+    owners move, may take; without it none is made.
     ``asked``: requests to the API server within the last minute, where the run is to keep to ten a second on average.
     """
 
@@ -73,6 +75,7 @@ class Executor:
         hear_moves: HearMoves = nobody_hears,
         in_flight: int = 10,
         surge: SurgeRules | None = None,
+        migration: MigrationRules | None = None,
         asked: Callable[[], int] = lambda: 0,
     ) -> None:
         self._target = target
@@ -83,7 +86,7 @@ class Executor:
         ledger_settings = LedgerSettings(PrivateLedger() if ledger is None else ledger, audit, stopped, rules)
         self._settings = RunSettings(
             hold, guidance, timeout_seconds, proof, as_seen, progress, ledger_settings, ending, in_flight=in_flight,
-            surge=surge, pace=RequestPace(asked),
+            surge=surge, migration=migration, pace=RequestPace(asked),
         )  # fmt: skip
 
     def carry_out(self, plan: Plan) -> PlanResult:

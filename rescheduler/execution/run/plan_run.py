@@ -25,7 +25,10 @@ from rescheduler.execution.landing.verifier import still_used, verify
 from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
 from rescheduler.execution.ledger.repayment import when_repaid
 from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
+from rescheduler.execution.migration.migration_core import MigrationRules
+from rescheduler.execution.migration.migration_moves import MigrationMoves
 from rescheduler.execution.pacing import RequestPace
+from rescheduler.execution.run.leading import Leading
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
 from rescheduler.execution.run.proving import RestProver, Stray, strays_of
@@ -77,6 +80,7 @@ class RunSettings(NamedTuple):
     news: MoveNews | None = None
     in_flight: int = 10
     surge: SurgeRules | None = None
+    migration: MigrationRules | None = None
     pace: RequestPace | None = None
 
     def telling(self, news: MoveNews) -> RunSettings:
@@ -228,14 +232,20 @@ class PlanRun:
         self._nominator.is_guided = self._support.has_placeholders
         if self._support.is_any and rest.moves:
             self._hold(rest, emptied)
-        gates = self._gates if self._support.has_gates else None
-        tools, rules = self._sender.tools, self._settings.surge
-        self._sender.surges = SurgeMoves(
-            tools, rules, self._plan_id, self._clock, gates, self._sender.guide, self._settings.progress
-        )
+        self._prepare_methods()
         if rest.moves:  # last, since this stops every other plan: one that could not keep its room stops nobody
             self._session.begin()
         return rest
+
+    def _prepare_methods(self) -> None:
+        """What moves pods otherwise than by eviction, with whatever leads replacements here."""
+        gates = self._gates if self._support.has_gates else None
+        sender, settings = self._sender, self._settings
+        sender.surges = SurgeMoves(
+            sender.tools, settings.surge, self._plan_id, self._clock, gates, sender.guide, settings.progress
+        )
+        leading = Leading(sender.tools, gates, sender.guide)
+        sender.migrations = MigrationMoves(sender.tools, settings.migration, leading, settings.progress)
 
     def _await_earlier(self, left: Remainder) -> Remainder:
         """Let an earlier run's last moves come to rest before anything else is done."""

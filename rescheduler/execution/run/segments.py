@@ -17,7 +17,7 @@ def segment_end(rest: Plan, cluster: Cluster, *, by_waves: bool, waits_until_rep
     """The last wave of those that make up the first segment of what is left of a plan.
 
     A wave joins those before it where one of its moves at least needs none of theirs. All have to wait where pods leave
-    before they arrive, or are replaced before they leave, and where pending pods get the room that was made.
+    before they arrive, or are moved otherwise than by eviction, and where pending pods get the room that was made.
     ``by_waves``: where the order of waves says where the scheduler sends pods, each is a segment of its own.
     ``waits_until_repaid``: a workload loses pods in one wave of a segment only, since its debts end after that.
     """
@@ -29,7 +29,7 @@ def segment_end(rest: Plan, cluster: Cluster, *, by_waves: bool, waits_until_rep
         moves = [move for move in rest.moves if move.wave == wave]
         owners = _workloads(moves, cluster) if waits_until_repaid else set()
         is_first = wave == min(move.wave for move in rest.moves)
-        is_special = any(move.evict_first or move.method is MoveMethod.SURGE for move in moves)
+        is_special = any(move.evict_first or move.method is not MoveMethod.EVICT for move in moves)
         is_apart = by_waves or is_special or not owners.isdisjoint(met)
         number += len(moves)
         before = {index for index, move in enumerate(rest.moves) if move.wave < wave}

@@ -15,6 +15,7 @@ from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.landing.placing import Nominator
 from rescheduler.execution.landing.settling import Settler
 from rescheduler.execution.ledger.ledger_session import LedgerSession
+from rescheduler.execution.migration.migration_moves import MigrationMoves
 from rescheduler.execution.run.segment_run import SegmentRun, Tools, pod_of
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.execution.surge.surge_moves import SurgeMoves
@@ -28,7 +29,7 @@ class Sender:
 
     ``guide``: brings pods to nodes that the scheduler would not choose; None: nobody does. ``gated``: does so by a
     gate, and lets pods change places; None: there is none. ``surges``: moves those that are replaced before they leave;
-    None: nobody does. ``in_flight``, ``is_of_use``: see ``Tools``.
+    ``migrations``: those that their owners move; None: nobody does. ``in_flight``, ``is_of_use``: see ``Tools``.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Sender:
         self.guide: Guide | None = None
         self.gated: GatedMoves | None = None
         self.surges: SurgeMoves | None = None
+        self.migrations: MigrationMoves | None = None
         self._target = target
         self._gate = gate
         self._fresh = fresh
@@ -91,21 +93,27 @@ class Sender:
         self.permit([move for move in moves if move.wave == 1])
         departures = self._departures = Departures(self._target)
         self._settler.watch(departures)
-        surging = [move for move in moves if move.method is MoveMethod.SURGE]
-        if surging:
-            return self._surge(surging, [move for move in moves if move not in surging], departures)
-        self._evict(moves, departures)
+        if all(move.method is MoveMethod.EVICT for move in moves):
+            self._evict(moves, departures)
+        else:
+            self._send_by_method(moves, departures)
         return departures
 
-    def _surge(self, surging: Sequence[Move], others: Sequence[Move], departures: Departures) -> Departures:
-        """Evict the others, if there are any; where all of them left as planned, surge."""
-        if self.surges is None:
-            raise PlanStoppedError("pods that move by surge cannot be moved here; nothing further is moved")
-        if others:
-            self._evict(others, departures)
-        if len(departures.all) == len(others):
-            self.surges.carry_out(surging, departures)
-        return departures
+    def _send_by_method(self, moves: Sequence[Move], departures: Departures) -> None:
+        """Evict first what is evicted, if anything is; where all of that left as planned, surge, then migrate."""
+        if self.surges is None or self.migrations is None:
+            raise PlanStoppedError("pods that are not evicted cannot be moved here; nothing further is moved")
+        steps = (
+            (MoveMethod.EVICT, self._evict),
+            (MoveMethod.SURGE, self.surges.carry_out),
+            (MoveMethod.MIGRATE, self.migrations.carry_out),
+        )
+        expected = 0
+        for method, carry_out in steps:
+            group = [move for move in moves if move.method is method]
+            if group and len(departures.all) == expected:
+                carry_out(group, departures)
+            expected += len(group)
 
     def _evict(self, moves: Sequence[Move], departures: Departures) -> None:
         if any(move.evict_first for move in moves):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from rescheduler.execution.eviction.evicting import is_leaving
+from rescheduler.execution.eviction.evicting import LIVE_SECONDS, is_leaving
 from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS
 from rescheduler.execution.run.segment_run import AT_ONCE, Tools
 from rescheduler.execution.surge.surge_core import TRY_LATER
@@ -16,6 +16,8 @@ PASSING: Final = AT_ONCE | {"Rollout"}
 else's is seen by the owner itself, which then ends the surge."""
 
 
+OLDEST_SIGHT_SECONDS: Final = 5.0
+"""What an owner wants, and that a replacement works, was looked for no longer ago than this when the old pod goes."""
 OF_ALL: Final = frozenset({"Stop", "Fence", "Mode", "Health", "Breaker"})
 """Rules that forbid everything, whichever the pod."""
 
@@ -34,10 +36,11 @@ class LastStep:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
-    def take(self, move: Move) -> NotLet | None:
+    def take(self, move: Move, seen_at: float) -> NotLet | None:
         """Evict the pod; None: it leaves. Raises PlanStoppedError where nothing may be evicted any more, ClusterError.
 
-        Its ledger entry, which stands since it was taken out, does not count against it.
+        Its ledger entry, which stands since it was taken out, does not count against it. ``seen_at``: since when it is
+        known what its owner wants, and that its replacement works; what took too long by now is to be seen anew.
         """
         tools = self._tools
         if tools.fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
@@ -49,9 +52,13 @@ class LastStep:
         if objection is not None:
             rule = tools.verdict.rule
             return NotLet(objection, is_final=rule not in PASSING, is_of_all=rule in OF_ALL)
+        asked_at = tools.waiter.now
         live = tools.target.read_pod(move.pod.namespace, move.pod.name)
         if live is None or is_leaving(live, move):
             return None
+        now = tools.waiter.now
+        if now - asked_at > LIVE_SECONDS or now - seen_at > OLDEST_SIGHT_SECONDS:
+            return NotLet("the API server took too long for a last look", is_final=False)
         tools.session.check_switch()
         tools.evictor.in_flight = move
         try:

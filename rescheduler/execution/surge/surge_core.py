@@ -15,7 +15,9 @@ from rescheduler.model.objects.workload import Workload
 
 EVICT_AGAIN_SECONDS: Final = 1.0
 """A budget's count follows within a fraction of that."""
-TRY_LATER: Final = frozenset({"BudgetExhausted", "BudgetNotObserved", "TooManyRequests", "Conflict", "Failed"})
+TRY_LATER: Final = frozenset(
+    {"BudgetExhausted", "BudgetNotObserved", "TooManyRequests", "WebhookDenied", "Conflict", "Failed"}
+)
 """Answers to the eviction that another try may change. After a lost one the pod may be asked for again: its replacement
 is Ready, and no other pod can be meant."""
 _WHOLE_SECOND: Final = 1.0

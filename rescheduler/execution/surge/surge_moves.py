@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from rescheduler.execution.eviction.evicting import what_changed
-from rescheduler.execution.guidance.gates import Gates, is_gated
+from rescheduler.execution.guidance.gates import Gates
 from rescheduler.execution.guidance.guiding import Guide
-from rescheduler.execution.guidance.hold_maker import HeldRoom
 from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of
+from rescheduler.execution.run.leading import Leading
 from rescheduler.execution.run.segment_run import Tools, pod_of
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.execution.surge import surge_core as core
@@ -24,13 +24,11 @@ from rescheduler.model.objects.endpoints import answers_wherever
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
 from rescheduler.model.plan.detachment import Detachment, detachment_for, detachment_of
-from rescheduler.model.plan.plan import Move, OutcomeKind, reference_to
+from rescheduler.model.plan.plan import Move, OutcomeKind
 from rescheduler.model.plan.vicinity import owners_of
 from rescheduler.model.times import rfc3339
 
 LOOK_SECONDS: Final = 0.15
-OWN_WAY_SECONDS: Final = 0.15
-"""How long a new pod is given to find its node by itself, where nothing holds it back."""
 SLACK_SECONDS: Final = 60.0
 """So much later than a replacement is waited for, a pod that is still out belongs to nobody any more."""
 
@@ -78,7 +76,7 @@ class SurgeMoves:
         self._plan_id = plan_id
         self._clock = clock
         self._gates = gates
-        self._guide = guide
+        self._leading = Leading(tools, gates, guide)
         self._progress = progress
         self._last_step = LastStep(tools)
         self._open: list[Surge] = []
@@ -93,28 +91,23 @@ class SurgeMoves:
         cluster = self._tools.fresh.now
         pods = [pod_of(move, cluster) for move in moves]
         try:
-            if self._gates is not None:
-                self._gates.close((pod, selector_of(pod, cluster)) for pod in pods)
-            elif self._guide is not None and self._guide.too_many(pods, cluster):
-                self._guide = None
-            elif self._guide is not None:
-                self._guide.shut(pods, cluster)
+            self._leading.begin(pods, cluster)
             for move in moves:
-                while sum(not surge.is_over for surge in self._open) >= self._tools.in_flight:
+                while self._is_busy:
                     self._look()
                 self._begin(move)
             while any(not surge.is_over for surge in self._open):
                 self._look()
-            self._end_leading()
+            self._leading.end()
         except BaseException as stopped:
             self._undo(stopped)
             raise
 
-    def _end_leading(self) -> None:
-        if self._gates is not None:
-            self._gates.open()
-        elif self._guide is not None:
-            self._guide.end()
+    @property
+    def _is_busy(self) -> bool:
+        """Whether the next one has to wait: for others that are out, or since so much was asked of the API server."""
+        under_way = sum(not surge.is_over for surge in self._open)
+        return under_way >= self._tools.in_flight or (under_way > 0 and self._tools.waiter.is_hurried)
 
     def _begin(self, move: Move) -> None:
         """Get leave for one pod, take it out, and see its replacement to its node."""
@@ -123,7 +116,7 @@ class SurgeMoves:
         if not tools.is_of_use(move):
             return
         surge, live = self._prepared(move)
-        back = self._make_way(surge)
+        back = self._leading.make_way(move, surge.departure.pod, tools.fresh.now)
         objection = tools.session.announce(move, live, lambda: tools.verdict.ask(move))
         if objection is None:
             objection = tools.session.last_look(move)
@@ -138,7 +131,7 @@ class SurgeMoves:
             tools.session.not_sent(move, "the pod changed at this very moment")
             self._refuse(move, f"{move.pod.key} changed at this very moment; plan again")
         self._see_home(surge)
-        tools.holds.set([hold for hold in back if not tools.holds.stands(hold)])
+        self._leading.keep(back)
 
     def _prepared(self, move: Move) -> tuple[Surge, Pod]:
         """Everything that a surge rests on, read live; whatever speaks against it is told. Raises PlanStoppedError."""
@@ -166,29 +159,19 @@ class SurgeMoves:
         departure = EvictedPod(move, expected, selector, known)
         return Surge(departure, detachment, owners, core.begun(self._rules, owners, tools.waiter.now)), live
 
-    def _make_way(self, surge: Surge) -> list[HeldRoom]:
-        """Let go of placeholders of others that leave the replacement no room, and open its node."""
-        tools, move = self._tools, surge.move
-        blocking = tools.holds.in_the_way(surge.departure.pod, move.to_node, tools.fresh.now)
-        standing = [hold for hold in blocking if tools.holds.stands(hold)]
-        tools.holds.remove(standing)
-        if self._gates is None and self._guide is not None:
-            self._guide.open(move.to_node)
-        return standing
-
     def _see_home(self, surge: Surge) -> None:
         """Look until the replacement has a node: until then no other one looks for one."""
-        began = self._tools.waiter.now
         while not surge.is_over and surge.departure.landed_on is None:
-            self._look(first=began)
-        if self._gates is None and self._guide is not None:
-            self._guide.shut_again(surge.move.to_node)
+            self._look(is_first=True)
+        self._leading.shut(surge.move)
 
-    def _look(self, first: float | None = None) -> None:
+    def _look(self, *, is_first: bool = False) -> None:
         """See how all stand, lead those that wait for a node, and do what is due. Raises PlanStoppedError."""
         tools = self._tools
-        tools.waiter.pause(LOOK_SECONDS)
+        tools.waiter.between_looks(LOOK_SECONDS)
+        tools.session.check_switch()
         self._progress("moving pods by surge", sum(surge.is_over for surge in self._open), len(self._open))
+        seen_at = tools.waiter.now
         try:
             self._departures.look()
             sights = [(surge, self._sight(surge)) for surge in self._open if not surge.is_over]
@@ -198,9 +181,9 @@ class SurgeMoves:
             return
         for surge, sight in sights:
             if sight.new is not None and sight.new.node_name is None:
-                self._lead(surge, sight.new, first)
+                surge.is_free = self._leading.lead(surge.move, sight.new, is_first=is_first, is_free=surge.is_free)
             surge.state, act = core.decide(self._rules, surge.state, sight, tools.waiter.now)
-            self._do(surge, act)
+            self._do(surge, act, seen_at)
 
     def _sight(self, surge: Surge) -> core.SurgeSight:
         tools, departure = self._tools, surge.departure
@@ -212,26 +195,13 @@ class SurgeMoves:
         is_out = old is not None and detachment_of(old) is not None
         return core.SurgeSight(old, is_out, new, owners, answers, departure.failure, tools.fresh.time)
 
-    def _lead(self, surge: Surge, new: Pod, first: float | None) -> None:
-        """Nominate first: a pod with a nomination keeps its room itself, so the placeholder may go, and the gate."""
-        tools, move = self._tools, surge.move
-        if not is_gated(new):
-            waited = OWN_WAY_SECONDS if first is not None and not surge.is_free else 0.0
-            tools.nominator.lead(reference_to(new), move.to_node, move.pod, after_seconds=waited)
-            return
-        if self._gates is None or surge.is_free:
-            return
-        if tools.target.nominate(reference_to(new), move.to_node):
-            tools.holds.release([move.pod])
-            surge.is_free = self._gates.let_go(new)
-
-    def _do(self, surge: Surge, act: core.Act) -> None:
+    def _do(self, surge: Surge, act: core.Act, seen_at: float) -> None:
         tools = self._tools
         match act:
             case core.GiveBack(why):
                 self._fail(surge, why)
             case core.Evict():
-                said = self._last_step.take(surge.move)
+                said = self._last_step.take(surge.move, seen_at)
                 if said is None:
                     self._done(surge)
                 elif said.is_final:
@@ -274,8 +244,8 @@ class SurgeMoves:
                 tools.outcomes.of_move(surge.move, OutcomeKind.UNDONE, None, f"given back: {why}")
             tools.session.undone(surge.move, f"given back: {why}", surge.failure)
             self._forget(surge)
-        if self._gates is None and self._guide is not None and isinstance(stopped, PlanStoppedError):
-            self._guide.end()
+        if isinstance(stopped, PlanStoppedError):
+            self._leading.open_nodes()
 
 
 def _unsteady(move: Move, owners: Sequence[Workload], pod: Pod) -> str | None:

@@ -339,6 +339,11 @@ def may_surge(policy: Policy) -> bool:
     return any(rule.method is MoveMethod.SURGE for rule in policy.disruption.move_by)
 
 
+def may_migrate(policy: Policy) -> bool:
+    """Whether a rule asks owners to move their pods."""
+    return any(rule.method is MoveMethod.MIGRATE for rule in policy.disruption.move_by)
+
+
 # What binds where a policy says nothing: ``run`` is bound by the defaults, a person's command by what is written.
 
 

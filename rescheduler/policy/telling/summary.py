@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from rescheduler.extension_points.plugin_list import PluginList
 from rescheduler.model.columns.selectors import describe, read_selector
@@ -36,6 +36,8 @@ from rescheduler.policy.telling.budget_sentences import budget_sentences
 from rescheduler.policy.telling.trigger_sentences import trigger_sentences
 
 # Who steers ``run`` under a policy, in sentences.
+
+_WORDS: Final = (("surge", MoveMethod.SURGE), ("migration", MoveMethod.MIGRATE))
 
 
 def steering_sentences(policy: Policy) -> Iterator[str]:
@@ -218,10 +220,9 @@ def method_sentences(disruption: Disruption) -> Iterator[str]:
     for number, rule in enumerate(disruption.move_by, start=1):
         yield f"rule {number} of moveBy: {_pods(rule)} {_how(rule, disruption)}{_else(rule)}"
     methods = {rule.method for rule in disruption.move_by}
-    if MoveMethod.SURGE in methods:
-        yield "apply and run carry moves by surge out"
-    if MoveMethod.MIGRATE in methods:
-        yield "moves by migration are planned, and not carried out yet: apply and run refuse them"
+    ways = [word for word, method in _WORDS if method in methods]
+    if ways:
+        yield f"apply and run carry moves by {' and by '.join(ways)} out"
     for number, rule in enumerate(disruption.move_by, start=1):
         earlier = next((place for place, one in enumerate(disruption.move_by[: number - 1], 1) if _hides(one, rule)), 0)
         if earlier:

@@ -30,6 +30,7 @@ from tests.soak.invariants.progress import Progress
 from tests.soak.invariants.quiet import CanBeRecreated, OrderedSets, QuietWorkload
 from tests.soak.invariants.rates import Rates, RatesUnderJumps
 from tests.soak.invariants.stopping import Stopping
+from tests.soak.invariants.surges import NothingOut, OwnersWin, SurgeFloor
 from tests.soak.invariants.windows import Windows
 from tests.soak.invariants.workload_floor import NoBudgetIsNoPermission, SeveralLeaders, WorkloadFloor
 from tests.soak.trace import Observer, Violation
@@ -38,7 +39,7 @@ CHECKERS: tuple[type[Checker], ...] = (
     WorkloadFloor, HonestLedger, Rates, InFlight, DisruptionBudgets, NoBudgetIsNoPermission, JointProof, Freshness,
     Fencing, PingPong, Eligibility, QuietWorkload, OrderedSets, HealthFreeze, CircuitBreaker, Stopping, IntentFirst,
     SeveralLeaders, Leftovers, DryRun, RatesUnderJumps, Load, SolverFailure, PrefixSafety, Windows, Accountability,
-    AutoscalerPeace, CanBeRecreated, Gap, OlderStates, MeasuredLoad, Progress,
+    AutoscalerPeace, CanBeRecreated, Gap, OlderStates, MeasuredLoad, SurgeFloor, NothingOut, OwnersWin, Progress,
 )  # fmt: skip
 
 

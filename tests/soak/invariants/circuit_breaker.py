@@ -9,7 +9,7 @@ from rescheduler.policy.fields.policy import Policy
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
-from tests.soak.trace import Event, LedgerWrite, Request, Violation
+from tests.soak.trace import Effect, Event, LedgerWrite, Request, Violation
 from tests.soak.truth import Truth
 
 SEEN_SECONDS = 30.0
@@ -31,18 +31,21 @@ class CircuitBreaker(Checker):
         "with ready = 0 by us => open. Stays open over restarts; after 1 h one trial eviction; second opening => "
         "operator must close it."
     )
-    interests = (Request, LedgerWrite)
+    interests = (Request, Effect, LedgerWrite)
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._breaker = Breaker()
         self._opened_at: float | None = None
         self._seen_at = 0.0
+        self._surged_at = float("-inf")
 
     def on_event(self, event: Event, truth: Truth) -> Sequence[Violation]:
         """Changes of the breaker, and sends."""
         if isinstance(event, LedgerWrite):
             return self._written(event) if event.ok else ()
+        if isinstance(event, Effect) and event.request.is_last_step:
+            self._surged_at = event.t
         if not isinstance(event, Request) or not event.is_eviction:
             return ()
         send = self.history.send_of(event)
@@ -65,7 +68,8 @@ class CircuitBreaker(Checker):
         if opened_at is None or is_open:
             return ()
         trials = [send for send in self.history.effective() if send.t > opened_at - SLACK_SECONDS]
-        if any(not send.is_debt for send in trials):
+        # A surge whose replacement works, before its pod goes, is as good a trial.
+        if any(not send.is_debt for send in trials) or self._surged_at > opened_at - SLACK_SECONDS:
             return ()
         return self.violated(event.t, f"the breaker was closed by {event.process} without a trial that was repaid")
 

@@ -111,6 +111,8 @@ class History:
             self._sent(event, truth)
         elif isinstance(event, Effect):
             self._took_effect(event, truth)
+            if event.request.is_last_step:
+                self.losses.forgive(event.request.uid)
         elif isinstance(event, Answer):
             self._answered(event)
             self._settle(truth)

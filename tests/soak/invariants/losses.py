@@ -49,6 +49,10 @@ class Losses:
         lost = {uid for at, uid in self._lost.get(workload, ()) if at >= t}
         return len(lost) + sum(at >= t for at, _ in self._changes.get(workload, ()))
 
+    def uids_since(self, workload: str, t: float) -> set[str]:
+        """Pods lost at or after a time."""
+        return {uid for at, uid in self._lost.get(workload, ()) if at >= t}
+
     def earlier_desired(self, workload: str, t: float) -> list[int]:
         """Numbers of replicas that were wanted at some time since."""
         return [before for at, before in self._changes.get(workload, ()) if at >= t]

@@ -15,6 +15,7 @@ from rescheduler.policy.fields.policy import Policy
 from tests.builders import cluster, node, pod
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.surge_cases import deployment, tight_budget
+from tests.unit.execution.migration.scenes import machine
 
 
 def three(**fields: Any) -> Cluster:
@@ -64,3 +65,15 @@ def test_evictions_of_the_same_plan_are_carried_out_up_to_there() -> None:
     )
     report = simulate(seen, by, selection=Selection())
     assert [move.outcome for move in report.results[0].moves] == [OutcomeKind.LANDED]
+
+
+@pytest.mark.parametrize("guidance", ["Hold", "Guide"])
+def test_machines_are_moved_by_their_owner(guidance: str) -> None:
+    """Each is asked for once; the node is empty afterwards, but for what has ended there."""
+    seen = cluster(node("n0"), node("n1"), machine("vm-a"), pod("filler", owner="", node="n1"))
+    by = policy(guidance=guidance, objectives=[{"name": "EmptyNodes"}], disruption={"moveBy": [{"method": "Migrate"}]})
+    report = simulate(seen, by, selection=Selection(), cycles=2)
+    first = report.results[0]
+    assert [(move.method, move.outcome) for move in first.moves] == [(MoveMethod.MIGRATE, OutcomeKind.LANDED)]
+    assert first.message == ""
+    assert {one.node_name for one in report.after.pods if not one.is_finished} == {"n1"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rescheduler.disruption.earlier.open_evictions import with_debts
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.eligibility_context import EligibilityContext
-from rescheduler.disruption.gate.gate import WITH_SURGES, GateContext, permit_wave
+from rescheduler.disruption.gate.gate import ALL_METHODS, GateContext, permit_wave
 from rescheduler.model.daemon.ledger import EntryState, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility
@@ -52,7 +52,7 @@ def replace_pod(found: Any, one: Any, seen: Cluster) -> Any:
 
 def verdicts(seen: Cluster, moves: list[Move], found: Eligibility) -> list[str]:
     """What the gate says of each, by rule."""
-    given = permit_wave(moves, GateContext(seen, found, may_execute=True, carried_out=WITH_SURGES))
+    given = permit_wave(moves, GateContext(seen, found, may_execute=True, carried_out=ALL_METHODS))
     return ["" if isinstance(verdict, Permit) else verdict.rule for verdict in given]
 
 

@@ -17,6 +17,10 @@ from rescheduler.model.plan.plan import PodReference
 TIMEOUT_SECONDS: Final = (5.0, 30.0)
 DISRUPTION_BUDGET: Final = "DisruptionBudget"
 TWO_BUDGETS: Final = "more than one PodDisruptionBudget"
+WEBHOOK: Final = 'admission webhook "'
+"""How the API server begins to tell what a webhook of others has said."""
+OWNER_MOVES: Final = ("eviction triggered evacuation", "evacuation in progress")
+"""Words of a webhook (KubeVirt's) behind which whoever owns the pod moves it himself, from now on or already."""
 
 
 class _Cause(msgspec.Struct, gc=False):
@@ -72,7 +76,8 @@ def classify(response: Response) -> EvictionAnswer:
     """What an answer means.
 
     A 429 of a PodDisruptionBudget carries a cause and, only while the budget is younger than its own status, a
-    Retry-After; the 429 of an overloaded server carries no such cause. Every other 4xx is a definite refusal.
+    Retry-After; that of an overloaded server carries no such cause, nor does that of a webhook, which is known by its
+    words. Every other 4xx is a definite refusal.
     """
     status, text = response.status, _words(response)
     if 200 <= status < 300:
@@ -101,10 +106,17 @@ def _too_many(response: Response, text: str) -> EvictionAnswer:
     causes = _causes(response.body)
     budgets = [cause for cause in causes if cause.reason == DISRUPTION_BUDGET]
     if not budgets:
-        return EvictionAnswer("TooManyRequests", text, wait)
+        return EvictionAnswer(_of_webhook(text) or "TooManyRequests", text, wait)
     told = " ".join(cause.message for cause in budgets if cause.message)
     kind = "BudgetExhausted" if wait is None else "BudgetNotObserved"
     return EvictionAnswer(kind, f"{text} {told}".strip(), wait)
+
+
+def _of_webhook(text: str) -> str | None:
+    """What a webhook means by its 429; None where none has spoken."""
+    if not text.startswith(WEBHOOK):
+        return None
+    return "OwnerMoves" if any(words in text.lower() for words in OWNER_MOVES) else "WebhookDenied"
 
 
 def _causes(body: bytes) -> list[_Cause]:

@@ -54,25 +54,9 @@ class OwnerControllers:
             self._store.event("SuccessfulCreate", created, f"{owner.key} replaces {pod.name}")
 
     def _copy(self, pod: Pod, name: str, owner: Workload) -> Pod:
-        spec = _pinned(pod.spec, pod.node_name) if owner.kind == "DaemonSet" else pod.spec
-        return structs.replace(
-            without_gate(pod),
-            name=name,
-            uid=self._identity.uid(),
-            spec=spec,
-            node_name=pod.node_name if owner.kind == "Node" else None,
-            nominated_node=None,
-            phase="Pending",
-            is_ready=False,
-            deletion_at=None,
-            created_at=self._store.clock.now(),
-            started_at=None,
-            scheduled_at=None,
-            held=None,
-            restart_count=0,
-            ready_at=None,
-            trouble="",
-        )
+        node = pod.node_name if owner.kind == "Node" else None
+        made = new_pod(pod, name, self._identity.uid(), self._store.clock.now(), node)
+        return structs.replace(made, spec=_pinned(pod.spec, pod.node_name)) if owner.kind == "DaemonSet" else made
 
     def _recount(self, pod: Pod | None) -> None:
         """Keep ``ready_replicas`` of the owner, and of the Deployment above it, as their controllers do."""
@@ -90,6 +74,27 @@ class OwnerControllers:
     def _set_ready(self, workload: Workload, ready: int) -> None:
         if workload.ready_replicas is not None and workload.ready_replicas != ready:
             self._store.put_workload(structs.replace(workload, ready_replicas=ready))
+
+
+def new_pod(pod: Pod, name: str, uid: str, now: float, node: str | None = None) -> Pod:
+    """A pod as its controller makes it anew, under another name."""
+    return structs.replace(
+        without_gate(pod),
+        name=name,
+        uid=uid,
+        node_name=node,
+        nominated_node=None,
+        phase="Pending",
+        is_ready=False,
+        deletion_at=None,
+        created_at=now,
+        started_at=None,
+        scheduled_at=None,
+        held=None,
+        restart_count=0,
+        ready_at=None,
+        trouble="",
+    )
 
 
 def is_active(pod: Pod | None) -> bool:

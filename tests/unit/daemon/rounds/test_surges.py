@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
@@ -231,14 +230,3 @@ def test_while_a_surge_is_open_the_daemon_shows_that_it_lives() -> None:
     seen: list[float] = []
     rounds(where, progress=lambda *_: seen.append(where.clock.now())).run_once()
     assert max(after - before for before, after in pairwise(seen)) < 5.0
-
-
-def test_migrations_are_refused_as_a_whole() -> None:
-    """They are planned, and nobody carries them out yet."""
-    where = world()
-    plan = rounds(where, Mode.APPROVE).run_once().plan
-    assert plan is not None
-    moves = tuple(structs.replace(move, method=MoveMethod.MIGRATE) for move in plan.moves)
-    outcome = rounds(where, Mode.APPROVE).carry_out_approved(structs.replace(plan, moves=moves))
-    assert outcome.reason.startswith("nothing is moved: 1 of these moves is by migration")
-    assert where.evicted == []

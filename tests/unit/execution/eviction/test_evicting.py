@@ -20,6 +20,7 @@ EXHAUSTED = EvictionAnswer("BudgetExhausted", "the disruption budget web needs 1
         EXHAUSTED,
         EvictionAnswer("BudgetNotObserved", "still being processed", 10.0),
         EvictionAnswer("TooManyRequests", "please try again later", 1.0),
+        EvictionAnswer("WebhookDenied", "not on a Friday"),
     ],
 )
 @pytest.mark.parametrize("is_dry", [True, False])
@@ -69,7 +70,17 @@ def test_a_budget_that_stays_exhausted_is_named_after_three_tries() -> None:
     assert not world.evicted
 
 
-@pytest.mark.parametrize("kind", ["Forbidden", "TwoBudgets", "Gone"])
+def test_a_webhook_is_told_in_its_own_words() -> None:
+    """It is no overloaded API server."""
+    start = fragmented()
+    world = World(start)
+    world.script = [EvictionAnswer("WebhookDenied", "not on a Friday")] * 10
+    message = executor(world).carry_out(two_moves(start)).message
+    assert "an admission webhook does not let it go now: not on a Friday" in message
+    assert "overloaded" not in message
+
+
+@pytest.mark.parametrize("kind", ["Forbidden", "TwoBudgets", "Gone", "OwnerMoves"])
 @pytest.mark.parametrize("is_dry", [True, False])
 def test_a_definite_refusal_is_not_repeated(kind: str, is_dry: bool) -> None:
     """The plan stops, and says so."""

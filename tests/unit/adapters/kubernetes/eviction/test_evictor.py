@@ -12,6 +12,7 @@ from rescheduler.model.plan.plan import PodReference
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, status
 
 POD = PodReference("shop", "web-0", "uid-1")
+WEBHOOK = 'admission webhook "evictions.kubevirt.io" denied the request:'
 PATH = "/api/v1/namespaces/shop/pods/web-0/eviction"
 
 
@@ -32,6 +33,11 @@ PATH = "/api/v1/namespaces/shop/pods/web-0/eviction"
         ),
         (Response(429, {"retry-after": "soon"}, b"<html>"), "TooManyRequests", None),
         (status(429, "overload"), "TooManyRequests", None),
+        (status(429, f"{WEBHOOK} Eviction triggered evacuation of VMI shop/vm"), "OwnerMoves", None),
+        (status(429, f"{WEBHOOK} Evacuation in progress: VMI shop/vm"), "OwnerMoves", None),
+        (status(429, f"{WEBHOOK} not on a Friday"), "WebhookDenied", None),
+        (status(429, "Evacuation in progress"), "TooManyRequests", None),
+        (status(403, f"{WEBHOOK} Eviction triggered evacuation"), "Forbidden", None),
         (status(404, "pods not found"), "Gone", None),
         (status(409, "Precondition failed: UID"), "Conflict", None),
         (status(403, "forbidden"), "Forbidden", None),

@@ -1,0 +1,1 @@
+"""Tests of pods that whoever owns them moves."""
