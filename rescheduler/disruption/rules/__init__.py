@@ -77,7 +77,7 @@ MOVING: Final = (
         "pod",
         (
             Rule("OwnPod", identity.own_pod),
-            Rule("Migrate", methods.asked_already),
+            Rule("MigrationUnderWay", methods.asked_already),
             Rule("DoNotDisrupt", marks.do_not_disrupt),
             Rule("MinimumAge", scope.minimum_age),
             Rule("BackOff", orders.back_off),

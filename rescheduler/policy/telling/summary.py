@@ -35,9 +35,9 @@ from rescheduler.policy.plugins import Plugins, asked
 from rescheduler.policy.telling.budget_sentences import budget_sentences
 from rescheduler.policy.telling.trigger_sentences import trigger_sentences
 
-# Who steers ``run`` under a policy, in sentences.
-
 _WORDS: Final = (("surge", MoveMethod.SURGE), ("migration", MoveMethod.MIGRATE))
+
+# Who steers ``run`` under a policy, in sentences.
 
 
 def steering_sentences(policy: Policy) -> Iterator[str]:
