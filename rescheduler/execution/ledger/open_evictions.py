@@ -17,7 +17,7 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload, kind_and_group
 from rescheduler.model.plan.detachment import detachment_of
 from rescheduler.model.plan.move_method import MoveMethod
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import PodReference, reference_to
 
 READY_SECONDS: Final = 30.0
 """A replacement that has been Ready for so long works: one that crashes as it starts is Ready for a moment only. No
@@ -111,7 +111,7 @@ def _settled(
                 return entry
             return closed(entry, EntryState.NOT_EVICTED, now, "the pod still stands", is_in_doubt=False)
         entry = structs.replace(entry, state=EntryState.OPEN, is_in_doubt=False)
-    over = _replaced(entry, cluster, states, claimed) or _without_workload(entry, cluster, states)
+    over = _replaced(entry, cluster, states, look, claimed) or _without_workload(entry, cluster, states)
     return over or entry
 
 
@@ -120,9 +120,12 @@ def _stands(pod: Pod | None, entry: LedgerEntry) -> bool:
 
 
 def _replaced(
-    entry: LedgerEntry, cluster: Cluster, states: dict[str, _WorkloadState], claimed: set[str]
+    entry: LedgerEntry, cluster: Cluster, states: dict[str, _WorkloadState], look: Look, claimed: set[str]
 ) -> LedgerEntry | None:
-    """The entry if its workload is as complete as it was, by a pod that came after it and works; else None."""
+    """The entry if its workload is as complete as it was, by a pod that came after it and works; else None.
+
+    A list may be older than it seems, and show as working what has crashed since: the pod itself is looked at.
+    """
     state = states.get(entry.workload)
     if state is None or state.workload is None:
         return None
@@ -131,7 +134,14 @@ def _replaced(
     working = [pod for pod in state.members if _came_after(pod, entry) and _works(pod, now)]
     if not working or state.ready < min(desired, entry.ready):
         return None
-    node = entry.landed_on or _landing(entry, working, claimed)
+    found = next(
+        (pod for pod in _likeliest_first(entry, working, claimed) if _works_now(look(reference_to(pod)), pod, now)),
+        None,
+    )
+    if found is None:
+        return None
+    claimed.add(found.uid)
+    node = entry.landed_on or found.node_name
     if node == entry.from_node != entry.to_node:
         return closed(entry, EntryState.FAILED, now, f"its replacement came back to {node}", landed_on=node)
     return closed(entry, EntryState.REPAID, now, landed_on=node)
@@ -175,12 +185,14 @@ def _works(pod: Pod, now: float) -> bool:
     return pod.is_ready and pod.ready_at is not None and now - pod.ready_at >= READY_SECONDS
 
 
-def _landing(entry: LedgerEntry, pods: Sequence[Pod], claimed: set[str]) -> str | None:
-    """The node of the replacement, as far as pods of one workload can be told apart: where it was expected, if any."""
+def _works_now(seen: Pod | None, listed: Pod, now: float) -> bool:
+    return seen is not None and seen.uid == listed.uid and not seen.is_terminating and _works(seen, now)
+
+
+def _likeliest_first(entry: LedgerEntry, pods: Sequence[Pod], claimed: set[str]) -> Sequence[Pod]:
+    """Replacements, as far as pods of one workload can be told apart: first who stands where one was expected."""
     free = [pod for pod in pods if pod.uid not in claimed] or list(pods)
-    found = min(free, key=lambda pod: (pod.node_name != entry.to_node, pod.created_at or 0.0, pod.uid))
-    claimed.add(found.uid)
-    return found.node_name
+    return sorted(free, key=lambda pod: (pod.node_name != entry.to_node, pod.created_at or 0.0, pod.uid))
 
 
 def _states_of(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _WorkloadState]:

@@ -54,3 +54,20 @@ def test_only_what_is_there_is_remembered() -> None:
     """A workload that is gone is forgotten, one that says no number is not known."""
     assert remember_wanted({WEB: Wanted(3, NOW)}, cluster()) == {}
     assert remember_wanted({}, cluster(workload("web", 3, desired_replicas=None))) == {}
+
+
+def test_a_number_that_is_back_before_anybody_looks_was_changed() -> None:
+    """Scaled down and up again raises the generation by two; one change, which left the number alone, is no scaling.
+
+    A workload that was known by its pods alone at first had no generation. (Soak, seed 500564.)
+    """
+
+    def at(generation: int, later: float) -> Cluster:
+        return replace(cluster(workload("web", 3, generation=generation)), taken_at=NOW + later)
+
+    first = remember_wanted({}, at(4, 0))
+    again = remember_wanted(first, at(5, 60))
+    assert again == {WEB: Wanted(3, None, 5)}
+    assert remember_wanted(again, at(7, 120)) == {WEB: Wanted(3, NOW + 120, 7)}
+    assert remember_wanted(again, at(7, 120)) != remember_wanted(again, at(6, 120))
+    assert remember_wanted({WEB: Wanted(3)}, at(4, 60)) == {WEB: Wanted(3, None, 4)}

@@ -60,6 +60,31 @@ def test_less_than_that_leaves_the_debt_open(replacement: Pod) -> None:
     assert settle(entry(), after(36, *OTHERS, replacement)).is_debt
 
 
+@pytest.mark.parametrize(
+    "now",
+    [
+        None,
+        web("new", born=NOW + 1, ready_at=None),
+        web("new", born=NOW + 1, ready_at=NOW + 20),
+        web("new", born=NOW + 1, ready_at=NOW + 2, deletion_at=NOW + 30),
+        web("new", born=NOW + 1, ready_at=NOW + 2, uid="another"),
+    ],
+    ids=["gone", "crashed", "crashed and ready again", "on its way out", "another of its name"],
+)
+def test_a_list_that_lags_repays_nothing(now: Pod | None) -> None:
+    """It shows a replacement at work that has crashed since; the pod as it stands counts. (Soak, seed 500384.)"""
+    listed = after(36, *OTHERS, web("new", born=NOW + 1, ready_at=NOW + 2))
+    assert settled(ledger_of(entry()), listed, lambda _: now).entries[0].is_debt
+
+
+def test_another_replacement_that_works_repays() -> None:
+    """Of two that came after the eviction only one works still, and its node is told."""
+    crashed, works = (web(name, on=node, born=NOW + 1, ready_at=NOW + 2) for name, node in (("a", "n1"), ("b", "n2")))
+    listed = after(36, *OTHERS, crashed, works)
+    found = settled(ledger_of(entry()), listed, lambda asked: works if asked.name == "web-b" else None).entries[0]
+    assert (found.state, found.landed_on) == (EntryState.REPAID, "n2")
+
+
 def test_a_replacement_made_in_the_same_second_counts() -> None:
     """The API server writes whole seconds, so it may seem older than the eviction by less than one."""
     late = entry(at=NOW + 0.7)
