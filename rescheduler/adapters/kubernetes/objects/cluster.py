@@ -60,11 +60,11 @@ class ObjectConversion:
 
     def convert_or_stand_in(self, kind: str, found: Any) -> KeptObjects:
         """The same, or what stands for an object that cannot be read."""
-        glimpse = glimpse_of(kind, found)
+        node_name = found.spec.node_name if kind == "Pod" and found.spec is not None else None
         try:
             return self.convert(kind, found)
         except ObjectError as error:
-            return stand_in(kind, glimpse, error)
+            return stand_in(kind, glimpse_of(kind, found, node_name), error)
 
 
 def lacks_priority(kind: str, found: Any) -> bool:

@@ -38,14 +38,13 @@ class Glimpse(NamedTuple):
     phase: str = ""
 
 
-def glimpse_of(kind: str, found: Any) -> Glimpse:
-    """Of a decoded object, before its conversion uses it up."""
+def glimpse_of(kind: str, found: Any, node_name: str | None) -> Glimpse:
+    """Of a decoded object; ``node_name``: a pod's, which its conversion uses up."""
     meta = found.metadata or ObjectMeta()
-    glimpse = Glimpse(meta.namespace or "", meta.name or "", meta.uid or "")
     if kind != "Pod" or found.spec is None:
-        return glimpse
+        return Glimpse(meta.namespace or "", meta.name or "", meta.uid or "")
     phase = "" if found.status is None else found.status.phase or ""
-    return glimpse._replace(namespace=meta.namespace or "default", node_name=found.spec.node_name, phase=phase)
+    return Glimpse(meta.namespace or "default", meta.name or "", meta.uid or "", node_name, phase)
 
 
 def glimpse_of_text(meta: ObjectMeta, raw: bytes | msgspec.Raw) -> Glimpse:
@@ -83,8 +82,10 @@ class KeptObjects(NamedTuple):
 
 def kept(kind: str, made: Any) -> KeptObjects:
     """A converted object, of which something may be left that cannot be counted."""
-    if isinstance(made, Pod):
-        problem = None if made.spec.problem is None or made.is_finished else made.spec.problem
+    if type(made) is Pod:
+        problem = made.spec.problem
+        if problem is None or made.is_finished:
+            return KeptObjects(made)
     else:
         problem = made.problem if isinstance(made, PersistentVolumeClaim) else None
     if problem is None:
