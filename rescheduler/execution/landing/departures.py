@@ -176,9 +176,11 @@ def _match_replicas(departures: Sequence[EvictedPod], pods: Sequence[Pod]) -> No
     """Share out the new pods of one owner: to those that left before they came, and then to anybody.
 
     Who left last has the fewest to choose from, and so comes first. Those whose old pods are gone, and new pods that
-    are where they were wanted, come before others.
+    are where they were wanted, come before others. Nobody who leaves himself takes another one's place: of those that
+    are out of their ReplicaSet already, whoever is taken out after them is told nothing by their owner's selector.
     """
     known_to_all = frozenset.intersection(*(departure.known for departure in departures))
+    known_to_all |= {departure.pod.uid for departure in departures}
     unclaimed = [pod for pod in pods if pod.uid not in known_to_all]
     for is_own, is_gone, is_as_planned in product((True, False), repeat=3):
         for departure in reversed(departures):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.pod import Pod
@@ -103,4 +105,20 @@ def test_a_switch_is_heard_long_before_the_last_step() -> None:
     assert told(result) == {"web-0": ("Undone", None)}
     assert "paused" in result.message
     assert world.clock.now() - began < 14.0
+    assert left_behind(world) == []
+
+
+@pytest.mark.parametrize("guidance", ["Guide", "Hold"])
+def test_who_is_out_himself_takes_nobodys_place(guidance: str) -> None:
+    """Two of a workload go to each other's nodes, under no budget: neither is the other's replacement."""
+    start = shop(2)
+    pods = [structs.replace(item, node_name=f"n{number}") for number, item in enumerate(start.pods)]
+    world = World(replace(start, pods=tuple(pods), budgets=()), startup_seconds=20.0)
+    watch = ReadyWatch(world)
+    first, second = surging(world.read(), "web-0").moves[0], surging(world.read(), "web-1", to_node="n0").moves[0]
+    plan = structs.replace(surging(world.read(), "web-0"), moves=(first, second))
+    result = surger(world, guidance=guidance).carry_out(plan)
+    assert {kind for kind, _ in told(result).values()} <= {"Landed", "LandedElsewhere"}
+    world.settle()
+    assert watch.fewest == 2
     assert left_behind(world) == []
