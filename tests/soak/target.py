@@ -236,6 +236,10 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
             uid=pod.uid,
         )  # fmt: skip
 
+    def can_surge(self) -> str | None:
+        """Whether pods can be taken out."""
+        return self._call("can gate", "get", "resources", self._wire.world.can_surge)
+
     def detach(self, pod: PodReference, resource_version: str, detachment: Detachment) -> bool:
         """A pod out of its ReplicaSet."""
         world = self._wire.world

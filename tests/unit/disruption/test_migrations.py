@@ -86,7 +86,7 @@ def test_an_owner_is_not_asked_again_until_it_is_known_what_he_did() -> None:
     """Nor for another pod of the node meanwhile."""
     first, second = machine("a"), machine("b")
     found = decided(first, second, known=asked_for(first))
-    assert [refusal.rule for refusal in found.refusals.values()] == ["Migrate"]
+    assert [refusal.rule for refusal in found.refusals.values()] == ["MigrationUnderWay"]
     assert [(group.rule, group.allowed_per_wave) for group in found.groups] == [("Migrate", 0)]
     for state in (EntryState.REPAID, EntryState.NOT_EVICTED, EntryState.REFUSED):
         assert decided(first, second, known=asked_for(first, state)).refusals == {}

@@ -92,7 +92,7 @@ def test_the_last_step_needs_all_that_lets_pods_go(missing: str) -> None:
         story.close("web-0", EntryState.NOT_EVICTED)
     if missing == "age":
         story.gate("web-0", "n3").sleep(10.0)
-    fields = {"plan": 0} if missing == "plan" else {}
+    fields: dict[str, Any] = {"plan": 0} if missing == "plan" else {}
     without = ("gate", "around") if missing in ("gate", "age") else ()
     assert len(evict(story, without=without, **fields)) == 1
 
