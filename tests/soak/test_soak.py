@@ -16,6 +16,7 @@ from tests.soak.matrix import run_pair
 from tests.soak.policies import policy_text
 from tests.soak.report import failure
 from tests.soak.run_settings import drawn
+from tests.soak.slow_surges import run_slowly
 
 HOURS = 2.0
 # Small clusters, which are cheap: `python -m tests.soak` runs far more, and large ones.
@@ -29,6 +30,14 @@ def test_no_invariant_is_broken(seed: int) -> None:
     """Every checker finds nothing in a run with faults, several leaders, and a planner that means harm."""
     outcome, _ = run_seed(seed, HOURS)
     assert not outcome.violations, failure(outcome)
+
+
+@pytest.mark.parametrize("seed", [4, 39])
+def test_surges_hold_where_answers_are_slow(seed: int) -> None:
+    """Each seed has shown a fault once: an old verdict, and a pod that was taken for another one's replacement."""
+    outcome = run_slowly(seed)
+    assert not outcome.violations, failure(outcome)
+    assert outcome.guards["I34"] > 0
 
 
 def test_runs_do_something() -> None:
