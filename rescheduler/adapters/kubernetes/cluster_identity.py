@@ -7,9 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import NamedObject, decoded
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.client.paths import namespace_path
 from rescheduler.extension_points import ClusterError
@@ -71,8 +70,9 @@ LASTING_NAMESPACE: Final = "kube-system"
 
 def cluster_identity(connection: Connection) -> str:
     """The uid of the namespace kube-system; the server's address where we may not look. Raises ClusterError."""
+    path = namespace_path(LASTING_NAMESPACE)
     try:
-        found = msgspec.json.decode(connection.get(namespace_path(LASTING_NAMESPACE)))
-    except (ForbiddenError, NotServedError, msgspec.DecodeError):
+        body = connection.get(path)
+    except (ForbiddenError, NotServedError):
         return connection.server
-    return str(found.get("metadata", {}).get("uid") or connection.server)
+    return decoded(connection, f"GET {path}", body, NamedObject).metadata.uid or connection.server

@@ -141,5 +141,5 @@ def server_version(connection: Connection) -> str | None:
     """``v1.36.3``, as the server says. Raises ClusterError when it cannot be reached."""
     try:
         return msgspec.json.decode(connection.get("/version"), type=_Version).git_version
-    except (msgspec.DecodeError, UnicodeDecodeError, NotServedError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NotServedError):
         return None

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-import msgspec
-
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import server_told_version
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.guidance.guidance_support import FIRST_MINOR, why_no_gates
 from rescheduler.adapters.kubernetes.rights.daemon_needs import daemon_needs
@@ -43,9 +42,9 @@ def server_findings(connection: Connection, policy: Policy) -> Iterator[Diagnose
 
 def version_findings(connection: Connection, policy: Policy) -> Iterator[Diagnosed]:
     """What a server of this version does not have, or is not known to have. Raises ClusterError."""
-    told = msgspec.json.decode(connection.get("/version"))
-    name, found = str(told.get("gitVersion")), re.match(r"\d+", str(told.get("minor", "")))
-    if told.get("major") != "1" or found is None:
+    told = server_told_version(connection)
+    name, found = str(told.git_version), re.match(r"[0-9]{1,9}", told.minor)
+    if told.major != "1" or found is None:
         yield Diagnosed("ServerVersion", name, "the server does not tell a version of Kubernetes",
                         "see whether this address is an API server's: kubectl version")  # fmt: skip
         return

@@ -114,12 +114,19 @@ def test_check_says_what_it_does_and_what_has_no_effect(desk: Desk) -> None:
     assert "evicts at most 5 in all in one cycle" in answer.out
     assert "profile p, balance: LowNodeUtilization (thresholds: {cpu: 30}" in answer.out
     assert "is no field here, and is read over" in answer.err
+    assert "Binds run since version 0.1.0" in answer.out
+    assert "disruption.rates.perHour: at most 20 evictions an hour" in answer.out
+    own = desk.file("own.yaml", f"{OWN_HEAD}disruption: {{rates: {{perHour: 7}}}}\n")
+    both = desk.shell("check", str(desk.folder / "d.yaml"), own).out
+    assert both.count("Binds run since version 0.1.0") == 1
+    assert "at most 20 evictions an hour" not in both
     desk.file("d.yaml", POLICY.replace("cpu: 30", "cpu: 70"))
     answer = desk.shell("check", str(desk.folder / "d.yaml"))
     assert answer.code == 2
     assert "is above targetThresholds.cpu" in answer.err
 
 
+OWN_HEAD = "apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\n"
 ON_CLUSTER = """\
 apiVersion: descheduler/v1alpha2
 kind: DeschedulerPolicy

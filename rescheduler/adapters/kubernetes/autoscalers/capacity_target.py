@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import msgspec
-
 from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import (
     COLLECTIONS,
     OUR_REQUESTS,
@@ -18,6 +16,7 @@ from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import (
     standing_request,
 )
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import served_resources
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, refusal
 from rescheduler.adapters.kubernetes.client.paths import ensure_namespace
 from rescheduler.adapters.kubernetes.guidance.emptied_marks import mark, unmark
@@ -137,12 +136,11 @@ def find_requests(connection: Connection, namespace: str) -> list[tuple[Collecti
 
 def is_served(connection: Connection, collection: Collection) -> bool:
     """Whether the API server knows a kind, which everybody may ask. Raises ClusterError."""
+    path = "/api/v1" if collection.version == "v1" else f"/apis/{collection.version}"
     try:
-        body = connection.get("/api/v1" if collection.version == "v1" else f"/apis/{collection.version}")
+        return collection.resource in served_resources(connection, path)
     except NotServedError:
         return False
-    known = msgspec.json.decode(body).get("resources") or []
-    return any(item.get("name") == collection.resource for item in known)
 
 
 def _all(connection: Connection, collection: Collection, namespace: str) -> list[dict[str, Any]]:

@@ -28,8 +28,14 @@ _LIST_HEAD = msgspec.json.Decoder(_ListHead)  # made here and not by the threads
 
 
 def continue_token(page: bytes) -> str | None:
-    """The token for the page after this one; None on the last page. Raises ClusterError if this is no list."""
-    return _list_meta(page).continue_
+    """The token for the page after this one; None on the last page. Raises ClusterError if this is no list.
+
+    An API server always writes ``items``: a page without it, from whatever stands in between, shows nothing as gone.
+    """
+    found = _list_meta(page).continue_
+    if b'"items"' not in page:
+        raise ClusterError("the API server answered with something that is no list: it has no items")
+    return found
 
 
 def list_version(page: bytes) -> str:

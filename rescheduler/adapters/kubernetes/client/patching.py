@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.client.failures import refusal
+from rescheduler.adapters.kubernetes.client.decoded_answers import require_done
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
@@ -19,6 +19,5 @@ def patch_unless_late(
     answer = connection.send("PATCH", path, body, content_type=content_type)
     if answer.status in too_late:
         return False
-    if answer.status >= 300:
-        raise refusal(connection.server, "", "PATCH", path, answer.status, answer.body)
+    require_done(connection, "PATCH", path, answer)
     return True

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.client.failures import NotServedError, refusal
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded, require_done
+from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.patching import MERGE_PATCH, STRATEGIC_PATCH, patch_unless_late
 from rescheduler.adapters.kubernetes.client.paths import pod_path
 from rescheduler.extension_points import ClusterError
@@ -35,7 +36,7 @@ class DetachedPod(NamedTuple):
 
 
 class _Metadata(msgspec.Struct, gc=False):
-    name: str = ""
+    name: str
     namespace: str = ""
     uid: str = ""
     resource_version: str = msgspec.field(name="resourceVersion", default="")
@@ -83,7 +84,7 @@ def give_back(connection: Connection, namespace: str, name: str, uid: str) -> bo
     path = pod_path(namespace, name)
     for _ in range(ATTEMPTS):
         try:
-            found = _decoded(connection, connection.get(path), _Pod).metadata
+            found = decoded(connection, f"GET {path}", connection.get(path), _Pod).metadata
         except NotServedError:
             return False
         detachment = found.detachment()
@@ -92,10 +93,9 @@ def give_back(connection: Connection, namespace: str, name: str, uid: str) -> bo
         answer = connection.send("PATCH", path, _undo(found, detachment), content_type=MERGE_PATCH)
         if answer.status == 404:
             return False
-        if answer.status < 300:
-            return True
         if answer.status != 409:
-            raise refusal(connection.server, "", "PATCH", path, answer.status, answer.body)
+            require_done(connection, "PATCH", path, answer)
+            return True
     raise ClusterError(f"pod {namespace}/{name} is changed by others all the time: it was not given back")
 
 
@@ -103,7 +103,7 @@ def find_detached(connection: Connection) -> list[DetachedPod]:
     """All pods that are out of their ReplicaSets, of any plan. Raises ClusterError."""
     found = []
     for page in connection.pages(ALL_PODS):
-        for item in _decoded(connection, page, _Pods).items or ():
+        for item in decoded(connection, f"GET {ALL_PODS}", page, _Pods).items or ():
             metadata = item.metadata
             detachment = metadata.detachment()
             if detachment is not None and not metadata.deletion:
@@ -140,10 +140,3 @@ def _undo(found: _Metadata, detachment: Detachment) -> dict[str, Any]:
     labels = {detachment.label: detachment.value} if is_ours else {}
     metadata: dict[str, Any] = {"uid": found.uid, "resourceVersion": found.resource_version}
     return {"metadata": {**metadata, "labels": labels, "annotations": {SURGE: None}}}
-
-
-def _decoded(connection: Connection, body: bytes, form: Any) -> Any:
-    try:
-        return msgspec.json.decode(body, type=form)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ClusterError(f"{connection.server} answered with pods that cannot be read: {error}") from error

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection, Response
+from rescheduler.adapters.kubernetes.client.decoded_answers import is_object
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError, WriteRefusedError, server_message
 from rescheduler.adapters.kubernetes.client.paths import pod_path
 from rescheduler.extension_points import ClusterError, EvictionAnswer
@@ -77,11 +78,14 @@ def classify(response: Response) -> EvictionAnswer:
 
     A 429 of a PodDisruptionBudget carries a cause and, only while the budget is younger than its own status, a
     Retry-After; that of an overloaded server carries no such cause, nor does that of a webhook, which is known by its
-    words. Every other 4xx is a definite refusal.
+    words. Every other 4xx is a definite refusal. A page that something in between has written under a good status says
+    nothing of the pod.
     """
     status, text = response.status, _words(response)
-    if 200 <= status < 300:
+    if 200 <= status < 300 and is_object(response.body):
         return EvictionAnswer("Accepted")
+    if status < 300:
+        return EvictionAnswer("Failed", f"status {status} with something that is not JSON")
     if status == 429:
         return _too_many(response, text)
     if status == 500 and TWO_BUDGETS in text:

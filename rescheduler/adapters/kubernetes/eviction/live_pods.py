@@ -16,6 +16,7 @@ from rescheduler.adapters.kubernetes.objects.pods.pod_fields import PodObject
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.printable import shortened
 
 _SET_OPERATORS: Final = {"In": "in", "NotIn": "notin"}
 
@@ -32,11 +33,14 @@ def read_pod(connection: Connection, namespace: str, name: str) -> Pod | None:
     except NotServedError:
         return None
     try:
-        return _converted(decode(body, PodObject))
+        found = _converted(decode(body, PodObject))
     except (ObjectError, BrokenTextError) as error:
         raise ClusterError(
             f"{connection.server} answered GET {path} with a pod that cannot be read: {error}"
         ) from error
+    if found.name != name:
+        raise ClusterError(f"{connection.server} answered GET {path} with another pod: {shortened(found.key)}")
+    return found
 
 
 def read_pods(connection: Connection, namespace: str, selector: LabelSelector | None) -> list[Pod]:

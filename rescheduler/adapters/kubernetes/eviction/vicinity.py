@@ -48,11 +48,14 @@ class LiveReads(NarrowReads):
         convert = ObjectConversion(_ignore).convert_or_stand_in
         try:
             pages = list(self._connection.pages(path))
-            return [convert(kind.name, found).made for page in pages for found in decode_page(kind, page)]
+            made = [convert(kind.name, found).made for page in pages for found in decode_page(kind, page)]
         except NotServedError:
             return []
         except (ObjectError, BrokenTextError) as error:
             raise self._unreadable(path, error) from error
+        if None in made:
+            raise self._unreadable(path, "a budget without a name")
+        return made
 
     def read_node(self, name: str) -> Node | None:
         """One node, or None."""
@@ -69,13 +72,16 @@ class LiveReads(NarrowReads):
         path = object_path(kind.path, namespace, name)
         try:
             body = self._connection.get(path)
-            return ObjectConversion(_ignore).convert_or_stand_in(kind_name, decode_object(kind, body)).made
+            made = ObjectConversion(_ignore).convert_or_stand_in(kind_name, decode_object(kind, body)).made
         except NotServedError:
             return None
         except (ObjectError, BrokenTextError) as error:
             raise self._unreadable(path, error) from error
+        if made is None or made.name != name:
+            raise self._unreadable(path, f"what is no {kind_name} of this name")
+        return made
 
-    def _unreadable(self, path: str, error: Exception) -> ClusterError:
+    def _unreadable(self, path: str, error: Exception | str) -> ClusterError:
         return ClusterError(f"{self._connection.server} answered GET {path} with what cannot be read: {error}")
 
 

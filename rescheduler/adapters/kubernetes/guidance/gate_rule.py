@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded
 from rescheduler.adapters.kubernetes.client.failures import NotServedError, refusal
 from rescheduler.adapters.kubernetes.client.paths import job_path, pod_path
 from rescheduler.adapters.kubernetes.guidance.hold_jobs import HoldJobs, delete
@@ -29,6 +30,18 @@ from rescheduler.model.objects.annotations import GUIDE_GATE, HOLD_GATE
 PATIENCE_SECONDS: Final = 15.0
 """A policy that was just installed may take ten seconds to come into force, a changed parameter a third of one."""
 PAUSE_SECONDS: Final = 0.05
+
+
+class _Gate(msgspec.Struct, gc=False):
+    name: str = ""
+
+
+class _ProbedSpec(msgspec.Struct, gc=False):
+    gates: list[_Gate] | None = msgspec.field(name="schedulingGates", default=None)
+
+
+class _ProbedPod(msgspec.Struct, gc=False):
+    spec: _ProbedSpec
 
 
 class GateProbe:
@@ -57,8 +70,8 @@ class GateProbe:
         answer = self._connection.send("POST", path, self._pod(name, owner), params={"dryRun": "All"})
         if answer.status >= 300:
             raise refusal(self._connection.server, "", "POST", path, answer.status, answer.body)
-        spec = msgspec.json.decode(answer.body)["spec"]
-        gates = {gate["name"] for gate in spec.get("schedulingGates") or []}
+        found = decoded(self._connection, f"POST {path}", answer.body, _ProbedPod)
+        gates = {gate.name for gate in found.spec.gates or ()}
         if HOLD_GATE not in gates:
             raise ClusterError("new pods lose the scheduling gates they were created with; no pod can be guided here")
         return GUIDE_GATE in gates
@@ -135,7 +148,10 @@ class GateRule:
         request = HoldRequest(name, "", (), "", "default-scheduler", deadline_seconds, plan_id)
         body = placeholder([request], name, self._namespace, self._clock.now())
         body["spec"]["parallelism"] = 0
-        return name, self._jobs.make(name, body)["metadata"]["uid"]
+        uid = self._jobs.make(name, body).metadata.uid
+        if not uid:
+            raise ClusterError(f"{self._connection.server} did not tell the uid of the Job {self._namespace}/{name}")
+        return name, uid
 
     def _write(self, body: dict[str, Any]) -> None:
         for _ in range(ATTEMPTS):

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded_whole, served_resources, server_told_version
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import namespace_path
 from rescheduler.adapters.kubernetes.guidance.rule_object import RULE
@@ -28,10 +29,10 @@ def why_no_holds(connection: Connection, namespace: str, scope: Iterable[str] = 
 
     ``scope``: the only namespaces whose pods may be moved, none for all.
     """
-    version = msgspec.json.decode(connection.get("/version"))
-    minor = re.match(r"\d+", str(version.get("minor", "")))
-    if version.get("major") == "1" and minor and int(minor.group()) < FIRST_MINOR:
-        return f"Kubernetes {version.get('gitVersion')} has no scheduling gates; 1.{FIRST_MINOR} or newer is needed"
+    version = server_told_version(connection)
+    minor = re.match(r"[0-9]{1,9}", version.minor)
+    if version.major == "1" and minor and int(minor.group()) < FIRST_MINOR:
+        return f"Kubernetes {version.git_version} has no scheduling gates; 1.{FIRST_MINOR} or newer is needed"
     lacking = [right.text for right in missing(connection, NEEDED_FOR_HOLDS, namespace, scope)]
     if lacking:
         return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/rbac.yaml grants it"
@@ -50,6 +51,32 @@ def _exists(connection: Connection, namespace: str) -> bool:
     return True
 
 
+class _Labels(msgspec.Struct, gc=False):
+    labels: dict[str, str] | None = None
+
+
+class _Expression(msgspec.Struct, gc=False):
+    expression: str = ""
+
+
+class _Mutation(msgspec.Struct, gc=False):
+    patch_type: str = msgspec.field(name="patchType", default="")
+    apply: _Expression | None = msgspec.field(name="applyConfiguration", default=None)
+
+
+class _InstalledSpec(msgspec.Struct, gc=False):
+    mutations: list[_Mutation] | None = None
+    param_kind: dict[str, str] | None = msgspec.field(name="paramKind", default=None)
+    param_ref: dict[str, Any] | None = msgspec.field(name="paramRef", default=None)
+
+
+class _Installed(msgspec.Struct, gc=False):
+    """A policy or a binding, as far as it is looked at."""
+
+    metadata: _Labels
+    spec: _InstalledSpec | None = None
+
+
 _GROUP: Final = "/apis/admissionregistration.k8s.io/v1"
 POLICIES: Final = "mutatingadmissionpolicies"
 BINDINGS: Final = "mutatingadmissionpolicybindings"
@@ -64,7 +91,7 @@ def why_no_gates(connection: Connection, namespace: str, scope: Iterable[str] = 
     """
     served = _served(connection)
     if POLICIES not in served or BINDINGS not in served:
-        version = msgspec.json.decode(connection.get("/version")).get("gitVersion")
+        version = server_told_version(connection).git_version
         return f"Kubernetes {version} does not serve {POLICIES} in admissionregistration.k8s.io/v1, as 1.36 does"
     try:
         policy, binding = (_object(connection, kind) for kind in (POLICIES, BINDINGS))
@@ -81,20 +108,20 @@ def why_no_gates(connection: Connection, namespace: str, scope: Iterable[str] = 
     return None
 
 
-def _served(connection: Connection) -> set[str]:
+def _served(connection: Connection) -> frozenset[str]:
     try:
-        found = msgspec.json.decode(connection.get(_GROUP))
+        return served_resources(connection, _GROUP)
     except NotServedError:
-        return set()
-    return {item["name"] for item in found.get("resources") or []}
+        return frozenset()
 
 
 def _object(connection: Connection, kind: str) -> dict[str, Any] | None:
+    path = f"{_GROUP}/{kind}/{RULE}"
     try:
-        found: dict[str, Any] = msgspec.json.decode(connection.get(f"{_GROUP}/{kind}/{RULE}"))
+        body = connection.get(path)
     except NotServedError:
         return None
-    return found
+    return decoded_whole(connection, f"GET {path}", body, _Installed)
 
 
 def _wrong_policy(found: Mapping[str, Any]) -> str | None:
@@ -109,7 +136,7 @@ def _wrong_policy(found: Mapping[str, Any]) -> str | None:
         return f"the policy {RULE} has failurePolicy {spec.get('failurePolicy')}; with Ignore it cannot keep pods out"
     if not mutations or any(item.get("patchType") != "ApplyConfiguration" for item in mutations):
         return f"the policy {RULE} does not act by ApplyConfiguration alone"
-    if not any(GUIDE_GATE in item["applyConfiguration"].get("expression", "") for item in mutations):
+    if not any(GUIDE_GATE in (item.get("applyConfiguration") or {}).get("expression", "") for item in mutations):
         return f"the policy {RULE} does not set the gate {GUIDE_GATE}"
     return None
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import NamedObjects, decoded, decoded_whole, require_done
 from rescheduler.adapters.kubernetes.client.failures import refusal
 from rescheduler.adapters.kubernetes.client.patching import MERGE_PATCH
 from rescheduler.adapters.kubernetes.client.paths import ensure_namespace, job_path, pod_path
@@ -31,6 +32,33 @@ LONGEST_PAUSE_SECONDS: Final = 0.5
 BACKGROUND: Final = {"propagationPolicy": "Background"}
 
 
+class _Gate(msgspec.Struct, gc=False):
+    name: str = ""
+
+
+class _PodSpec(msgspec.Struct, gc=False):
+    gates: list[_Gate] | None = msgspec.field(name="schedulingGates", default=None)
+
+
+class _Template(msgspec.Struct, gc=False):
+    spec: _PodSpec
+
+
+class _JobSpec(msgspec.Struct, gc=False):
+    template: _Template
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    uid: str = ""
+
+
+class MadeJob(msgspec.Struct, gc=False):
+    """A Job as the server has made it."""
+
+    metadata: _Metadata
+    spec: _JobSpec
+
+
 class HoldJobs:
     """Placeholder Jobs in one namespace, which is made when it is missing and we may."""
 
@@ -43,20 +71,21 @@ class HoldJobs:
     def create(self, requests: Sequence[HoldRequest], name: str) -> None:
         """Make one Job of equal placeholders. Raises ClusterError."""
         made = self.make(name, placeholder(requests, name, self._namespace, self._clock.now()))
-        gates = made["spec"]["template"]["spec"].get("schedulingGates") or []
-        if HOLD_GATE not in [gate["name"] for gate in gates]:
+        if HOLD_GATE not in [gate.name for gate in made.spec.template.spec.gates or ()]:
             delete(self._connection, job_path(self._namespace, name))
             raise ClusterError("this API server drops scheduling gates, so placeholders cannot be used on it")
 
-    def make(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Make a Job as it is written, and return it as the server has it. Raises ClusterError."""
+    def make(self, name: str, body: dict[str, Any]) -> MadeJob:
+        """Make a Job as it is written, and return it as the server has it.
+
+        Raises ClusterError, also where the Job may have been made and the answer cannot be read.
+        """
         path = job_path(self._namespace)
         answer = self._connection.send("POST", path, body)
         if answer.status >= 300:
             raise refusal(self._connection.server, "", "POST", path, answer.status, answer.body)
         self._born[name] = self._clock.monotonic()
-        made: dict[str, Any] = msgspec.json.decode(answer.body)
-        return made
+        return decoded(self._connection, f"POST {path}", answer.body, MadeJob)
 
     def await_pods(self, sizes: dict[str, int], plan_id: str) -> dict[str, list[tuple[str, str]]]:
         """Name and uid of the pods of new Jobs, by Job, once the job controller has made all of them."""
@@ -85,9 +114,10 @@ class HoldJobs:
         }
         path = job_path(self._namespace, name)
         answer = self._connection.send("PATCH", path, body, content_type=MERGE_PATCH)
-        if answer.status >= 300 and answer.status != 404:
-            raise refusal(self._connection.server, "", "PATCH", path, answer.status, answer.body)
-        return answer.status != 404
+        if answer.status == 404:
+            return False
+        require_done(self._connection, "PATCH", path, answer)
+        return True
 
     def delete(self, names: Iterable[str]) -> None:
         """Remove Jobs and wait until their pods are gone; others are fine. Raises ClusterError."""
@@ -124,8 +154,7 @@ class HoldJobs:
 
     @staticmethod
     def _job_of(pod: dict[str, Any]) -> str:
-        name: str = pod["metadata"]["labels"][HOLD_LABEL]
-        return name
+        return str((pod["metadata"].get("labels") or {}).get(HOLD_LABEL, ""))
 
     def _until(self, is_so: Callable[[], bool], count: int, otherwise: str) -> None:
         began = self._clock.monotonic()
@@ -141,8 +170,8 @@ class HoldJobs:
 def list_all(connection: Connection, path: str, selector: str) -> list[dict[str, Any]]:
     """All objects of a collection with these labels; none where the namespace does not exist. Raises ClusterError."""
     body = connection.get(path, {"labelSelector": selector})
-    items: list[dict[str, Any]] = msgspec.json.decode(body).get("items") or []
-    return items
+    items: list[dict[str, Any]] | None = decoded_whole(connection, f"GET {path}", body, NamedObjects)["items"]
+    return items or []
 
 
 def delete(connection: Connection, path: str) -> bool:
@@ -150,8 +179,7 @@ def delete(connection: Connection, path: str) -> bool:
     answer = connection.send("DELETE", path, BACKGROUND)
     if answer.status == 404:
         return False
-    if answer.status >= 300:
-        raise refusal(connection.server, "", "DELETE", path, answer.status, answer.body)
+    require_done(connection, "DELETE", path, answer)
     return True
 
 
@@ -160,6 +188,7 @@ def delete_unchanged(connection: Connection, path: str, found: dict[str, Any]) -
     metadata = found["metadata"]
     body = {**BACKGROUND, "preconditions": {key: metadata[key] for key in ("uid", "resourceVersion")}}
     answer = connection.send("DELETE", path, body)
-    if answer.status >= 300 and answer.status not in (404, 409):
-        raise refusal(connection.server, "", "DELETE", path, answer.status, answer.body)
-    return answer.status < 300
+    if answer.status in (404, 409):
+        return False
+    require_done(connection, "DELETE", path, answer)
+    return True

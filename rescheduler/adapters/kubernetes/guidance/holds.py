@@ -96,7 +96,7 @@ class HoldKeeper:
         for pod in self._jobs.pods(PLACEHOLDERS_OF_PLANS):
             name = (pod["metadata"].get("annotations") or {}).get(HOLD_ANNOTATION)
             if name:
-                found[pod["metadata"]["labels"][HOLD_LABEL]].add(name)
+                found[(pod["metadata"].get("labels") or {}).get(HOLD_LABEL, "")].add(name)
         return sorted({name for job in self._jobs.names(PLACEHOLDERS_OF_PLANS) for name in found.get(job) or {job}})
 
     def _make(self, groups: dict[Hashable, list[HoldRequest]]) -> None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.client.failures import NotServedError, refusal
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded, require_done
+from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.patching import MERGE_PATCH
 from rescheduler.adapters.kubernetes.client.paths import node_path
 from rescheduler.extension_points import ClusterError
 
 ATTEMPTS: Final = 20
 """A node's kubelet and controllers write to it too; each of their writes in between costs one more attempt."""
-_Form = TypeVar("_Form", "NodeForm", "_NodeForms")
 
 
 class NodeMetadata(msgspec.Struct, gc=False):
     """As much of it as is written to, or sent along."""
 
-    name: str = ""
+    name: str
     uid: str = ""
     resource_version: str = msgspec.field(name="resourceVersion", default="")
     annotations: dict[str, Any] | None = None
@@ -47,7 +47,7 @@ class _NodeForms(msgspec.Struct, gc=False):
 def read_nodes(connection: Connection) -> Iterator[NodeForm]:
     """All nodes. Raises ClusterError."""
     for page in connection.pages(node_path()):
-        yield from _decoded(page, _NodeForms).items
+        yield from decoded(connection, f"GET {node_path()}", page, _NodeForms).items
 
 
 def change_node(
@@ -62,7 +62,7 @@ def change_node(
     path = node_path(name)
     for _ in range(ATTEMPTS):
         try:
-            node = _decoded(connection.get(path), NodeForm)
+            node = decoded(connection, f"GET {path}", connection.get(path), NodeForm)
         except NotServedError:
             return None
         wanted = change(node)
@@ -73,15 +73,7 @@ def change_node(
         answer = connection.send("PATCH", path, body, content_type=MERGE_PATCH)
         if answer.status == 404:
             return None
-        if answer.status < 300:
-            return node.metadata.uid
         if answer.status != 409:
-            raise refusal(connection.server, "", "PATCH", path, answer.status, answer.body)
+            require_done(connection, "PATCH", path, answer)
+            return node.metadata.uid
     raise ClusterError(f"node {name} is changed by others all the time: {lacking}")
-
-
-def _decoded(body: bytes, form: type[_Form]) -> _Form:
-    try:
-        return msgspec.json.decode(body, type=form)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ClusterError(f"the API server's answer about nodes cannot be read: {error}") from error

@@ -8,13 +8,31 @@ from typing import Any, Final
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.client.failures import NotServedError, refusal
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded_whole, require_done
+from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import config_map_path
 from rescheduler.adapters.kubernetes.guidance.placeholders import EXPIRES_ANNOTATION, PLAN_LABEL
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 
 RULE: Final = "rescheduler-guide"
 """Name of the admission policy, of its binding, and of the ConfigMap that they read."""
+
+
+class _Owner(msgspec.Struct, gc=False):
+    uid: str
+    name: str
+    kind: str = ""
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    uid: str
+    resource_version: str = msgspec.field(name="resourceVersion")
+    labels: dict[str, str] | None = None
+    owners: list[_Owner] | None = msgspec.field(name="ownerReferences", default=None)
+
+
+class _Rule(msgspec.Struct, gc=False):
+    metadata: _Metadata
 
 
 def rule_object(
@@ -49,11 +67,12 @@ def jobs_of(rule: dict[str, Any]) -> dict[str, str]:
 
 def read_rule(connection: Connection, namespace: str) -> dict[str, Any] | None:
     """The rule as it stands, of any plan, or None. Raises ClusterError."""
+    path = config_map_path(namespace, RULE)
     try:
-        found: dict[str, Any] = msgspec.json.decode(connection.get(config_map_path(namespace, RULE)))
+        body = connection.get(path)
     except NotServedError:
         return None
-    return found
+    return decoded_whole(connection, f"GET {path}", body, _Rule)
 
 
 def write_rule(connection: Connection, body: dict[str, Any], live: dict[str, Any] | None) -> bool:
@@ -69,15 +88,17 @@ def write_rule(connection: Connection, body: dict[str, Any], live: dict[str, Any
         version = {key: live["metadata"][key] for key in ("uid", "resourceVersion")}
         body = {**body, "metadata": {**body["metadata"], **version}}
     answer = connection.send(method, path, body)
-    if answer.status >= 300 and answer.status not in (404, 409):
-        raise refusal(connection.server, "", method, path, answer.status, answer.body)
-    return answer.status < 300
+    if answer.status in (404, 409):
+        return False
+    require_done(connection, method, path, answer)
+    return True
 
 
 def remove_rule(connection: Connection, namespace: str, found: dict[str, Any]) -> bool:
     """Delete the rule that was read; False if it is gone, or another by now. Raises ClusterError."""
     path = config_map_path(namespace, RULE)
     answer = connection.send("DELETE", path, {"preconditions": {"uid": found["metadata"]["uid"]}})
-    if answer.status >= 300 and answer.status not in (404, 409):
-        raise refusal(connection.server, "", "DELETE", path, answer.status, answer.body)
-    return answer.status < 300
+    if answer.status in (404, 409):
+        return False
+    require_done(connection, "DELETE", path, answer)
+    return True

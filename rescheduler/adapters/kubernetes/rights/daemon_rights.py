@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.ledger.ledger_text import same_kind
 from rescheduler.adapters.kubernetes.rights.daemon_needs import daemon_needs
-from rescheduler.adapters.kubernetes.rights.needed_rights import READING, service_account
+from rescheduler.adapters.kubernetes.rights.needed_rights import READING, own_rules, service_account
 from rescheduler.adapters.kubernetes.rights.rights import NeededRight, may
 from rescheduler.model.printable import shortened
 from rescheduler.policy.fields.policy import Policy
@@ -56,7 +54,7 @@ def _excess(connection: Connection, place: str, needs: Iterable[NeededRight]) ->
         for name in same_kind(need.right.object_name)
     }
     where = "" if place == ELSEWHERE else f" in {place}"
-    for rule in msgspec.json.decode(answer.body).get("status", {}).get("resourceRules") or []:
+    for rule in own_rules(connection, answer.body):
         for text in _not_needed(rule, needed):
             yield text + where
 

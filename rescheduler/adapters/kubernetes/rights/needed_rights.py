@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded, decoded_whole
 from rescheduler.adapters.kubernetes.rights.parts import EVICT, PARTS, SURGE
 from rescheduler.adapters.kubernetes.rights.rights import Right, may
 from rescheduler.extension_points import ClusterError
@@ -72,6 +73,38 @@ def rights_table(lacking: Iterable[LackingRight]) -> str:
     )
 
 
+class _User(msgspec.Struct, gc=False):
+    username: str = ""
+
+
+class _Known(msgspec.Struct, gc=False):
+    user: _User = msgspec.field(name="userInfo", default_factory=_User)
+
+
+class _Reviewed(msgspec.Struct, gc=False):
+    status: _Known
+
+
+class _Rule(msgspec.Struct, gc=False):
+    groups: list[str] | None = msgspec.field(name="apiGroups", default=None)
+    resources: list[str] | None = None
+    verbs: list[str] | None = None
+    names: list[str] | None = msgspec.field(name="resourceNames", default=None)
+
+
+class _Rules(msgspec.Struct, gc=False):
+    rules: list[_Rule] | None = msgspec.field(name="resourceRules", default=None)
+
+
+class _OwnRules(msgspec.Struct, gc=False):
+    status: _Rules
+
+
+def own_rules(connection: Connection, body: bytes) -> list[dict[str, Any]]:
+    """What a SelfSubjectRulesReview was answered. Raises ClusterError."""
+    return decoded_whole(connection, f"POST {_RULES}", body, _OwnRules)["status"].get("resourceRules") or []
+
+
 def service_account(connection: Connection) -> str | None:
     """The service account that we act as; None for a person, or where the server does not tell."""
     if not connection.has_token:
@@ -80,7 +113,7 @@ def service_account(connection: Connection) -> str | None:
     answer = connection.send("POST", _REVIEWS, kind)
     if answer.status >= 300:
         return None
-    name = str(msgspec.json.decode(answer.body).get("status", {}).get("userInfo", {}).get("username", ""))
+    name = decoded(connection, f"POST {_REVIEWS}", answer.body, _Reviewed).status.user.username
     return name if name.startswith("system:serviceaccount:") else None
 
 
@@ -94,7 +127,7 @@ def surplus_rights(connection: Connection, namespace: str) -> list[str]:
     answer = connection.send("POST", _RULES, {**kind, "spec": {"namespace": namespace}})
     if answer.status >= 300:
         return []
-    rules = msgspec.json.decode(answer.body).get("status", {}).get("resourceRules") or []
+    rules = own_rules(connection, answer.body)
     return sorted({text for rule in rules for text in _surplus_of(rule)})
 
 

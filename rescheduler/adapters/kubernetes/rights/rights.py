@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded
 
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _OBJECT: Final = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
@@ -53,6 +54,14 @@ def _has(connection: Connection, right: Right, namespace: str, scope: Sequence[s
     return not right.is_local and bool(scope) and all(may(connection, here, place) for place in scope)
 
 
+class _Verdict(msgspec.Struct, gc=False):
+    allowed: bool = False
+
+
+class _Review(msgspec.Struct, gc=False):
+    status: _Verdict
+
+
 def may(connection: Connection, right: Right, namespace: str) -> bool:
     """Whether we have a right. True where the server does not tell: the act itself will. Raises ClusterError."""
     attributes = {
@@ -66,7 +75,7 @@ def may(connection: Connection, right: Right, namespace: str) -> bool:
     answer = connection.send("POST", _REVIEWS, {**_OBJECT, "spec": {"resourceAttributes": attributes}})
     if answer.status >= 300:
         return True
-    return bool(msgspec.json.decode(answer.body).get("status", {}).get("allowed"))
+    return decoded(connection, f"POST {_REVIEWS}", answer.body, _Review).status.allowed
 
 
 # A right that a daemon needs, and what for.

@@ -74,7 +74,7 @@ def _tell(found: Checked, options: LiveOptions, filename: list[str] | None) -> N
     for file, policy in found.descheduler:
         for finding in policy.findings:
             say(f"warning: {finding}")
-        show(_about_descheduler(file, policy))
+        show(_about_descheduler(file, policy, stands_alone=found.policy is None))
     for configuration in found.configurations:
         show(_about_schedulers(configuration))
 
@@ -109,7 +109,7 @@ def _on_a_cluster(options: LiveOptions, policy: Policy | None) -> int:
 
 def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:
     from rescheduler.daemon.plugins import policy_sentences
-    from rescheduler.policy.telling.numbers_in_force import CAREFUL_SINCE, newly_binding, what_it_may_do
+    from rescheduler.policy.telling.numbers_in_force import what_it_may_do
     from rescheduler.report.cells import cell, hanging
 
     files = found.policy_files
@@ -125,6 +125,14 @@ def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:
     yield cell("In force, and where it comes from:", "bold")
     for number in found.numbers:
         yield hanging(cell(f"- {number}"))
+    yield from _what_binds(policy)
+
+
+def _what_binds(policy: Policy) -> Iterator[RenderableType]:
+    """What ``run`` keeps of which the policy says nothing."""
+    from rescheduler.policy.telling.numbers_in_force import CAREFUL_SINCE, newly_binding
+    from rescheduler.report.cells import cell, hanging
+
     binding = tuple(newly_binding(policy))
     if binding:
         yield cell(f"Binds run since version {CAREFUL_SINCE} where a policy says nothing (docs/upgrading.md):", "bold")
@@ -132,13 +140,17 @@ def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:
         yield hanging(cell(f"- {sentence}"))
 
 
-def _about_descheduler(file: str, policy: DeschedulerPolicy) -> Iterator[RenderableType]:
+def _about_descheduler(file: str, policy: DeschedulerPolicy, *, stands_alone: bool) -> Iterator[RenderableType]:
+    from rescheduler.composition.foretelling import policy_beside
     from rescheduler.descheduler.telling.policy_sentences import policy_sentences
+    from rescheduler.policy.fields.policy import Policy
     from rescheduler.report.cells import cell, hanging
 
     yield cell(f"{file} is valid. DeschedulerPolicy:", "bold")
     for sentence in policy_sentences(policy):
         yield hanging(cell(f"- {sentence}"))
+    if stands_alone:
+        yield from _what_binds(policy_beside(Policy(), ()))
 
 
 def _about_schedulers(configuration: NamedConfiguration) -> Iterator[RenderableType]:

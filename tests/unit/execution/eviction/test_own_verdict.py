@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.execution.eviction.own_verdict import has_room
 from rescheduler.execution.landing.departures import EvictedPod
+from rescheduler.execution.run.executor import Executor, HoldSettings
+from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.permit import Permit
@@ -45,8 +48,8 @@ def after_the_first(world: World, act: Callable[[], None]) -> None:
     """Let something happen right after the first pod has left."""
     evict = world.evict
 
-    def evicting(reference: PodReference, version: str, *, dry_run: bool) -> Any:
-        answer = evict(reference, version, dry_run=dry_run)
+    def evicting(pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        answer = evict(pod, resource_version, dry_run=dry_run)
         if not dry_run and len(world.evicted) == 1:
             act()
         return answer
@@ -140,6 +143,65 @@ def test_each_pod_has_a_verdict_of_its_own() -> None:
     executor(world, gate=gate, guidance="Predict").carry_out(plan)
     assert [(name, names) for name, names, _ in verdicts] == [(f"web-{n}", (f"web-{n}",)) for n in range(2, 8)]
     assert max(seconds for _, _, seconds in verdicts) <= 0.5
+
+
+class Noted(SimulatedLedger):
+    """Notes for each intent, as it is written, by whom the gate was asked about that pod alone, and how long ago."""
+
+    def __init__(self, world: World, gate: Watching) -> None:
+        super().__init__(world.clock)
+        self.gate, self.world = gate, world
+        self.ages: dict[str, float] = {}
+
+    def write(self, ledger: Ledger, version: str) -> str | None:
+        """As it comes."""
+        known = {entry.number for entry in self.ledger.entries}
+        for entry in ledger.entries:
+            if entry.number not in known:
+                asked = [at for at, names, _ in self.gate.asked if names == (entry.pod.name,)]
+                self.ages[entry.pod.name] = self.world.clock.monotonic() - max(asked, default=float("-inf"))
+        return super().write(ledger, version)
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet"])
+@pytest.mark.parametrize(("plan", "guidance"), [(one_wave, "Predict"), (one_wave, "Hold"), (exchange, "Guide")])
+def test_an_intent_is_written_on_a_verdict_of_a_second_ago_at_most(
+    plan: Callable[[Cluster], Plan], guidance: str, kind: str
+) -> None:
+    """About that very pod alone: moves through the gate and members of a StatefulSet too, however slow all else is."""
+    start = ten_replicas(kind)
+    world = World(start)
+    gate = Watching(world)
+    ledger = Noted(world, gate)
+    for name in ("hold", "gate_replacements", "nominate", "ungate", "evict"):
+        _delay(world, name, 3.0)
+    hold = HoldSettings(60.0, "rescheduler-holds")
+    executor = Executor(
+        world,
+        gate,
+        world.clock,
+        hold=hold,
+        guidance=guidance,
+        timeout_seconds=600.0,
+        in_flight=10,
+        ledger=ledger,
+        proof=lambda *_: (),
+    )
+    asked = plan(start)
+    executor.carry_out(asked)
+    assert {move.pod.name for move in asked.moves} == set(ledger.ages)
+    assert max(ledger.ages.values()) <= 1.0
+
+
+def _delay(world: World, name: str, seconds: float) -> None:
+    """Let a call take long."""
+    act = getattr(world, name)
+
+    def slow(*given: Any, **named: Any) -> Any:
+        world.clock.sleep(seconds)
+        return act(*given, **named)
+
+    setattr(world, name, slow)
 
 
 @pytest.mark.parametrize("seconds", [0.2, 5.0])

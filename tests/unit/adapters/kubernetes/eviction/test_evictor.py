@@ -53,12 +53,14 @@ PATH = "/api/v1/namespaces/shop/pods/web-0/eviction"
         (status(500, "etcdserver: request timed out"), "Failed", None),
         (status(502, ""), "Failed", None),
         (status(504, "timeout", headers={"retry-after": "10"}), "Failed", 10.0),
-        (Response(200, {}, b"not json at all"), "Accepted", None),
+        (Response(200, {}, b"not json at all"), "Failed", None),
+        (Response(201, {}, b""), "Failed", None),
+        (Response(201, {}, b'{"kind":"Status","sta'), "Failed", None),
         (Response(500, {}, b"\xff\xfe"), "Failed", None),
     ],
 )
 def test_each_answer_has_one_meaning(answer: Response, kind: str, retry_after: float | None) -> None:
-    """By status, cause and Retry-After; text that is no JSON is lived with."""
+    """By status, cause and Retry-After; text that is no JSON is lived with, but no proof."""
     found = classify(answer)
     assert (found.kind, found.retry_after_seconds) == (kind, retry_after)
 
