@@ -74,7 +74,7 @@ def apply(options: ApplyFlags) -> int:
     surprise stops the plan. Exit 0 if every pod ended as planned or elsewhere without harm, 1 if it stopped early.
     """
     from rescheduler.extension_points import ExecutionInterruptedError
-    from rescheduler.report.plan.headline import is_as_planned
+    from rescheduler.model.plan.attempts import is_as_planned
 
     _refuse_what_cannot_be(options)
     files = given_files(options)
