@@ -164,8 +164,9 @@ def make_runtime(
     schedulers = _schedulers(parts, policy, load, cluster)
     hand_over = _hand_over(parts, policy, None if before is None else before.hand_over)
     world = live_world(ground, policy, load if isinstance(load, DaemonLoad) else None)
-    planner, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
-    again: PlanAfter | None = planner
+    own, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
+    planner: MakePlan = own
+    again: PlanAfter | None = own
     written, smoothed = descheduler_policy_in(parts.contents()), None
     if written is not None:
         smoothed = smoothed_use(ground, written, None if before is None else before.smoothed)
