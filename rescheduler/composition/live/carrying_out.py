@@ -19,6 +19,7 @@ from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_ev
 from rescheduler.composition.live.owed_room import OwedRoom
 from rescheduler.composition.planning import cycle_options
 from rescheduler.cycle import make_plan
+from rescheduler.disruption.gate.gate import USAGE_BASED
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.execution.landing.outcomes import Outcomes
@@ -147,6 +148,9 @@ class Applying:
         """What is proposed after these attempts, where somebody agrees. Raises ClusterError."""
         if self._seconds_left <= 0.0:
             return "its time is over (--timeout)"
+        is_by_use = any(name in move.objective for name in USAGE_BASED for move in attempts.sent)
+        if is_by_use and self.schedulers.load.windows(self.cluster) is not None:
+            return "what was measured is of a time before these pods were moved"
         again = self.planned(self.look(), attempts)
         refuse_taints(again, self.cluster, self._policy)
         if again.moves and not self._confirm(again, self.cluster):

@@ -71,9 +71,9 @@ def _to_be_empty(moves: Sequence[MoveOutcome], placements: Sequence[PlacementOut
     return emptied.difference([move.to_node for move in moves], [place.node for place in placements])
 
 
-def was_planned_again(result: PlanResult) -> bool:
-    """Whether more than one attempt was made."""
-    return any(isinstance(move.attempt, int) for move in result.moves)
+def last_attempt(result: PlanResult) -> int | None:
+    """The number of the last attempt; None where there was but one."""
+    return max((move.attempt for move in result.moves if isinstance(move.attempt, int)), default=None)
 
 
 def may_have_left(move: MoveOutcome) -> bool:

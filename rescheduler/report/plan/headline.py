@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from rescheduler.model.plan.attempts import is_as_planned, newest, was_planned_again
+from rescheduler.model.plan.attempts import is_as_planned, last_attempt, newest
 from rescheduler.model.plan.plan import EMPTY_NODES, ObjectiveResult, Plan, PlanResult, Status, Upstream
 from rescheduler.report.cells import number, percent, plural
 
@@ -98,7 +98,7 @@ def headlines(plan: Plan | PlanResult) -> Iterator[tuple[str, str]]:
     tried = newest(plan.moves)
     moves = Counter(move.objective for move in tried)
     # What a plan promised is no fact once it was not carried out as planned.
-    is_kept = not isinstance(plan, PlanResult) or (is_as_planned(plan) and not was_planned_again(plan))
+    is_kept = not isinstance(plan, PlanResult) or (is_as_planned(plan) and last_attempt(plan) is None)
     planned = "" if is_kept else "planned: "
     named = Counter(objective.name for objective in plan.objectives)
     for objective in plan.objectives:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.model.plan.attempts import is_as_planned, joined, was_planned_again
+from rescheduler.model.plan.attempts import is_as_planned, joined, last_attempt
 from rescheduler.model.plan.plan import (
     MoveOutcome,
     OutcomeKind,
@@ -44,7 +44,7 @@ FIRST = result(move("a", LANDED), move("b", LEFT, 2), places=(place("big", LEFT,
 def test_one_attempt_is_its_own_result() -> None:
     """Nothing is written of attempts."""
     assert joined([FIRST]) == FIRST
-    assert not was_planned_again(joined([FIRST]))
+    assert last_attempt(joined([FIRST])) is None
 
 
 def test_moves_of_later_attempts_stand_after_the_first_ones_with_their_number() -> None:
@@ -57,7 +57,7 @@ def test_moves_of_later_attempts_stand_after_the_first_ones_with_their_number() 
     ]  # fmt: skip
     assert whole.moves[:2] == FIRST.moves
     assert [(item.outcome, item.wave) for item in whole.placements] == [(LANDED, 0)]
-    assert (whole.message, whole.warnings, was_planned_again(whole)) == ("", ("so",), True)
+    assert (whole.message, whole.warnings, last_attempt(whole)) == ("", ("so",), 3)
 
 
 def test_waves_whose_pods_leave_first_stay_marked() -> None:
