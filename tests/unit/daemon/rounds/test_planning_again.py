@@ -208,12 +208,20 @@ def test_the_kill_switch_ends_a_plan_for_good() -> None:
     assert (len(rounds.plans), len(world.evicted)) == (1, 1)
 
 
-def test_what_was_evicted_counts_against_the_limits_of_the_whole() -> None:
-    """Of two evictions that are allowed, one is left for the second attempt; where none is, nothing more goes."""
-    rounds = Rounds(room_scene(), limits={"maxEvictionsPerNode": 2, "maxEvictions": 2})
-    rounds.cordon_what_others_go_to()
+@pytest.mark.parametrize(("most", "evicted"), [(3, 1), (4, 4)])
+def test_what_was_evicted_counts_against_the_limits_of_the_whole(most: int, evicted: int) -> None:
+    """The second pod of n0 may not go; clearing n9 takes three more, which the limit leaves or does not."""
+    where = {"a": "n0", "b": "n0", "g": "n9", "h": "n9", "i": "n9", "c": "n1", "d": "n2", "e": "n3", "f": "n4"}
+    sizes = {name: "1200m" if node_name == "n9" else "1500m" for name, node_name in where.items()}
+    pods = [pod(f"{name}-0", sizes[name], node=at, owner=name, created_at=NOW - 9000.0) for name, at in where.items()]
+    nodes = [node("n0", "4"), node("n9", "4"), *(node(f"n{i}", "3200m") for i in range(1, 5))]
+    owners = [workload(name, 1) for name in [*where, "big"]]
+    rounds = Rounds(World(cluster(*nodes, *pods, pod("big-0", "4"), *owners)), limits={"maxEvictions": most})
+    rounds.world.script = [None, None, EvictionAnswer("Forbidden", "a webhook says no")]
     rounds.run()
-    assert len(rounds.world.evicted) == 2
+    assert len(rounds.plans[0].moves) == 2
+    assert len(rounds.world.evicted) == evicted
+    assert rounds.world.pod("big-0").node_name == (None if evicted == 1 else "n9")
 
 
 @st.composite
