@@ -25,21 +25,33 @@ def left_out(
 ) -> LeftOut:
     """What falls with some moves of a list that was proven on a snapshot.
 
-    Moves that need them, and so on. Room for a pending pod is made by all that leave its node for it, so that it is
-    lost with any of these; moves that make room for nobody else are of no use then. What is left is the beginning of an
-    order that was proven, so that it still holds.
+    Moves that need them, and so on; pods that leave before they arrive go with all of their wave or not at all. Room
+    for a pending pod is made by all that leave its node for it, so that it is lost with any of these; moves that make
+    room for nobody else are of no use then. What is left is the beginning of an order that was proven, so that it still
+    holds.
     """
     if not dropped:
         return NOTHING_LEFT_OUT
     needs = needs_of(moves, cluster)
-    out = _falling({index for index, move in enumerate(moves) if move.pod in dropped}, needs)
+    bound = _bound_by(moves, needs)
+    out = _falling({index for index, move in enumerate(moves) if move.pod in dropped}, bound)
     makers = {item.pod: _makers(item, moves) for item in placements if item.wave > 0}
     lost = frozenset(pod for pod, found in makers.items() if not out.isdisjoint(found))
     for_lost = _resting_on(set().union(*(makers[pod] for pod in lost)), needs)
     for_others = _resting_on(set().union(*(found for pod, found in makers.items() if pod not in lost)), needs)
     useless = {index for index in for_lost - for_others if moves[index].objective == MAKE_ROOM}
-    out = _falling(out | useless, needs)
+    out = _falling(out | useless, bound)
     return LeftOut(frozenset(moves[index].pod for index in out), lost)
+
+
+def _bound_by(moves: Sequence[Move], needs: Needs) -> Needs:
+    """Each with what it falls with: what it needs, and those with which it changes places."""
+    exchanges = {
+        move.wave: frozenset(index for index, other in enumerate(moves) if other.wave == move.wave)
+        for move in moves
+        if move.evict_first
+    }
+    return tuple(needed | exchanges.get(move.wave, frozenset()) for move, needed in zip(moves, needs, strict=True))
 
 
 def _makers(item: PlannedPlacement, moves: Sequence[Move]) -> set[int]:

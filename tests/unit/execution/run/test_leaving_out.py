@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET, structs
+
 from rescheduler.execution.run.leaving_out import NOTHING_LEFT_OUT, left_out
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
@@ -46,3 +48,13 @@ def test_other_room_and_other_objectives_go_on() -> None:
     assert names(rooms, start, "a-0") == (["a-0"], ["p-0"])
     spread = plan_of(start, [("a-0", "n2", 1), ("c-0", "n3", 1)], objective="SpreadLoad")
     assert names(spread, start, "a-0") == (["a-0"], [])
+
+
+def test_pods_that_change_places_go_together_or_not_at_all() -> None:
+    """Those of another wave that need neither go on."""
+    start = cluster(node("n0", "4"), node("n1", "4"), node("n2", "4"), *(pod(f"{i}-0", "1", node="n0") for i in "abc"))
+    plan = plan_of(start, [("c-0", "n2", 1), ("a-0", "n1", 2), ("b-0", "n2", 2)], objective="FaultDomains")
+    swap = structs.replace(
+        plan, moves=tuple(structs.replace(move, evict_first=move.wave == 2 or UNSET) for move in plan.moves)
+    )
+    assert names(swap, start, "a-0") == (["a-0", "b-0"], [])
