@@ -31,6 +31,7 @@ from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.disruption import Eligibility, Selection
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
 from rescheduler.model.plan.needs import needs_of
@@ -73,7 +74,7 @@ class CycleOptions:
     why nothing may be evicted (the kill switch on this machine). ``left``: pending pods that are left to an autoscaler,
     by uid, ``waiting``: objectives that are not asked for now, by name; each with the reason. ``wanted``: how many
     replicas workloads wanted so far, where somebody has watched them. ``start``: a plan of this or another snapshot,
-    where the search begins (None: with nothing moved).
+    where the search begins (None: with nothing moved). ``earlier``: attempts of which this is what is left.
     """
 
     clock: Clock
@@ -88,6 +89,7 @@ class CycleOptions:
     waiting: Mapping[str, str] = field(default_factory=dict)
     wanted: Mapping[str, Wanted] = field(default_factory=dict)
     start: Plan | None = None
+    earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS
 
 
 class Asked(NamedTuple):
@@ -118,6 +120,7 @@ def make_plan(
         stop=options.stop or stop_mark(cluster, policy),
         wanted=options.wanted,
         left=options.left,
+        earlier=options.earlier,
     )
     policy = _without(policy, options.waiting)
     question = _question(deadline, eligibility, cluster, policy, options, asked)

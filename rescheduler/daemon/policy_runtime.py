@@ -18,7 +18,7 @@ from rescheduler.daemon.policies.with_descheduler import descheduler_policy_in
 from rescheduler.daemon.rounds.descheduling_world import smoothed_use, world_of_victims
 from rescheduler.daemon.rounds.last_plan import LastPlan
 from rescheduler.daemon.rounds.live_world import Ground, live_world
-from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
+from rescheduler.daemon.rounds.rounds import MakePlan, PlanAfter, RoundRunner
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
 from rescheduler.daemon.triggers import make_triggers, watched_objectives
 from rescheduler.daemon.triggers.asking import Asking
@@ -29,6 +29,7 @@ from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.daemon.notices import Notice
 from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, Sight
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.usage import UsageWindows
@@ -163,12 +164,14 @@ def make_runtime(
     schedulers = _schedulers(parts, policy, load, cluster)
     hand_over = _hand_over(parts, policy, None if before is None else before.hand_over)
     world = live_world(ground, policy, load if isinstance(load, DaemonLoad) else None)
-    planner, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
+    own, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
+    planner: MakePlan = own
+    again: PlanAfter | None = own
     written, smoothed = descheduler_policy_in(parts.contents()), None
     if written is not None:
         smoothed = smoothed_use(ground, written, None if before is None else before.smoothed)
         chosen = ChosenVictims(written, policy, parts.selection, schedulers)
-        planner, ways = _foreteller(parts, chosen), ways_of(chosen)
+        planner, ways, again = _foreteller(parts, chosen), ways_of(chosen), None
         world = world_of_victims(world, ground, policy, written, smoothed)
     rounds = RoundRunner(
         world,
@@ -179,6 +182,7 @@ def make_runtime(
         timeout_seconds=_plan_seconds(policy),
         before=None if before is None else before.rounds,
         ways=ways,
+        again=again,
     )
     triggers = make_triggers(policy, parts.seed, cluster.taken_at, schedulers.names)
     watched = watched_objectives(triggers)
@@ -237,10 +241,29 @@ def _foreteller(parts: RuntimeParts, chosen: ChosenVictims) -> MakePlan:
     return plan
 
 
-def _planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_over: HandOver) -> MakePlan:
+class Planner(Protocol):
+    """Plans for a round, and again for what is left of its plan."""
+
+    def __call__(
+        self,
+        cluster: Cluster,
+        ledger: Ledger,
+        wanted: Mapping[str, Wanted],
+        earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
+        /,
+    ) -> Plan:
+        """As ``MakePlan`` and ``PlanAfter``."""
+
+
+def _planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_over: HandOver) -> Planner:
     last = LastPlan()
 
-    def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
+    def plan(
+        cluster: Cluster,
+        ledger: Ledger,
+        wanted: Mapping[str, Wanted],
+        earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
+    ) -> Plan:
         options = CycleOptions(
             parts.ground.clock,
             schedulers,
@@ -253,6 +276,7 @@ def _planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_o
             waiting=hand_over.waiting(cluster),
             wanted=wanted,
             start=last.standing(cluster),
+            earlier=earlier,
         )
         return last.keep(make_plan(hand_over.marked(cluster), policy, options))
 

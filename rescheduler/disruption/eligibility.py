@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -17,6 +18,7 @@ from rescheduler.disruption.rules.rule import Rule, Stage
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.disruption import DisruptionGroup, Eligibility, MoveLimits, Selection
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Refusal, reference_to
@@ -61,9 +63,34 @@ def _stateful_sets(context: EligibilityContext, movable: Sequence[int]) -> Itera
         owner = context.cluster.owner_of(context.cluster.pods[index])
         if owner is not None and owner.kind == STATEFUL_SET:
             members.setdefault((owner.key, owner.uid), []).append(index)
+    gone = {move.pod.uid for move in context.earlier.sent}
+    before = Counter(entry.workload for entry in context.ledger.entries if entry.pod.uid in gone)
     for (name, uid), pods in sorted(members.items()):
-        left = max(0, 1 - context.sent.get(uid, 0))
+        left = max(0, 1 - context.sent.get(uid, 0) - before[uid])
         yield DisruptionGroup(STATEFUL_SET, name, left, tuple(pods), left)
+
+
+# What earlier attempts have used up of the limits of the whole.
+
+
+def spent_groups(context: EligibilityContext, movable: Sequence[int]) -> Iterator[DisruptionGroup]:
+    """What is left for nodes and namespaces that pods have left already."""
+    limits, sent, pods = context.policy.limits, context.earlier.sent, context.cluster.pods
+    caps = (
+        (limits.max_evictions_per_node, Counter(("node", move.from_node) for move in sent)),
+        (limits.max_evictions_per_namespace, Counter(("namespace", move.pod.namespace) for move in sent)),
+    )
+    for cap, gone in caps:
+        for place, number in sorted(gone.items()) if cap is not None else ():
+            own = (i for i in movable if place in (("node", pods[i].node_name), ("namespace", pods[i].namespace)))
+            left = max(0, (cap or 0) - number)
+            yield DisruptionGroup("Limits", " ".join(place), left, tuple(own), left)
+
+
+def _left(limits: Limits, earlier: EarlierAttempts) -> MoveLimits:
+    most = limits.max_evictions
+    most = None if most is None else max(0, most - len(earlier.sent))
+    return MoveLimits(most, limits.max_evictions_per_node, limits.max_evictions_per_namespace)
 
 
 NOTHING_REMEMBERED: Mapping[str, int] = MappingProxyType({})
@@ -87,6 +114,7 @@ def decide_eligibility(
     granted: frozenset[str] | None = None,
     own_run: str = "",
     only: frozenset[str] | None = None,
+    earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
 ) -> Eligibility:
     """Ask every rule of every pod; O(pods), rules about templates and nodes once for each distinct one.
 
@@ -94,11 +122,12 @@ def decide_eligibility(
     groups name nobody else (None: all). ``schedulers``: names of those that can be predicted. ``remembered_replicas``:
     desired replicas by uid of owners that are known by their pods alone, as counted before the first eviction.
     ``ledger``: earlier evictions, which count in windows; those that are still debts count as missing pods.
-    ``is_daemon``, ``stop``, ``wanted``, ``sent``, ``left``, ``granted`` and ``own_run``: see EligibilityContext.
+    ``is_daemon``, ``stop``, ``wanted``, ``sent``, ``left``, ``granted``, ``own_run`` and ``earlier``: see
+    EligibilityContext.
     """
     cluster = indebted(cluster, ledger)
     replicas = replicas_with_debts(remembered_replicas, ledger)
-    more = (is_daemon, stop, wanted, sent, left, granted, own_run)
+    more = (is_daemon, stop, wanted, sent, left, granted, own_run, earlier)
     return _decided(EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more), only)
 
 
@@ -114,7 +143,7 @@ def _decided(context: EligibilityContext, only: frozenset[str] | None) -> Eligib
         helpable=tuple(helpable),
         not_helpable=not_helpable,
         groups=tuple(_groups(context, movable, methods, is_few=is_few)),
-        limits=_move_limits(context.policy.limits),
+        limits=_left(context.policy.limits, context.earlier),
         may_evict_first=context.policy.guidance is Guidance.GUIDE,
         owing=_owing(context, movable),
         methods=methods,
@@ -135,10 +164,6 @@ def _owing(context: EligibilityContext, movable: Sequence[int]) -> frozenset[int
     workloads, pods = context.workloads, context.cluster.pods
     found = ((index, workloads.of(pods[index])) for index in movable)
     return frozenset(index for index, state in found if state is not None and state.workload.uid in owed)
-
-
-def _move_limits(limits: Limits) -> MoveLimits:
-    return MoveLimits(limits.max_evictions, limits.max_evictions_per_node, limits.max_evictions_per_namespace)
 
 
 def explain_pod(context: EligibilityContext, pod: Pod) -> tuple[Refusal, ...]:
@@ -217,6 +242,7 @@ def _groups(
     yield from method_groups(context, methods)
     yield from context.policy_budgets.groups(movable)
     yield from careful_groups(context, movable)
+    yield from spent_groups(context, movable)
 
 
 def _kubernetes_groups(

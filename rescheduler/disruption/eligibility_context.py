@@ -24,6 +24,7 @@ from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.surge_mark import surge_mark
 from rescheduler.model.objects.workload import ResourceQuota
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.policy import Policy, budgets_in_force
@@ -117,6 +118,7 @@ class EligibilityContext:
     ``sent``: evictions of the plan at hand, by uid of workloads. ``left``: pending pods that somebody else is to help,
     by uid, with the reason. ``granted``: pods of the plan at hand that the ramp-up lets go, by uid; None: it does not
     bind now. ``own_run``: whose surges under way are asked about once more, before their last step; "": nobody's.
+    ``earlier``: what attempts before the one at hand did.
     """
 
     cluster: Cluster
@@ -132,6 +134,7 @@ class EligibilityContext:
     left: Mapping[str, str] = field(default_factory=dict)
     granted: frozenset[str] | None = None
     own_run: str = ""
+    earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS
 
     def is_own_surge(self, pod: Pod) -> bool:
         """Whether the run at hand has taken the pod out of its ReplicaSet: what is said of one pod more is past."""

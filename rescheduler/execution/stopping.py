@@ -17,6 +17,10 @@ class PlanStoppedError(ExecutionError):
     """The world is not as the plan expects it; the text says where and what can be done."""
 
 
+class PlanOvertakenError(PlanStoppedError):
+    """Something has come in the way of moves of this plan, and of nothing else: what is left may be planned again."""
+
+
 class MoveFailedError(PlanStoppedError):
     """A replacement does not work where it is; its outcome is told already."""
 

@@ -18,6 +18,7 @@ class HistoryEntry(Struct, frozen=True, rename="camel"):
     """One move. ``time``: when it was announced, RFC 3339; ``plan``: the number of its plan in the ledger.
 
     ``message``: what was wrong, with its replacement too. ``method``: by which the pod was moved, or was to be.
+    ``attempt``: 2 or 3 where the plan is what was left of others of one run, planned again.
     """
 
     time: str
@@ -33,6 +34,7 @@ class HistoryEntry(Struct, frozen=True, rename="camel"):
     workload: str
     message: str
     method: MoveMethod = MoveMethod.EVICT
+    attempt: int = 1
 
 
 class HistoryDocument(Struct, frozen=True, rename="camel"):
@@ -76,6 +78,7 @@ def _entry(entry: LedgerEntry) -> HistoryEntry:
         workload=entry.workload_key,
         message="; ".join(text for text in (entry.message, entry.failure) if text),
         method=entry.method,
+        attempt=entry.attempt,
     )
 
 
@@ -108,7 +111,8 @@ def history_report(history: HistoryDocument, *, wide: bool = False) -> Iterator[
 
 def _row(entry: HistoryEntry, *, wide: bool, has_method: bool) -> list[object]:
     outcome = entry.outcome.value
-    more: list[object] = [entry.plan, entry.state.value, entry.workload or "-", entry.objective] if wide else []
+    plan = str(entry.plan) if entry.attempt == 1 else f"{entry.plan} (attempt {entry.attempt})"
+    more: list[object] = [plan, entry.state.value, entry.workload or "-", entry.objective] if wide else []
     why = "; ".join(text for text in (entry.reason, entry.message if wide or not entry.reason else "") if text)
     return [
         entry.time,

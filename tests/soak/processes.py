@@ -13,12 +13,14 @@ from typing import Any
 from greenlet import getcurrent
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.rounds.rounds import MakePlan, RoundRunner
+from rescheduler.daemon.policy_runtime import Planner
+from rescheduler.daemon.rounds.rounds import RoundRunner
 from rescheduler.daemon.rounds.world import RoundContext as Surroundings
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.remembering_ledger import RememberingLedger
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.plan import Plan, SnapshotSummary
 from rescheduler.policy.fields.policy import Policy
 from tests.soak.adversary import BY_LOAD, SHARES, Adversary
@@ -137,7 +139,8 @@ class Process:
             asked=wire.asked,
             **self._surging(),
         )
-        rounds = RoundRunner(surroundings, self._policy, self._planner(wire, clock))
+        planner = self._planner(wire, clock)
+        rounds = RoundRunner(surroundings, self._policy, planner, again=planner)
         begin = getattr(rounds, "start", None)
         if begin is not None:
             begin()
@@ -171,11 +174,16 @@ class Process:
         self._world.clock.after(0.0, beat, is_background=True)
         return usage
 
-    def _planner(self, wire: Wire, clock: ProcessClock) -> MakePlan:
+    def _planner(self, wire: Wire, clock: ProcessClock) -> Planner:
         run = self._run
         options = CycleOptions(clock, seed=run.seed % 1000, is_daemon=True)
 
-        def propose(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
+        def propose(
+            cluster: Cluster,
+            ledger: Ledger,
+            wanted: Mapping[str, Wanted],
+            earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
+        ) -> Plan:
             wire.check()
             kind = run.planner
             if run.is_faulted and self.random.random() < BROKEN_SHARE:
@@ -183,7 +191,7 @@ class Process:
             if kind == "broken":
                 plan = self._broken(cluster)
             elif kind == "real":
-                asked = replace(options, clock=PlanningClock(clock), ledger=ledger, wanted=wanted)
+                asked = replace(options, clock=PlanningClock(clock), ledger=ledger, wanted=wanted, earlier=earlier)
                 plan = make_plan(cluster, self._policy, asked)
             else:
                 plan = self._adversary.plan(cluster, ledger)

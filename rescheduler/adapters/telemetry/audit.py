@@ -121,6 +121,7 @@ def _eviction(notice: EvictionNoted) -> Mapping[str, Any]:
         "toNode": entry.to_node,
         "landedOn": entry.landed_on,
         "planNumber": entry.plan,
+        **({"attempt": entry.attempt} if entry.attempt > 1 else {}),
         "objective": entry.objective,
         "reason": entry.reason,
         "message": entry.failure or entry.message,

@@ -36,6 +36,7 @@ from rescheduler.model.daemon.notices import (
     TriggerFired,
 )
 from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.plan.attempts import last_attempt
 from rescheduler.model.plan.plan import Move, ObjectiveResult, PodReference, Refusal
 from rescheduler.model.times import rfc3339
 
@@ -104,6 +105,7 @@ def _eviction(notice: EvictionNoted) -> Line:
         "to_node": entry.to_node,
         "landed_on": entry.landed_on,
         "plan_number": entry.plan,
+        "attempt": entry.attempt if entry.attempt > 1 else None,
         "objective": entry.objective,
         "reason": entry.reason,
         "failure": entry.failure,
@@ -252,6 +254,7 @@ def round_line(report: RoundReport) -> Line:
         "helped": 0 if plan is None else len(plan.placements),
         "refusals": 0 if plan is None else len(plan.refusals),
         "objectives": [] if plan is None else [objective_fields(objective) for objective in plan.objectives],
+        "attempts": None if result is None else last_attempt(result),
         "outcomes": None if result is None else dict(Counter(move.outcome.value for move in result.moves)),
         "reason": report.reason,
         "approved_by": report.approved_by,

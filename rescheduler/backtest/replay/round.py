@@ -23,6 +23,7 @@ from rescheduler.execution.ledger.open_evictions import READY_SECONDS, settled
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan, PodReference
 from rescheduler.policy.fields.policy import Mode, Policy
@@ -75,16 +76,22 @@ class Rounds:
         acting = policy.model_copy(update={"mode": Mode.EXECUTE})
         store = SimulatedLedger(world.clock, self.ledger, call_seconds=CALL_SECONDS)
 
-        def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
+        def plan(
+            cluster: Cluster,
+            ledger: Ledger,
+            wanted: Mapping[str, Wanted],
+            earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
+        ) -> Plan:
             options = CycleOptions(
                 CountedClock(cluster.taken_at), schedulers, self.selection, seed=self.seed, ledger=ledger,
-                is_daemon=True, wanted=wanted,
+                is_daemon=True, wanted=wanted, earlier=earlier,
             )  # fmt: skip
             return make_plan(cluster, acting, options)
 
+        # Each step has an API server of its own, in which uids come again.
         runner = RoundRunner(
             RoundContext(world, store, world.clock), acting, plan, schedulers=schedulers, selection=self.selection,
-            before=self.before, past=PastStates(),  # each step has an API server of its own, in which uids come again
+            before=self.before, past=PastStates(), again=plan,
         )  # fmt: skip
         outcome = runner.run_once()
         world.settle()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from secrets import token_hex
 from typing import Final
@@ -18,10 +19,12 @@ from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_ev
 from rescheduler.composition.live.owed_room import OwedRoom
 from rescheduler.composition.planning import cycle_options
 from rescheduler.cycle import make_plan
+from rescheduler.disruption.gate.gate import USAGE_BASED
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.run.executor import Executor, plan_id_of
+from rescheduler.execution.run.planning_again import Attempt, attempted, in_attempts
 from rescheduler.execution.run.resuming import what_is_left
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import (
@@ -33,7 +36,9 @@ from rescheduler.extension_points import (
     no_progress,
     nobody_hears,
 )
+from rescheduler.model.daemon.ledger_changes import repaid
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.policy.fields.policy import Guidance, Policy, may_surge
@@ -74,30 +79,105 @@ def apply(
     """Carry out one plan on a live cluster; None if ``confirm`` said no.
 
     Until then the connection refuses to write. ``schedulers`` of the cluster that was read first hold for all of it.
+    ``reviewed``: a plan that was made before; none but its pods are moved. Otherwise what is left when something came
+    in the way is planned again, and ``confirm`` asked again.
     """
-    cluster = read_cluster(options, progress)
-    if may_surge(policy):
-        cluster = with_network_policies(connected(options, read_only=True), policy, cluster)
-    known, told = schedulers(cluster), list[str]()
-    if reviewed is None:
-        earlier = earlier_evictions(options, policy, cluster, told.append)
-        asked = cycle_options(
-            policy, selection=selection, schedulers=known, seed=seed, earlier=earlier, progress=progress
-        )
-        proposed = make_plan(cluster, policy, asked)
-    else:
-        proposed = reviewed
+    asked = Applying(options, policy, selection, seed, timeout_seconds, progress, hear_moves, confirm)
+    cluster = asked.look()
+    asked.schedulers = schedulers(cluster)
+    proposed = asked.planned(cluster) if reviewed is None else reviewed
     refuse_taints(proposed, cluster, policy)
     if not confirm(proposed, cluster):
         return None
-    run_id = plan_id_of(proposed) + token_hex(2)
+    if reviewed is not None:
+        return asked.carry_out(proposed, NO_EARLIER_ATTEMPTS).result
+    return in_attempts(proposed, asked.carry_out, asked.plan_again)
 
-    def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> Executor:
-        return executor_for(
-            target, clock, policy, selection, known, timeout_seconds, progress, ledgers, proposed, run_id, hear_moves
-        )
 
-    return carried_out(proposed, run_id, cluster, options, policy, executor, told)
+class Applying:
+    """One call of ``apply``: what it was asked for, and what holds for all its attempts.
+
+    ``cluster``: as it was read last; ``schedulers``: of the one that was read first.
+    """
+
+    def __init__(
+        self,
+        options: ClusterOptions,
+        policy: Policy,
+        selection: Selection,
+        seed: int,
+        timeout_seconds: float,
+        progress: Progress,
+        hear_moves: HearMoves,
+        confirm: Callable[[Plan, Cluster], bool],
+    ) -> None:
+        self.cluster = Cluster()
+        self.schedulers = DEFAULTS
+        self._options = options
+        self._policy = policy
+        self._selection = selection
+        self._seed = seed
+        self._timeout_seconds = timeout_seconds
+        self._progress = progress
+        self._hear_moves = hear_moves
+        self._confirm = confirm
+        self._told: list[str] = []
+        self._gate: PolicyGate | None = None
+        self._clock = SystemClock()
+        self._ends_at: float | None = None
+
+    def look(self) -> Cluster:
+        """The cluster as it is now. Raises ClusterError."""
+        cluster = read_cluster(self._options, self._progress)
+        if may_surge(self._policy):
+            cluster = with_network_policies(connected(self._options, read_only=True), self._policy, cluster)
+        self.cluster = cluster
+        return cluster
+
+    def planned(self, cluster: Cluster, attempts: EarlierAttempts = NO_EARLIER_ATTEMPTS) -> Plan:
+        """What is proposed for a cluster, with what these attempts have left of the limits."""
+        earlier = earlier_evictions(self._options, self._policy, cluster, self._told.append)
+        ledger = repaid(earlier.ledger, attempts.ready, cluster.taken_at)
+        asked = cycle_options(
+            self._policy, selection=self._selection, schedulers=self.schedulers, seed=self._seed,
+            earlier=earlier._replace(ledger=ledger), progress=self._progress,
+        )  # fmt: skip
+        return make_plan(cluster, self._policy, replace(asked, earlier=attempts))
+
+    def plan_again(self, attempts: EarlierAttempts) -> Plan | str:
+        """What is proposed after these attempts, where somebody agrees. Raises ClusterError."""
+        if self._seconds_left <= 0.0:
+            return "its time is over (--timeout)"
+        is_by_use = any(name in move.objective for name in USAGE_BASED for move in attempts.sent)
+        if is_by_use and self.schedulers.load.windows(self.cluster) is not None:
+            return "what was measured is of a time before these pods were moved"
+        again = self.planned(self.look(), attempts)
+        refuse_taints(again, self.cluster, self._policy)
+        if again.moves and not self._confirm(again, self.cluster):
+            return "nobody said yes"
+        return again
+
+    def carry_out(self, plan: Plan, attempts: EarlierAttempts) -> Attempt:
+        """One attempt, with the time that is left. Raises ClusterError."""
+        if self._ends_at is None:
+            self._ends_at = self._clock.monotonic() + self._timeout_seconds
+        run_id, seconds = plan_id_of(plan) + token_hex(2), self._seconds_left
+        if self._gate is None:
+            self._gate = gate_of(self._policy, self._selection, self.schedulers)
+        gate = self._gate
+
+        def executor(target: ExecutionTarget, clock: Clock, ledgers: Ledgers) -> Executor:
+            return executor_for(
+                target, clock, self._policy, self._selection, self.schedulers, seconds, self._progress, ledgers, plan,
+                run_id, self._hear_moves, gate=gate, earlier=attempts,
+            )  # fmt: skip
+
+        with gate.surging(run_id), gate.after(attempts):
+            return carried_out(plan, run_id, self.cluster, self._options, self._policy, executor, self._told)
+
+    @property
+    def _seconds_left(self) -> float:
+        return self._timeout_seconds if self._ends_at is None else self._ends_at - self._clock.monotonic()
 
 
 def carried_out(
@@ -109,7 +189,7 @@ def carried_out(
     executor: Callable[[ExecutionTarget, Clock, Ledgers], Executor],
     told: list[str],
     grace_seconds: int | None = None,
-) -> PlanResult:
+) -> Attempt:
     """Look at rights, version and what earlier runs left, then carry out under a guardian. Raises ClusterError.
 
     ``grace_seconds``: given to each pod that is evicted; None: its own.
@@ -130,8 +210,9 @@ def carried_out(
             connection, reader_for(connection, proposed), clock=clock, hold_namespace=policy.hold.namespace,
             scope=policy.scope.namespaces.include or (), guard=guard.start, grace_seconds=grace_seconds,
         )  # fmt: skip
-        result = executor(target, clock, ledgers_of(connection, policy, clock, told.append)).carry_out(proposed)
-    return with_changes(result, warnings=(*warnings, *dict.fromkeys(told), *result.warnings))
+        done = attempted(executor(target, clock, ledgers_of(connection, policy, clock, told.append)), proposed)
+    result = done.result
+    return done._replace(result=with_changes(result, warnings=(*warnings, *dict.fromkeys(told), *result.warnings)))
 
 
 def refuse_taints(proposed: Plan, cluster: Cluster, policy: Policy) -> None:
@@ -164,17 +245,19 @@ def executor_for(
     run_id: str | None = None,
     hear_moves: HearMoves = nobody_hears,
     ways: Ways = OWN_WAYS,
+    gate: PolicyGate | None = None,
+    earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
 ) -> Executor:
     """What carries one plan of a policy out, with everything that it asks on the way.
 
-    ``run_id``: see ``executor_under``; ``ways``: of whoever planned.
+    ``run_id``: see ``executor_under``; ``ways``: of whoever planned. ``gate``: of all attempts of one run, which knows
+    its id (None: this is the only one); ``earlier``: those before.
     """
-    stopped, names, lenient = partial(stop_file, policy.stop.file), schedulers.names, ways.lenient
     return executor_under(
         policy,
         ways,
         target,
-        PolicyGate(policy, selection, schedulers=names, stop=stopped, surges_of=run_id, lenient=lenient),
+        gate or gate_of(policy, selection, schedulers, ways, run_id),
         clock,
         selection=selection,
         schedulers=schedulers,
@@ -184,7 +267,18 @@ def executor_for(
         progress=progress,
         ledger=ledgers.shared,
         audit=ledgers.audit,
-        stopped=stopped,
+        stopped=partial(stop_file, policy.stop.file),
         rules=book_rules(policy),
         hear_moves=hear_moves,
+        earlier=earlier,
+    )
+
+
+def gate_of(
+    policy: Policy, selection: Selection, schedulers: Schedulers, ways: Ways = OWN_WAYS, run_id: str | None = None
+) -> PolicyGate:
+    """The gate of a plan that a person said yes to; ``run_id``: where it moves pods by surge."""
+    stopped = partial(stop_file, policy.stop.file)
+    return PolicyGate(
+        policy, selection, schedulers=schedulers.names, stop=stopped, surges_of=run_id, lenient=ways.lenient
     )

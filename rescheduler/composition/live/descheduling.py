@@ -209,4 +209,4 @@ def _done(
         )  # fmt: skip
 
     grace = chosen.written.fields.grace_period_seconds
-    return carried_out(proposed, run_id, cluster, options, chosen.policy, executor, said, grace_seconds=grace)
+    return carried_out(proposed, run_id, cluster, options, chosen.policy, executor, said, grace_seconds=grace).result

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from msgspec import structs
+
 from rescheduler.daemon.autoscaler.emptied_holds import EmptiedHolds, closing
 from rescheduler.daemon.autoscaler.left_over import waits_for_room
 from rescheduler.extension_points import CapacityTarget, Clock, ClusterError, HoldRequest
@@ -14,6 +16,7 @@ from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node, is_leaving
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.attempts import newest
 from rescheduler.model.plan.plan import EMPTY_NODES
 from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, ScaleDown
 from rescheduler.report.plan.flows import is_evicted
@@ -56,7 +59,8 @@ class NodeOffers:
             }
             self._emptied.update((node, report.ended_at) for node in sorted(left))
             if self._rules.scale_down is ScaleDown.HOLD:
-                found = closing(report.plan, report.plan_id, cluster, sorted(left), self._deadline_seconds)
+                done = structs.replace(report.plan, moves=tuple(newest(report.result.moves)))
+                found = closing(done, report.plan_id, cluster, sorted(left), self._deadline_seconds)
                 self._closing.update(found)
 
     def tend(self, cluster: Cluster) -> None:

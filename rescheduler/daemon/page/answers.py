@@ -10,13 +10,14 @@ from rescheduler.daemon.page.hindrances import Hindrance, hindrances
 from rescheduler.daemon.page.outlook import Outlook, brief, withheld
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.objects.annotations import STOP
+from rescheduler.model.plan.attempts import is_as_planned
 from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.move_change import AT_REST
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.trust import TrustState
 from rescheduler.report.cells import plural
 from rescheduler.report.html.daemon_page import OnCallAnswer
-from rescheduler.report.plan.headline import achievement, is_as_planned
+from rescheduler.report.plan.headline import achievement
 from rescheduler.report.plan.price import cost_told
 
 FEW = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Final
 
 from rescheduler.composition.live.executors import OWN_WAYS, Ways, executor_under
 from rescheduler.daemon.rounds.ledger_settling import settled_ledger
@@ -20,12 +21,14 @@ from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.run.executor import Executor
+from rescheduler.execution.run.planning_again import Attempt, attempted, in_attempts
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, ReschedulerError, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.detachment import detachment_of
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
@@ -79,6 +82,11 @@ def _is_over(expires: str, pod: Pod, now: float, seconds: float = 0.0) -> bool:
 
 MakePlan = Callable[[Cluster, Ledger, Mapping[str, Wanted]], Plan]
 """Proposes moves for a snapshot, given the ledger and who wanted how many replicas; it is not trusted."""
+FAILURES_OF_PLANNERS: Final = (
+    ReschedulerError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError
+)  # fmt: skip
+PlanAfter = Callable[[Cluster, Ledger, Mapping[str, Wanted], EarlierAttempts], Plan]
+"""The same after other attempts of the round."""
 
 
 class RoundRunner:
@@ -96,15 +104,18 @@ class RoundRunner:
         before: RoundRunner | None = None,
         past: PastStates | None = None,
         ways: Ways = OWN_WAYS,
+        again: PlanAfter | None = None,
     ) -> None:
         """``before``: the rounds under the policy that was in force until now; what they have seen still counts.
 
-        ``past``: what the API server has shown so far; None: what those rounds have seen of it.
+        ``past``: what the API server has shown so far; None: what those rounds have seen of it. ``again``: how what is
+        left of a plan is planned again; None: it is left to a later round.
         """
         self._world = world
         self._policy = policy
         self._plan = plan
         self._ways = ways
+        self._again = again
         self._schedulers = schedulers
         self._selection = selection
         self._timeout_seconds = timeout_seconds
@@ -160,15 +171,14 @@ class RoundRunner:
         watch.lap("look")
         try:
             plan = self._plan(cluster, ledger, self._gate.wanted)
-        except (ReschedulerError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError) as error:
-            failure = f"no plan: the planner failed with {type(error).__name__}: {error}"
-            return RoundOutcome(None, None, failure, cluster, watch.lap("plan"))
+        except FAILURES_OF_PLANNERS as error:
+            return RoundOutcome(None, None, f"no plan: {_told(error)}", cluster, watch.lap("plan"))
         watch.lap("plan")
         reason = self._objection(cluster, ledger, plan)
         if reason is not None:
             is_held = bool(plan.moves) and self._may_carry_out
             return RoundOutcome(plan, None, reason, cluster, watch.seconds, is_held)
-        result, message = self._carried_out(plan, cluster, ledger)
+        result, message = self._in_attempts(plan, cluster, ledger)
         return RoundOutcome(plan, result, message, cluster, watch.lap("carryOut"))
 
     def carry_out_approved(self, plan: Plan) -> RoundOutcome:
@@ -182,8 +192,8 @@ class RoundRunner:
             if reason is not None:
                 return RoundOutcome(plan, None, reason, cluster, watch.seconds)
             with self._gate.confirmed():
-                result, message = self._carried_out(plan, cluster, ledger)
-            return RoundOutcome(plan, result, message, cluster, watch.lap("carryOut"))
+                result = self._carried_out(plan, cluster, ledger).result
+            return RoundOutcome(plan, result, result.message, cluster, watch.lap("carryOut"))
         except (ClusterError, PlanStoppedError, StoreError) as error:
             return RoundOutcome(plan, None, str(error), seconds=watch.seconds)
         finally:
@@ -203,18 +213,59 @@ class RoundRunner:
     def _may_carry_out(self) -> bool:
         return self._policy.mode is Mode.EXECUTE or self._is_approved
 
-    def _carried_out(self, plan: Plan, cluster: Cluster, ledger: Ledger) -> tuple[PlanResult | None, str]:
-        """What became of a plan that nothing speaks against, and why no more of it was carried out."""
+    def _in_attempts(self, plan: Plan, cluster: Cluster, ledger: Ledger) -> tuple[PlanResult | None, str]:
+        """What became of a plan that nothing speaks against, and why no more of it was carried out.
+
+        What is left when something came in its way is planned again, as if it were a round of its own.
+        """
+        seen, ends_at = (cluster, ledger), self._world.clock.monotonic() + self._timeout_seconds
+
+        def plan_again(earlier: EarlierAttempts) -> Plan | str:
+            nonlocal seen
+            if self._world.clock.monotonic() >= ends_at:
+                return "its time is over"
+            seen = self._seen()
+            return self._planned_again(*seen, earlier)
+
+        def carry_out(some: Plan, earlier: EarlierAttempts) -> Attempt:
+            return self._carried_out(some, *seen, earlier, ends_at)
+
+        try:
+            is_last = self._again is None
+            result = (
+                carry_out(plan, NO_EARLIER_ATTEMPTS).result if is_last else in_attempts(plan, carry_out, plan_again)
+            )
+        except (ClusterError, StoreError) as error:
+            return None, str(error)
+        return result, result.message
+
+    def _planned_again(self, cluster: Cluster, ledger: Ledger, earlier: EarlierAttempts) -> Plan | str:
+        """A plan after these attempts that nothing speaks against, or one without anything; else what does."""
+        assert self._again is not None
+        try:
+            again = self._again(cluster, ledger, self._gate.wanted, earlier)
+        except FAILURES_OF_PLANNERS as error:
+            return _told(error)
+        is_empty = not again.moves and not again.placements
+        return again if is_empty else self._objection(cluster, ledger, again) or again
+
+    def _carried_out(
+        self,
+        plan: Plan,
+        cluster: Cluster,
+        ledger: Ledger,
+        earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
+        ends_at: float | None = None,
+    ) -> Attempt:
+        """One attempt. Raises ClusterError, StoreError."""
         disruption = self._policy.disruption
         together = groups_moving_together(cluster, disruption.move_together)
         times = let_go_at(plan, cluster, disruption, ledger, together)
         granted = frozenset(uid for uid, at in times.items() if at <= cluster.taken_at)
-        try:
-            with self._world.running(plan) as run_id, self._gate.granting(granted), self._gate.surging(run_id):
-                result = self._executor(run_id, ledger, plan).carry_out(plan)
-        except (ClusterError, StoreError) as error:
-            return None, str(error)
-        return result, result.message
+        seconds = self._timeout_seconds if ends_at is None else ends_at - self._world.clock.monotonic()
+        gate = self._gate
+        with self._world.running(plan) as run_id, gate.granting(granted), gate.surging(run_id), gate.after(earlier):
+            return attempted(self._executor(run_id, ledger, plan, earlier, seconds), plan)
 
     def _seen(self) -> tuple[Cluster, Ledger]:
         """The cluster, and the ledger with what it proves; the cluster's health is judged by both.
@@ -278,8 +329,10 @@ class RoundRunner:
             lacking = str(error)
         return None if lacking is None else f"nothing is moved: moves by surge are not possible here: {lacking}"
 
-    def _executor(self, run_id: str | None, before: Ledger, plan: Plan) -> Executor:
-        """``before``: earlier evictions, to whose replacements room is owed."""
+    def _executor(
+        self, run_id: str | None, before: Ledger, plan: Plan, earlier: EarlierAttempts, seconds: float
+    ) -> Executor:
+        """``before``: earlier evictions, to whose replacements room is owed; ``seconds``: it may take so long."""
         world = self._world
         configured = self._ways.seen_by(self._schedulers)
         placed = placed_by(plan)
@@ -299,7 +352,7 @@ class RoundRunner:
             run_id=run_id,
             surges_under=world.surges_under,
             as_seen=as_seen,
-            timeout_seconds=self._timeout_seconds,
+            timeout_seconds=seconds,
             progress=world.progress,
             ledger=world.ledger,
             audit=world.audit,
@@ -308,7 +361,12 @@ class RoundRunner:
             rules=self._rules,
             hear_moves=lambda change: world.moved(run_id or "", change),
             asked=world.asked,
+            earlier=earlier,
         )
+
+
+def _told(error: Exception) -> str:
+    return f"the planner failed with {type(error).__name__}: {error}"
 
 
 class _StopWatch:

@@ -18,6 +18,7 @@ from rescheduler.disruption.replica_changes import Wanted, remember_wanted
 from rescheduler.extension_points import Gate
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.disruption import Eligibility, Selection
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PodReference, Refusal
@@ -81,6 +82,7 @@ class PolicyGate(Gate):
         self._lenient = lenient
         self._surges_of = surges_of
         self._health = health or self._seen_health
+        self._earlier = NO_EARLIER_ATTEMPTS
         self._origins: dict[str, str] = {}
         self._workload_of: dict[str, str] = {}
         self._replicas: dict[str, int] = {} if before is None else before._replicas
@@ -164,6 +166,16 @@ class PolicyGate(Gate):
         finally:
             self._surges_of = before
 
+    @contextmanager
+    def after(self, earlier: EarlierAttempts) -> Iterator[None]:
+        """What is carried out meanwhile is what was left of these attempts. Whoever asks counts their pods as sent."""
+        before, self._earlier = self._earlier, EarlierAttempts(since=earlier.since)
+        self._origins.update((move.pod.uid, move.from_node) for move in earlier.sent)
+        try:
+            yield
+        finally:
+            self._earlier = before
+
     def look(self, cluster: Cluster) -> None:
         """Remember a snapshot of which nothing is asked: a daemon's gate knows only what it has seen."""
         self._remember((), cluster)
@@ -202,6 +214,7 @@ class PolicyGate(Gate):
             granted=self._granted,
             own_run=self._surges_of or "",
             only=frozenset(move.pod.key for move in moves),
+            earlier=self._earlier,
         )
 
     def _caution(self, cluster: Cluster, moves: Sequence[Move], ledger: Ledger) -> Caution:

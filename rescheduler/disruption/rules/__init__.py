@@ -78,6 +78,7 @@ MOVING: Final = (
         (
             Rule("OwnPod", identity.own_pod),
             Rule("MigrationUnderWay", methods.asked_already),
+            Rule("MovedOnce", identity.moved_once),
             Rule("DoNotDisrupt", marks.do_not_disrupt),
             Rule("MinimumAge", scope.minimum_age),
             Rule("BackOff", orders.back_off),

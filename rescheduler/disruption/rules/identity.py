@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.disruption.pod_kinds import counts_as_ready
 from rescheduler.model.objects.annotations import CONFIG_SOURCE, MANAGED_BY, MIRROR, NAME, OURS, PART_OF
@@ -130,3 +132,14 @@ def not_ready(pod: Pod, context: EligibilityContext) -> str | None:
     if context.policy.disruption.not_ready is Permission.ALLOW or counts_as_ready(pod):
         return None
     return "is not Ready (policy: disruption.notReady)"
+
+
+def moved_once(pod: Pod, context: EligibilityContext) -> str | None:
+    """Where a plan is planned again while it is carried out, nobody moves twice: a pod made since its first snapshot.
+
+    That is the replacement of one that was moved, or as new as these.
+    """
+    since = context.earlier.since
+    if since is None or (pod.created_at is not None and pod.created_at < math.floor(since)):
+        return None
+    return "was made while this plan was carried out, and no pod moves twice in one"

@@ -43,7 +43,10 @@ class Accepted(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A definite no, from whomever; where an intent stands it was taken back."""
+    """A definite no to a move, from whomever; where an intent stands it was taken back. What rests on it is left out.
+
+    Whoever says no to all moves, whichever they are, has the run halted besides.
+    """
 
     move: int
 

@@ -1,8 +1,9 @@
 """One step of a run, a pure function: (state, event, time) to (state, actions).
 
 Only one move at a time is asked for, announced and sent, in this order and with nothing between, so that each verdict
-knows of all that left before. What follows an eviction is only looked at, for all moves at once. The first refusal,
-failure or doubt closes the run: what is under way is brought to rest, nothing more is started.
+knows of all that left before. What follows an eviction is only looked at, for all moves at once. A move that is refused
+is dropped with all that rest on it, and the others go on; the first failure or doubt closes the run: what is under way
+is brought to rest, nothing more is started.
 """
 
 from __future__ import annotations
@@ -193,7 +194,7 @@ def _put_off(
 
 
 def _given_up(rules: RunRules, state: RunState, move: int, now: float) -> tuple[RunState, tuple[Action, ...]]:
-    state = _ended(state, move, MoveStage.DROPPED)._replace(is_closed=True)
+    state = _ended(state, move, MoveStage.DROPPED)
     state, after = _next(rules, state, now)
     return state, (GiveUp(move), *after)
 

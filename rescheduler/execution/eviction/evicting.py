@@ -45,7 +45,7 @@ class Eviction(NamedTuple):
     that the Eviction API gave, ``said``: in words why nothing comes of it."""
 
     move: Move
-    expected: Pod
+    expected: Pod | None
     live: Pod | None = None
     read_at: float = 0.0
     answer: EvictionAnswer | None = None
@@ -136,9 +136,20 @@ class Evictor:
         """Why the last one was not evicted; a refusal that will last is remembered for later plans."""
         eviction = self._eviction
         assert eviction is not None
-        if eviction.answer is not None:
+        if eviction.answer is not None and eviction.expected is not None:
             self._session.refused(eviction.move, eviction.expected, eviction.answer)
         return eviction.said
+
+    def refuse(self, number: int, move: Move, why: str) -> Event:
+        """A move that nobody has to be asked about."""
+        self._eviction = Eviction(move, None, said=why)
+        return Refused(number)
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether the API server put the last one off until it was given up: it would do so with any other."""
+        answer = None if self._eviction is None else self._eviction.answer
+        return answer is not None and answer.kind == "TooManyRequests"
 
     def _refused(self, number: int, why: str) -> Event:
         assert self._eviction is not None

@@ -21,6 +21,10 @@ OLDEST_LOOK_SECONDS: Final = 1.0
 """What the gate goes by was asked for no longer ago than this when its verdict begins to hold."""
 LOOKS: Final = 3
 """So often it is looked around anew where looks take too long, or what they show changes while the gate thinks."""
+SLOW: Final = "SlowAnswers"
+"""Stands for a rule of the gate where it could not be asked in time."""
+OF_ALL: Final = frozenset({"Stop", "Fence", "Mode", "Health", "Breaker", SLOW})
+"""Rules that forbid everything, whichever the pod."""
 BUDGET_RULE: Final = "Budget"
 """The gate's rule that counts by the ledger alone."""
 
@@ -86,6 +90,7 @@ class OwnVerdict:
             if self._fresh.look_age_seconds <= OLDEST_LOOK_SECONDS and self._is_young:
                 self._pod = move.pod
                 return None
+        self.rule = SLOW
         return (
             f"the API server took over {OLDEST_LOOK_SECONDS:g} s for each look at what {move.pod.key} depends on, or "
             "it changed each time; apply again to go on"

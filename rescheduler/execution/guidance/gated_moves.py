@@ -12,7 +12,7 @@ from rescheduler.execution.guidance.hold_maker import HeldRoom, HoldMaker, fits,
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of
 from rescheduler.execution.landing.settling import CREATION_SECONDS
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError, Waiter
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -71,7 +71,7 @@ class GatedMoves:
                 return
             move, answer = refused
             if answer.kind not in TRY_LATER or attempt == ATTEMPTS - 1:
-                raise PlanStoppedError(
+                raise PlanOvertakenError(
                     f"{move.pod.key} cannot leave now ({answer.kind}: {answer.message}), and the pods of its wave "
                     "leave together or not at all; nothing further is moved"
                 )

@@ -49,7 +49,7 @@ def promised_empty(moves: Iterable[Move], emptied: Iterable[str]) -> tuple[str, 
 def without_spoiled(
     moves: Sequence[Move], promised: Sequence[str], cluster: Cluster, outcomes: Outcomes
 ) -> tuple[Move, ...]:
-    """The moves that still serve a purpose: a node where a new pod stands by now cannot become empty any more.
+    """The moves that still serve a purpose: a node where a pod stands that does not leave cannot become empty.
 
     Outcomes of the others are told. Nobody arrives on such nodes, so no other move rests on them.
     """
@@ -60,6 +60,6 @@ def without_spoiled(
     for move in moves:
         newcomer = newcomers.get(move.from_node)
         if newcomer is not None:
-            message = f"of no use any more: {newcomer} came to {move.from_node}, which was to be empty"
+            message = f"of no use any more: {newcomer} stands on {move.from_node}, which was to be empty"
             outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, message)
     return tuple(move for move in moves if newcomers.get(move.from_node) is None)

@@ -56,6 +56,10 @@ class Outcomes:
         known = self._moves if isinstance(item, Move) else self._placements
         return item.pod in known
 
+    def message_of(self, move: Move) -> str:
+        """What was told of a move; "" where nothing was."""
+        return self._moves[move.pod][2] if move.pod in self._moves else ""
+
     def result(self) -> PlanResult:
         """The plan with all outcomes."""
         unknown = (OutcomeKind.NOT_ATTEMPTED, None, "")

@@ -9,7 +9,7 @@ from typing import Final
 from rescheduler.execution.guidance.hold_maker import HeldRoom
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.landing.outcomes import Outcomes, landing
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanOvertakenError, Waiter
 from rescheduler.extension_points import Clock, ExecutionTarget, Progress
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement, PodReference, reference_to
@@ -93,7 +93,7 @@ class Placer:
         self._progress = progress
 
     def place(self, placements: Sequence[PlannedPlacement]) -> None:
-        """Let these pods in and wait until they are bound. Raises PlanStoppedError.
+        """Let these pods in and wait until they are bound. Raises PlanOvertakenError.
 
         Placeholders for later pods on the same nodes may be larger than the room there now: they stand back meanwhile,
         before anything else, so that nobody but the pods at hand finds the room open.
@@ -125,7 +125,7 @@ class Placer:
             if not self._outcomes.is_told(item):
                 message = f"still pending although its room on {item.node} was made"
                 self._outcomes.of_placement(item, OutcomeKind.UNKNOWN, None, message)
-        raise PlanStoppedError(
+        raise PlanOvertakenError(
             f"{item.pod.key} did not get the room that was made on {item.node}; `rescheduler explain pod "
             f"{item.pod.key}` says what is in the way"
         )
@@ -134,7 +134,7 @@ class Placer:
         live = self._target.read_pod(item.pod.namespace, item.pod.name)
         if live is None or live.uid != item.pod.uid:
             self._outcomes.of_placement(item, OutcomeKind.UNKNOWN, None, "gone before it was placed")
-            raise PlanStoppedError(f"{item.pod.key}, which room was made for, is gone or another pod by now")
+            raise PlanOvertakenError(f"{item.pod.key}, which room was made for, is gone or another pod by now")
         if live.node_name is None:
             return False
         self._outcomes.of_placement(item, landing(item.node, live.node_name), live.node_name)

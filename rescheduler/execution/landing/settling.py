@@ -49,6 +49,11 @@ class Settler:
         self._departures = departures
 
     @property
+    def departures(self) -> Departures:
+        """Those of the wave that is under way."""
+        return self._departures
+
+    @property
     def departed(self) -> Sequence[EvictedPod]:
         """Those of the wave that is under way, as last seen."""
         return self._departures.all

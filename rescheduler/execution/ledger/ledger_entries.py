@@ -10,9 +10,10 @@ from msgspec import structs
 from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.model.columns.spread import ZONE
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
-from rescheduler.model.daemon.ledger_changes import closed
+from rescheduler.model.daemon.ledger_changes import closed, repaid
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, PodReference
 
@@ -20,9 +21,10 @@ from rescheduler.model.plan.plan import Move, PodReference
 class AnnouncedEvictions:
     """Own entries by pod, the newest of each; ``number`` is given by the ledger and not known here."""
 
-    def __init__(self, label_keys: Iterable[str] = ()) -> None:
-        """``label_keys``: of the labels that are written down."""
+    def __init__(self, label_keys: Iterable[str] = (), earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS) -> None:
+        """``label_keys``: of the labels that are written down; ``earlier``: attempts of the same run."""
         self._label_keys = tuple(sorted(label_keys))
+        self._earlier = earlier
         self._entries: dict[PodReference, LedgerEntry] = {}
         self._complete: set[PodReference] = set()
         self._counted: tuple[Cluster | None, str] = (None, "")
@@ -49,8 +51,14 @@ class AnnouncedEvictions:
         """The replacements of these pods are Ready."""
         self._complete.update(pods)
 
+    @property
+    def ready(self) -> frozenset[PodReference]:
+        """Pods whose replacements are Ready."""
+        return frozenset(self._complete)
+
     def without_complete(self, ledger: Ledger, now: float) -> Ledger:
         """The ledger with own debts as repaid whose replacements are Ready."""
+        ledger = repaid(ledger, self._earlier.ready, now)
         ours = {(entry.pod, entry.at) for entry in self._entries.values() if entry.pod in self._complete}
         if not ours:
             return ledger
@@ -87,6 +95,7 @@ class AnnouncedEvictions:
             objective=move.objective,
             reason=move.reason,
             method=move.method,
+            attempt=self._earlier.attempt,
             state=EntryState.INTENDED if move.method is MoveMethod.EVICT else EntryState.SURGING,
         )
 

@@ -31,6 +31,7 @@ from rescheduler.extension_points import (
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import announced, debt_of, holds, plan_begun, without
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.plan import Move, PlanResult, PodReference
 
 # How one process keeps the ledger, and what makes it stop: a newer plan, a mark, a switch, a full disk.
@@ -108,14 +109,20 @@ class LedgerSession:
     """Everything that one plan reads from the ledger and writes to it."""
 
     def __init__(
-        self, settings: LedgerSettings, target: ExecutionTarget, fresh: FreshCluster, waiter: Waiter, clock: Clock
+        self,
+        settings: LedgerSettings,
+        target: ExecutionTarget,
+        fresh: FreshCluster,
+        waiter: Waiter,
+        clock: Clock,
+        earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
     ) -> None:
         self._settings = settings
         self._fresh = fresh
         self._clock = clock
         rules = settings.rules
         self._writer = LedgerWriter(settings.store, clock, keep_seconds=rules.keep_seconds, label_keys=rules.label_keys)
-        self._announced = AnnouncedEvictions(rules.label_keys)
+        self._announced = AnnouncedEvictions(rules.label_keys, earlier)
         self._open_evictions = OpenEvictions(self._writer, target, fresh, waiter)
         self._plan: int | None = None
         self._seen: str | None = None
@@ -137,6 +144,11 @@ class LedgerSession:
         if self._settings.rules.waits_until_repaid:
             return ledger
         return self._announced.without_complete(ledger, self._fresh.time)
+
+    @property
+    def ready(self) -> frozenset[PodReference]:
+        """Pods of this plan whose replacements are Ready."""
+        return self._announced.ready
 
     def open(self, moves: Sequence[Move]) -> None:
         """Read what earlier plans and other processes left; wait for evictions of these pods that are in doubt.

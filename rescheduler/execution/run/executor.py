@@ -15,7 +15,7 @@ from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.plan_run import PlanRun, RunSettings
-from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import (
     AuditLog,
@@ -33,7 +33,8 @@ from rescheduler.extension_points import (
     nobody_hears,
 )
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import Plan, PlanResult
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
+from rescheduler.model.plan.plan import Plan, PlanResult, PodReference
 
 __all__ = ["Executor", "HoldSettings", "LedgerRules", "plan_id_of"]
 
@@ -52,6 +53,7 @@ class Executor:
     one counts until its replacement is Ready. ``surge``, ``migration``: how long moves by surge, and of pods that their
     owners move, may take; without it none is made.
     ``asked``: requests to the API server within the last minute, where the run is to keep to ten a second on average.
+    ``earlier``: attempts of which the plan is what was left.
     """
 
     def __init__(
@@ -77,7 +79,12 @@ class Executor:
         surge: SurgeRules | None = None,
         migration: MigrationRules | None = None,
         asked: Callable[[], int] = lambda: 0,
+        earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
     ) -> None:
+        self.was_stopped = False
+        """Whether the last plan met something that ends every other one too: nothing is planned again then."""
+        self.ready: frozenset[PodReference] = frozenset()
+        """Pods of the last plan whose replacements work."""
         self._target = target
         self._gate = gate
         self._clock = clock
@@ -86,7 +93,7 @@ class Executor:
         ledger_settings = LedgerSettings(PrivateLedger() if ledger is None else ledger, audit, stopped, rules)
         self._settings = RunSettings(
             hold, guidance, timeout_seconds, proof, as_seen, progress, ledger_settings, ending, in_flight=in_flight,
-            surge=surge, migration=migration, pace=RequestPace(asked),
+            surge=surge, migration=migration, pace=RequestPace(asked), earlier=earlier,
         )  # fmt: skip
 
     def carry_out(self, plan: Plan) -> PlanResult:
@@ -100,12 +107,15 @@ class Executor:
         run = PlanRun(plan, self._run_id or plan_id_of(plan), self._target, self._gate, self._clock, settings)
         news.planned()
         is_interrupted = False
+        self.was_stopped = True
         try:
             run.carry_out()
+            self.was_stopped = False
         except KeyboardInterrupt:
             is_interrupted = True
             run.outcomes.message = "interrupted: nothing further is moved"
         except PlanStoppedError as stopped:
+            self.was_stopped = not isinstance(stopped, PlanOvertakenError)
             run.outcomes.message = str(stopped)
         except (ClusterError, StoreError) as error:
             if not run.has_begun:
@@ -114,6 +124,7 @@ class Executor:
             run.outcomes.message = str(error) if is_ours else f"the cluster failed us: {error}"
         finally:
             run.close()
+            self.ready = run.ready
         return _told(run, news, is_interrupted=is_interrupted)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rescheduler.execution.eviction.evicting import is_leaving
 from rescheduler.execution.fresh_cluster import FreshCluster
@@ -29,18 +29,40 @@ from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.migration.migration_moves import MigrationMoves
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.leading import Leading
+from rescheduler.execution.run.leaving_out import NOTHING_LEFT_OUT, LeftOut, left_out
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
 from rescheduler.execution.run.proving import RestProver, Stray, strays_of
 from rescheduler.execution.run.resuming import Remainder, made_at, require_standing, rest_of, what_is_left
 from rescheduler.execution.run.segments import segment_end
 from rescheduler.execution.run.sending import Sender
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError, Waiter
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.execution.surge.surge_moves import SurgeMoves
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Gate, Progress
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import Move, OutcomeKind, Plan
+from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
+from rescheduler.model.plan.plan import Move, OutcomeKind, Plan, PodReference
+
+RESTS_ON_DROPPED: Final = "it rests on a move that was not made, or is of no use without it"
+
+
+class Segment:
+    """What was left of the plan when its moves at hand were proven, with the snapshot of then."""
+
+    def __init__(self, rest: Plan, cluster: Cluster) -> None:
+        self._rest = rest
+        self._cluster = cluster
+        self._known: tuple[int, LeftOut] = (0, NOTHING_LEFT_OUT)
+
+    def without(self, dropped: Sequence[Move]) -> LeftOut:
+        """What falls with moves that were dropped; looked for once for as many of them."""
+        if self._known[0] != len(dropped):
+            pods = {move.pod for move in dropped}
+            found = left_out(pods, self._rest.moves, self._rest.placements, self._cluster)
+            self._known = len(dropped), found
+        return self._known[1]
+
 
 # An order that ends a plan at once: not even what it has begun is waited for.
 
@@ -82,6 +104,7 @@ class RunSettings(NamedTuple):
     surge: SurgeRules | None = None
     migration: MigrationRules | None = None
     pace: RequestPace | None = None
+    earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS
 
     def telling(self, news: MoveNews) -> RunSettings:
         """The same for one plan, of whose moves somebody hears."""
@@ -106,7 +129,8 @@ class PlanRun:
         self._holds = Holds(target, clock)
         self._gates = Gates(target, clock, plan_id, settings.hold.deadline_seconds)
         self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._keep_up, settings.pace)
-        self._session = session = LedgerSession(settings.ledger, target, self._fresh, waiter, clock)
+        earlier = settings.earlier
+        self._session = session = LedgerSession(settings.ledger, target, self._fresh, waiter, clock, earlier)
         self._nominator = nominator = Nominator(target, self._holds, clock)
         self._settler = Settler(
             target, self._holds, nominator, waiter, clock, self.outcomes, settings.progress, session.failed
@@ -114,29 +138,60 @@ class PlanRun:
         self._placer = Placer(target, self._holds, nominator, waiter, self.outcomes, settings.progress)
         self._sender = Sender(
             target, gate, self._fresh, waiter, self._holds, self._settler, nominator, self.outcomes, session,
-            settings.in_flight, self._is_of_use,
+            settings.in_flight, self._is_of_use, [move.pod for move in earlier.sent],
         )  # fmt: skip
+        self._segment = Segment(plan, Cluster())
         self._room: RoomKeeper | None = None
         self._support = GuidanceSupport()
         self._clock = clock
         self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes)
 
     def carry_out(self) -> None:
-        """Do what is left of the plan. Raises PlanStoppedError at the first surprise."""
-        rest = self._begin()
-        if rest is None:
-            return
+        """Do what is left of the plan. Raises PlanStoppedError where nothing more may be done.
+
+        Where the plan has been overtaken, what is under way comes to rest before that.
+        """
+        try:
+            rest = self._begin()
+            if rest is not None:
+                self._carry_out(rest)
+        except PlanOvertakenError:
+            self._come_to_rest()
+            raise
+        if self._sender.dropped and not self.outcomes.message:
+            first, number = self._sender.dropped[0], len(self._sender.dropped)
+            why = self.outcomes.message_of(first)
+            more = f" (and {number - 1} more were refused)" if number > 1 else ""
+            self.outcomes.message = f"not all moves were made: {why}{more}"
+
+    @property
+    def ready(self) -> frozenset[PodReference]:
+        """Pods whose replacements work."""
+        return self._session.ready
+
+    def _come_to_rest(self) -> None:
+        """Nothing more is kept or led: moved pods find their nodes, and work, before anything else is planned."""
+        self.close()
+        self._nominator.is_guided = False
+        departures = self._settler.departures
+        self._settler.settle(departures)
+        self._settler.wait_ready(departures)
+        self._session.landed(self.outcomes.result(), departures.pods)
+
+    def _carry_out(self, rest: Plan) -> None:
         for item in rest.placements if rest.moves else ():
             if item.wave == 0:
                 self._nominator.suggest(item.pod, item.node)
         while rest.moves:
-            self._settings.progress("moving pods", len(self._sender.sent), len(self._plan.moves))
+            gone_before = len(self._settings.earlier.sent)
+            self._settings.progress("moving pods", len(self._sender.sent) - gone_before, len(self._plan.moves))
             self.has_begun = True
             rest = when_repaid(rest, self._segment_of, self._session.await_repaid, self._fresh, self._look_again)
             if not rest.moves:
                 break
             departures = self._move_segment(rest, self._segment_of(rest))
             gone = departures.pods
+            rest = self._without_dropped(rest)
             rest = rest_of(rest, [move for move in rest.moves if move.pod not in gone], rest.placements)
             if any(departure.landed_on != departure.move.to_node for departure in departures.all):
                 rest = self._look_again(rest, strays_of(departures.all))
@@ -156,6 +211,10 @@ class PlanRun:
 
     def _move_segment(self, rest: Plan, moves: Sequence[Move]) -> Departures:
         """Let the moves of one segment happen, with the room kept that they need, until all have landed."""
+        self._segment = Segment(rest, self._fresh.now)
+        self._sender.permit([move for move in moves if move.wave == 1])
+        fallen = self._segment.without(self._sender.dropped).moves
+        moves = [move for move in moves if move.pod not in fallen]
         if self._room is not None:
             self._room.before_segment(rest, moves, self._fresh.now)
         departures = self._sender.send(moves)
@@ -164,10 +223,29 @@ class PlanRun:
             self._room.after_segment()
         return departures
 
+    def _without_dropped(self, rest: Plan) -> Plan:
+        """What is left without moves that are not made, and what falls with them, which is told."""
+        fallen = self._segment.without(self._sender.dropped)
+        for move in rest.moves:
+            if move.pod in fallen.moves and not self.outcomes.is_told(move):
+                self.outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
+        for item in rest.placements:
+            if item.pod in fallen.placements:
+                self.outcomes.of_placement(item, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
+        return rest_of(
+            rest,
+            [move for move in rest.moves if move.pod not in fallen.moves],
+            [item for item in rest.placements if item.pod not in fallen.placements],
+        )
+
     def _is_of_use(self, move: Move) -> bool:
-        """Whether a move still empties its node, if it is to; those that do not any more are told."""
-        sent = set(self._sender.sent)
-        same = [other for other in self._plan.moves if other.from_node == move.from_node and other.pod not in sent]
+        """Whether a move still serves what it is made for; those that do not any more are told."""
+        dropped = self._sender.dropped
+        if move.pod in self._segment.without(dropped).moves:
+            self.outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
+            return False
+        gone = {*self._sender.sent, *(other.pod for other in dropped)}
+        same = [other for other in self._plan.moves if other.from_node == move.from_node and other.pod not in gone]
         left = without_spoiled(same, self._prover.promised_empty, self._fresh.now, self.outcomes)
         return any(other.pod == move.pod for other in left)
 
@@ -223,7 +301,9 @@ class PlanRun:
             return None
         rest = rest_of(self._plan, left.moves, left.placements)
         self._prover.prove(rest)
+        self._segment = Segment(rest, self._fresh.now)
         self._sender.permit([move for move in rest.moves if move.wave == 1])
+        rest = self._without_dropped(rest)
         emptied = emptied_nodes(self._plan, rest.moves, self._fresh.now)
         self._prover.promised_empty = promised_empty(rest.moves, emptied)
         guidance = self._settings.guidance

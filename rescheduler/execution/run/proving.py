@@ -12,7 +12,7 @@ from rescheduler.execution.landing.departures import EvictedPod
 from rescheduler.execution.landing.emptied import without_spoiled
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.run.resuming import rest_of, still_needed
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanOvertakenError, Waiter
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import Resources
 from rescheduler.model.plan.plan import Plan
@@ -51,7 +51,7 @@ class RestProver:
     def look_again(self, rest: Plan, strays: Sequence[Stray] = ()) -> Plan:
         """Take a fresh snapshot and prove what is left of the plan on it; counts that lag behind may catch up.
 
-        Raises PlanStoppedError. Where strays are in the way, the answer leads others to the places these left free.
+        Raises PlanOvertakenError. Where strays are in the way, the answer leads others to the places these left free.
         """
         left = rest
         for _ in self._waiter.polls(RECOUNT_SECONDS):
@@ -63,12 +63,12 @@ class RestProver:
         return left
 
     def prove(self, rest: Plan) -> None:
-        """Raises PlanStoppedError if anything speaks against the rest on the newest snapshot."""
+        """Raises PlanOvertakenError if anything speaks against the rest on the newest snapshot."""
         objections = self._proof(self._fresh.now, rest)
         if objections:
             more = f" (and {len(objections) - MOST_TOLD} more)" if len(objections) > MOST_TOLD else ""
             told = "; ".join(objections[:MOST_TOLD])
-            raise PlanStoppedError(f"the plan does not hold in the cluster as it is now: {told}{more}; plan again")
+            raise PlanOvertakenError(f"the plan does not hold in the cluster as it is now: {told}{more}; plan again")
 
     def _still_needed(self, rest: Plan, cluster: Cluster) -> Plan:
         moves, placements = still_needed(self._plan, rest.moves, rest.placements, cluster, self._outcomes)

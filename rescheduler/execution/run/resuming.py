@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from rescheduler.execution.landing.outcomes import Outcomes, landing
-from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import MAKE_ROOM, Move, OutcomeKind, Plan, PlannedPlacement, marked_waves
@@ -28,7 +28,7 @@ class Remainder(NamedTuple):
 
 
 def what_is_left(plan: Plan, cluster: Cluster, outcomes: Outcomes) -> Remainder:
-    """Sort out what is done and tell its outcomes. Raises PlanStoppedError where the plan applies no more.
+    """Sort out what is done and tell its outcomes. Raises PlanOvertakenError where the plan applies no more.
 
     Pods are known by uid alone: a new pod of an old name is another pod.
     """
@@ -61,16 +61,20 @@ def still_needed(
 ) -> tuple[tuple[Move, ...], tuple[PlannedPlacement, ...]]:
     """Placements whose pods still wait, and moves that still serve one; outcomes of the others are told.
 
-    Raises PlanStoppedError if a pod that is to move is another by now, or one that room is made for is gone (unless
+    Raises PlanOvertakenError if a pod that is to move is another by now, or one that room is made for is gone (unless
     the plan is over anyhow).
     """
     for move in moves:
         pod = _same(cluster, move.pod.key, move.pod.uid)
         if pod is None or pod.is_terminating:
-            raise PlanStoppedError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
+            raise PlanOvertakenError(
+                f"{move.pod.key}, which is to move, is gone or another pod of the same name by now"
+            )
         _check_origin(move, pod)
         if move.has_destination and move.to_node not in cluster.node_by_name:
-            raise PlanStoppedError(f"node {move.to_node}, which {move.pod.key} is to move to, is not there; plan again")
+            raise PlanOvertakenError(
+                f"node {move.to_node}, which {move.pod.key} is to move to, is not there; plan again"
+            )
     waiting = _open_placements(placements, cluster, outcomes, is_over=is_over)
     if not waiting and any(item.wave > 0 for item in plan.placements):
         moves = _needed(moves, outcomes)
@@ -94,10 +98,10 @@ def rest_of(plan: Plan, moves: Sequence[Move], placements: Sequence[PlannedPlace
 
 
 def require_standing(rest: Plan, cluster: Cluster) -> None:
-    """Raise PlanStoppedError where a pod that is to move has gone since the rest was proven."""
+    """Raise PlanOvertakenError where a pod that is to move has gone since the rest was proven."""
     gone = next((move.pod.key for move in rest.moves if move.pod.key not in cluster.pod_by_key), None)
     if gone is not None:
-        raise PlanStoppedError(f"{gone} is gone; plan again")
+        raise PlanOvertakenError(f"{gone} is gone; plan again")
 
 
 def _check_uids(plan: Plan) -> None:
@@ -117,7 +121,9 @@ def _same(cluster: Cluster, key: str, uid: str) -> Pod | None:
 
 def _check_origin(move: Move, pod: Pod) -> None:
     if pod.node_name != move.from_node:
-        raise PlanStoppedError(f"{pod.key} is on {pod.node_name or 'no node'}, the plan moves it from {move.from_node}")
+        raise PlanOvertakenError(
+            f"{pod.key} is on {pod.node_name or 'no node'}, the plan moves it from {move.from_node}"
+        )
 
 
 def _open_placements(
@@ -130,7 +136,7 @@ def _open_placements(
             if is_over:
                 outcomes.of_placement(item, OutcomeKind.LANDED_ELSEWHERE, None, "the pod is gone by now")
                 continue
-            raise PlanStoppedError(
+            raise PlanOvertakenError(
                 f"{item.pod.key}, which the plan makes room for, is gone or another pod by now; plan again"
             )
         if pod.node_name is not None:

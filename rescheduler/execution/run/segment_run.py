@@ -11,7 +11,7 @@ from rescheduler.execution.core.move_state import UNDER_WAY, MoveStage, Order, R
 from rescheduler.execution.core.step import step
 from rescheduler.execution.eviction.evicting import ATTEMPTS, Evictor
 from rescheduler.execution.eviction.making_way import Way
-from rescheduler.execution.eviction.own_verdict import OwnVerdict
+from rescheduler.execution.eviction.own_verdict import OF_ALL, OwnVerdict
 from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster
 from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.guidance.hold_maker import free_room, take
@@ -21,7 +21,7 @@ from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.landing.placing import Nominator
 from rescheduler.execution.landing.settling import Settler
 from rescheduler.execution.ledger.ledger_session import LedgerSession
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError, Waiter
 from rescheduler.extension_points import ExecutionTarget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -44,7 +44,7 @@ class Tools(NamedTuple):
     """What acts are done with. ``sent``: pods that left or may have left; ``in_flight``: so many at once.
 
     ``is_of_use``: whether a move still serves its purpose by the newest snapshot; the outcome of one that does not is
-    told.
+    told. ``dropped``: moves that somebody said no to, and to none of the others.
     """
 
     target: ExecutionTarget
@@ -60,6 +60,7 @@ class Tools(NamedTuple):
     sent: list[PodReference]
     in_flight: int
     is_of_use: Callable[[Move], bool]
+    dropped: list[Move]
 
 
 class SegmentRun:
@@ -99,6 +100,7 @@ class SegmentRun:
         self._put_off: Counter[int] = Counter()
         self._way = Way(tools.holds)
         self._has_news = False
+        self._said = ""
         self._looked_at = self._changed_at = float("-inf")
 
     def _place_of(self, move: Move) -> str | None:
@@ -118,9 +120,10 @@ class SegmentRun:
         return not self._state.is_closed
 
     def only(self) -> EvictedPod:
-        """Evict the one pod, and leave it to others to look after it."""
-        events = self._events()
-        next(event for event in events if isinstance(event, core.Accepted))
+        """Evict the one pod, and leave it to others to look after it. Raises PlanOvertakenError where it stays."""
+        if not any(isinstance(event, core.Accepted) for event in self._events()):
+            (move,) = self._moves
+            raise PlanOvertakenError(f"{self._said or move.pod.key + ' stays'}; nothing further is moved")
         return self._of[0]
 
     def _events(self) -> Iterable[core.Event]:
@@ -162,7 +165,7 @@ class SegmentRun:
                 evictor.withdraw()
                 self._way.shut_again()
             case core.GiveUp(number):
-                self._stop(number, OutcomeKind.REFUSED, evictor.give_up())
+                self._give_up(number)
             case core.LookOn(until):
                 self._look(until)
                 return core.Awake()
@@ -197,13 +200,17 @@ class SegmentRun:
     def _ask(self, number: int) -> core.Event:
         """Get leave for a move."""
         tools, move = self._tools, self._moves[number]
+        if tools.dropped and not tools.is_of_use(move):
+            return core.Dropped(number)
         if self._of and tools.fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
             return core.HeldBack(number)
         if tools.waiter.is_hurried:
             return self._crowded(number)
         if self._is_beside(number) and tools.verdict.is_full(move):
             return self._crowded(number)
-        pod = pod_of(move, tools.fresh.now)
+        pod = tools.fresh.now.pod_by_key.get(move.pod.key)
+        if pod is None or pod.uid != move.pod.uid:
+            return tools.evictor.refuse(number, move, f"{move.pod.key} is gone or another pod of the same name by now")
         event = self._softened(number, tools.evictor.ask(number, move, pod))
         around = tools.fresh.now
         self._asked = EvictedPod(move, pod, selector_of(pod, around), known_before(pod, around))
@@ -252,7 +259,9 @@ class SegmentRun:
         """Note what was sent. Raises PlanStoppedError where nobody knows with what effect."""
         tools = self._tools
         if isinstance(event, core.Doubtful):
-            self._stop(event.move, OutcomeKind.UNKNOWN, tools.evictor.give_up())
+            message = tools.evictor.give_up()
+            tools.outcomes.of_move(self._moves[event.move], OutcomeKind.UNKNOWN, None, message)
+            raise PlanStoppedError(message)
         if not isinstance(event, core.Accepted):
             self._way.shut_again()
             return event
@@ -272,9 +281,14 @@ class SegmentRun:
             self._way.close()
         return event
 
-    def _stop(self, number: int, outcome: OutcomeKind, message: str) -> None:
-        self._tools.outcomes.of_move(self._moves[number], outcome, None, message)
-        raise PlanStoppedError(message)
+    def _give_up(self, number: int) -> None:
+        """Tell of a move that is not made. Raises PlanStoppedError where none of the others may be either."""
+        tools, move = self._tools, self._moves[number]
+        self._said = tools.evictor.give_up()
+        tools.outcomes.of_move(move, OutcomeKind.REFUSED, None, self._said)
+        if tools.verdict.rule in OF_ALL or tools.evictor.is_overloaded:
+            raise PlanStoppedError(self._said)
+        tools.dropped.append(move)
 
     def _glance(self, event: core.Event) -> None:
         """After an eviction, see how the others stand; their replacements may have to be led.
@@ -353,10 +367,10 @@ def stage_of(departure: EvictedPod) -> MoveStage:
 
 
 def pod_of(move: Move, cluster: Cluster) -> Pod:
-    """The pod of a move in the newest snapshot. Raises PlanStoppedError where it is another by now."""
+    """The pod of a move in the newest snapshot. Raises PlanOvertakenError where it is another by now."""
     pod = cluster.pod_by_key.get(move.pod.key)
     if pod is None or pod.uid != move.pod.uid:
-        raise PlanStoppedError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
+        raise PlanOvertakenError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
     return pod
 
 

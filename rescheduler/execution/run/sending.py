@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rescheduler.execution.eviction.evicting import Evictor
-from rescheduler.execution.eviction.own_verdict import OwnVerdict
+from rescheduler.execution.eviction.own_verdict import OF_ALL, OwnVerdict
 from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.guidance.gated_moves import GatedMoves
 from rescheduler.execution.guidance.guiding import MOST_SHUT, Guide, is_guided
@@ -25,7 +25,8 @@ from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference, Refusal
 
 
 class Sender:
-    """Sends evictions. ``sent`` are the pods that left or may have left, in order.
+    """Sends evictions. ``sent`` are the pods that left or may have left, in order, those of earlier attempts first;
+    ``dropped`` are moves that somebody said no to.
 
     ``guide``: brings pods to nodes that the scheduler would not choose; None: nobody does. ``gated``: does so by a
     gate, and lets pods change places; None: there is none. ``surges``: moves those that are replaced before they leave;
@@ -45,8 +46,10 @@ class Sender:
         session: LedgerSession,
         in_flight: int,
         is_of_use: Callable[[Move], bool],
+        sent_before: Sequence[PodReference] = (),
     ) -> None:
-        self.sent: list[PodReference] = []
+        self.sent: list[PodReference] = [*sent_before]
+        self.dropped: list[Move] = []
         self.guide: Guide | None = None
         self.gated: GatedMoves | None = None
         self.surges: SurgeMoves | None = None
@@ -65,13 +68,14 @@ class Sender:
         )  # fmt: skip
         self.tools = Tools(
             target, fresh, waiter, holds, settler, nominator, outcomes, session, verdict, self.evictor, self.sent,
-            in_flight, is_of_use,
+            in_flight, is_of_use, self.dropped,
         )  # fmt: skip
 
     def permit(self, moves: Sequence[Move]) -> None:
-        """Ask the gate for a whole wave. Raises PlanStoppedError on one refusal, before any of the moves is sent.
+        """Ask the gate for a whole wave, before any of it is sent; moves that it refuses are dropped.
 
-        That may only forbid: what lets a pod go is its own verdict, right before it is sent.
+        That may only forbid: what lets a pod go is its own verdict, right before it is sent. Raises PlanStoppedError
+        where what forbids one forbids all.
         """
         self._fresh.require_fast()
         ledger = self._session.look() if moves else self._session.ledger
@@ -81,16 +85,17 @@ class Sender:
         ]
         for move, refusal in refused:
             self._outcomes.of_move(move, OutcomeKind.REFUSED, None, f"{refusal.rule}: {refusal.message}")
-        if refused:
-            move, refusal = refused[0]
-            raise PlanStoppedError(f"the gate refuses a move: {refusal.rule}: {refusal.message}")
+            self.dropped.append(move)
+        final = next((refusal for _, refusal in refused if refusal.rule in OF_ALL), None)
+        if final is not None:
+            raise PlanStoppedError(f"the gate refuses a move: {final.rule}: {final.message}")
 
     def send(self, moves: Sequence[Move]) -> Departures:
-        """Evict the pods of one segment, each as soon as what it needs is done; fewer, if one landed in others' way.
+        """Evict the pods of one segment, each as soon as what it needs is done; fewer, if one landed in others' way, or
+        is refused.
 
         Raises PlanStoppedError.
         """
-        self.permit([move for move in moves if move.wave == 1])
         departures = self._departures = Departures(self._target)
         self._settler.watch(departures)
         if all(move.method is MoveMethod.EVICT for move in moves):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from rescheduler.execution.eviction.evicting import LIVE_SECONDS, is_leaving
+from rescheduler.execution.eviction.own_verdict import OF_ALL
 from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS
 from rescheduler.execution.run.segment_run import AT_ONCE, Tools
 from rescheduler.execution.surge.surge_core import TRY_LATER
@@ -18,8 +19,6 @@ else's is seen by the owner itself, which then ends the surge."""
 
 OLDEST_SIGHT_SECONDS: Final = 5.0
 """What an owner wants, and that a replacement works, was looked for no longer ago than this when the old pod goes."""
-OF_ALL: Final = frozenset({"Stop", "Fence", "Mode", "Health", "Breaker"})
-"""Rules that forbid everything, whichever the pod."""
 
 
 class NotLet(NamedTuple):

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from rescheduler.execution.eviction.evicting import what_changed
+from rescheduler.execution.eviction.own_verdict import OF_ALL
 from rescheduler.execution.guidance.gates import Gates
 from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of
 from rescheduler.execution.run.leading import Leading
 from rescheduler.execution.run.segment_run import Tools, pod_of
-from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.execution.surge import surge_core as core
 from rescheduler.execution.surge.giving_back import give_back
 from rescheduler.execution.surge.last_step import LastStep
@@ -226,7 +227,8 @@ class SurgeMoves:
 
     def _refuse(self, move: Move, why: str) -> None:
         self._tools.outcomes.of_move(move, OutcomeKind.REFUSED, None, why)
-        raise PlanStoppedError(f"{why}; nothing further is moved")
+        kind = PlanStoppedError if self._tools.verdict.rule in OF_ALL else PlanOvertakenError
+        raise kind(f"{why}; nothing further is moved")
 
     def _forget(self, surge: Surge) -> None:
         self._open.remove(surge)

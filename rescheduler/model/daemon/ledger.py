@@ -50,6 +50,8 @@ class LedgerEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
     ``grace_seconds``: how long the pod may take to go. ``ended_at``: when the request was answered, or given up;
     ``is_in_doubt``: the answer was lost. ``failure``: what was wrong with its replacement; such an entry stays a debt
     until a working one is proven, and is remembered as a failure even then. ``method``: how the pod is moved.
+    ``attempt``: 2 or 3 where the plan is what was left of others of the same run, planned again: those with the
+    numbers before.
     """
 
     number: int
@@ -76,6 +78,7 @@ class LedgerEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
     failure: str = ""
     label_keys: tuple[str, ...] | None = None
     method: MoveMethod = MoveMethod.EVICT
+    attempt: int = 1
 
     @property
     def is_debt(self) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import structs
 
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.plan.plan import PodReference
 
 LONGEST_TEXT: Final = 300
 """Characters of a reason or message that are kept."""
@@ -44,6 +45,17 @@ def _revised(entry: LedgerEntry, fields: Mapping[str, Any]) -> LedgerEntry:
 def debt_of(ledger: Ledger, uid: str) -> LedgerEntry | None:
     """The open entry of a pod, None if there is none."""
     return next((entry for entry in ledger.entries if entry.pod.uid == uid and entry.is_debt), None)
+
+
+def repaid(ledger: Ledger, pods: Collection[PodReference], now: float) -> Ledger:
+    """The ledger with the debts of these pods as over."""
+    if not pods:
+        return ledger
+    entries = (
+        closed(entry, EntryState.REPAID, now) if entry.is_debt and entry.pod in pods else entry
+        for entry in ledger.entries
+    )
+    return structs.replace(ledger, entries=tuple(entries))
 
 
 def holds(ledger: Ledger, entry: LedgerEntry) -> bool:

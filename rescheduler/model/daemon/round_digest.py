@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.plan.attempts import newest
 from rescheduler.model.plan.plan import (
     EMPTY_NODES,
     Move,
@@ -93,7 +94,7 @@ def _emptied(plan: Plan | PlanResult | None) -> set[str]:
     if plan is None:
         return set()
     left = {move.from_node for move in plan.moves if move.objective == EMPTY_NODES}
-    failed = {move.from_node for move in plan.moves if _is_short(move)}
+    failed = {move.from_node for move in newest(plan.moves) if _is_short(move)}
     return left.difference(failed, _goals(plan.moves), _goals(plan.placements))
 
 

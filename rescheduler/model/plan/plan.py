@@ -202,11 +202,16 @@ class OutcomeKind(StrEnum):
 
 
 class MoveOutcome(Move, frozen=True, rename="camel", kw_only=True):
-    """A move with what became of it."""
+    """A move with what became of it.
+
+    ``attempt``: written only where what was left of a plan was planned again while it was carried out, and the move is
+    of that plan: 2, or 3 where that happened twice. The move of the attempt before keeps its own outcome.
+    """
 
     outcome: OutcomeKind
     landed_on: str | None = None
     message: str = ""
+    attempt: int | UnsetType = UNSET
 
 
 class PlacementOutcome(PlannedPlacement, frozen=True, rename="camel", kw_only=True):

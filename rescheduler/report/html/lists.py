@@ -13,7 +13,7 @@ from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Pla
 from rescheduler.model.plan.what_if import AddedNode, NodeReplacement, WhatIf
 from rescheduler.report.cells import cause, plural, subject
 from rescheduler.report.plan.flows import Flow
-from rescheduler.report.plan.moves import destination, why
+from rescheduler.report.plan.moves import attempt_of, destination, why
 
 MOST_MOVES = 3000
 FEW_MOVES = 60
@@ -146,4 +146,4 @@ def _outcome(item: Move | PlannedPlacement) -> list[str]:
     if not isinstance(item, MoveOutcome | PlacementOutcome):
         return []
     landed = f" on {item.landed_on}" if item.landed_on else ""
-    return [f"{item.outcome.value}{landed}" + (f": {item.message}" if item.message else "")]
+    return [f"{item.outcome.value}{landed}{attempt_of(item)}" + (f": {item.message}" if item.message else "")]

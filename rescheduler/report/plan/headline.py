@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from rescheduler.model.plan.attempts import is_as_planned, last_attempt, newest
 from rescheduler.model.plan.plan import EMPTY_NODES, ObjectiveResult, Plan, PlanResult, Status, Upstream
 from rescheduler.report.cells import number, percent, plural
 
@@ -91,32 +92,14 @@ _REPEATED_PROOF = re.compile(
     r"proven: no plan [\w ]+$|(?:more|less|fewer evictions) (?:is|are) not ruled out: at (?:most|least) "
 )
 
-# Whether a plan that was carried out ended well.
-
-
-def is_as_planned(result: PlanResult) -> bool:
-    """True if every move and every placement ended as planned, or elsewhere without harm.
-
-    A placement that landed nowhere is harm, wherever the moves landed, and so is a pod that landed on a node which was
-    to be empty.
-    """
-    empty = _to_be_empty(result)
-    ends = [(move.outcome, move.landed_on) for move in result.moves]
-    ends += [(place.outcome, place.landed_on) for place in result.placements]
-    return all(outcome.has_landed and landed_on not in empty for outcome, landed_on in ends)
-
-
-def _to_be_empty(result: PlanResult) -> set[str]:
-    """Nodes that EmptyNodes takes pods off and that nobody is sent to."""
-    emptied = {move.from_node for move in result.moves if move.objective == EMPTY_NODES}
-    return emptied.difference([move.to_node for move in result.moves], [place.node for place in result.placements])
-
 
 def headlines(plan: Plan | PlanResult) -> Iterator[tuple[str, str]]:
     """For each objective its status and a sentence, and the planner's own message where it has one."""
-    moves = Counter(move.objective for move in plan.moves)
+    tried = newest(plan.moves)
+    moves = Counter(move.objective for move in tried)
     # What a plan promised is no fact once it was not carried out as planned.
-    planned = "planned: " if isinstance(plan, PlanResult) and not is_as_planned(plan) else ""
+    is_kept = not isinstance(plan, PlanResult) or (is_as_planned(plan) and last_attempt(plan) is None)
+    planned = "" if is_kept else "planned: "
     named = Counter(objective.name for objective in plan.objectives)
     for objective in plan.objectives:
         # Two objectives of one name share their moves: no count is right for either.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from msgspec import UNSET
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -29,6 +30,12 @@ def why(move: Move) -> str:
         takes.append(f"{LEAVES_FIRST}, like all pods of its wave")
     takes += [BY_METHOD[move.method]] if move.method in BY_METHOD else []
     return f"{move.reason} ({'; '.join(takes)})" if takes else move.reason
+
+
+def attempt_of(item: MoveOutcome | PlacementOutcome) -> str:
+    """Which attempt a move is of, where what was left of the plan was planned again."""
+    attempt = item.attempt if isinstance(item, MoveOutcome) else UNSET
+    return f" (attempt {attempt})" if isinstance(attempt, int) else ""
 
 
 def destination(move: Move) -> str:
@@ -123,6 +130,7 @@ def _outcome(item: MoveOutcome | PlacementOutcome) -> Text:
     text = item.outcome.value
     if item.landed_on and item.outcome is OutcomeKind.LANDED_ELSEWHERE:
         text += f" on {item.landed_on}"
+    text += attempt_of(item)
     if item.message:
         text += f": {item.message}"
     return cell(text, STATUS_STYLES.get(item.outcome.value, ""))

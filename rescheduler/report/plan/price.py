@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.plan.attempts import newest
 from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult
@@ -59,7 +60,7 @@ def price_of(plan: Plan | PlanResult, cluster: Cluster | None = None) -> Price:
         emptied=() if cluster is None else emptied_nodes(plan, cluster),
         exchanges=tuple(sorted({move.wave for move in moves if move.evict_first})),
         methods=_largest_first(move.method.lower() for move in moves if move.method is not MoveMethod.EVICT),
-        moves_ended=_ends(plan.moves),
+        moves_ended=_ends(newest(plan.moves)),
         placements_ended=_ends(plan.placements),
         cost=plan.cost if isinstance(plan, Plan) and plan.cost is not UNSET else None,
     )

@@ -8,8 +8,9 @@ from rescheduler.policy.fields.policy import Policy
 from tests.soak.invariants.allowances import share_of
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
+from tests.soak.invariants.history import History
 from tests.soak.invariants.scopes import covers, group_of, members_of, named
-from tests.soak.trace import Effect, Event, Violation
+from tests.soak.trace import Effect, Event, PlanEvent, ProcessEvent, RoundEvent, Violation
 from tests.soak.truth import Truth
 
 
@@ -19,19 +20,29 @@ class InFlight(Checker):
     name = "I2"
     sentence = (
         "Open debts <= limit per cluster, node, zone, namespace, workload and label set (maxMoving); pods that are "
-        "down at once <= maxUnavailable; evictions of one plan <= limits."
+        "down at once <= maxUnavailable; evictions of one plan, planned again or not, <= limits, and of no pod "
+        "that was made since its first snapshot."
     )
-    interests = (Effect,)
+    interests = (Effect, PlanEvent, RoundEvent, ProcessEvent)
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._first: dict[str, tuple[float, float]] = {}
+        """When each process was given the first plan of its round, and when that plan's snapshot was taken."""
 
     def on_event(self, event: Event, truth: Truth) -> Sequence[Violation]:
         """Each eviction that took effect, with the debts that were open."""
+        if isinstance(event, PlanEvent):
+            self._first.setdefault(event.process, (event.t, event.shown.taken_at))
+        elif isinstance(event, RoundEvent) or (isinstance(event, ProcessEvent) and event.kind == "start"):
+            self._first.pop(event.process, None)
         if not isinstance(event, Effect) or not event.request.is_eviction:
             return ()
         send = self.history.send_of(event.request)
         policy = self.history.policies.get(send.request.process)
         if policy is None or send.pod is None or send.in_gap:
             return ()
-        return [*self._moving(policy, send, truth), *self._of_plan(policy, send)]
+        return [*self._moving(policy, send, truth), *self._of_plan(policy, send), *self._of_round(policy, send)]
 
     def _moving(self, policy: Policy, send: Send, truth: Truth) -> Iterator[Violation]:
         assert send.pod is not None
@@ -55,19 +66,34 @@ class InFlight(Checker):
         if not send.request.plan:
             return
         mine = [other for other in self.history.effective() if other.request.plan == send.request.plan]
+        self.bites()
+        yield from self._over(policy, send, mine, f"plan {send.request.plan}")
+
+    def _of_round(self, policy: Policy, send: Send) -> Iterator[Violation]:
+        """What was planned again is bound together with what was sent before."""
+        began_at, taken_at = self._first.get(send.request.process, (float("inf"), 0.0))
+        if send.t < began_at:
+            return
+        process = send.request.process
+        mine = [other for other in self.history.effective() if other.request.process == process and other.t >= began_at]
+        if len({other.request.plan for other in mine}) > 1:
+            self.bites()
+            yield from self._over(policy, send, mine, "a plan and what was planned again")
+            made_at = None if send.pod is None else send.pod.created_at
+            if made_at is not None and made_at >= taken_at:
+                yield from self.violated(send.t, f"{send.request.name} was made since the plan's first snapshot")
+
+    def _over(self, policy: Policy, send: Send, mine: Sequence[Send], called: str) -> Iterator[Violation]:
         limits = policy.limits
         caps = (
-            ("plan", mine, limits.max_evictions),
-            (f"plan from {send.node}", [x for x in mine if x.node == send.node], limits.max_evictions_per_node),
+            ("the whole", mine, limits.max_evictions),
+            (f"those from {send.node}", [x for x in mine if x.node == send.node], limits.max_evictions_per_node),
             (
-                f"plan from {send.request.namespace}",
+                f"those from {send.request.namespace}",
                 [x for x in mine if x.request.namespace == send.request.namespace],
                 limits.max_evictions_per_namespace,
             ),
         )
-        self.bites()
         for what, sends, cap in caps:
             if cap is not None and len(sends) > cap:
-                yield from self.violated(
-                    send.t, f"eviction {len(sends)} of {what} {send.request.plan}; {cap} are allowed"
-                )
+                yield from self.violated(send.t, f"{called}: eviction {len(sends)} of {what}; {cap} are allowed")

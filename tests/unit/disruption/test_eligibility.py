@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,9 @@ from rescheduler.disruption.rules import HELPING, MOVING
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.constraints import Volume
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.attempts import EarlierAttempts
 from rescheduler.model.plan.disruption import MoveLimits, Selection
+from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, budget, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
@@ -111,3 +114,26 @@ def test_every_pod_gets_exactly_one_verdict(states: list[dict[str, object]]) -> 
     for group in eligibility.groups:
         assert set(group.pods) <= set(eligibility.movable)
         assert group.allowed_per_wave >= 1
+
+
+def test_what_earlier_attempts_sent_is_taken_from_the_limits_of_the_whole() -> None:
+    """Of the plan, of the node that a pod left, and of its namespace; others' are whole."""
+    start = cluster(node("n1"), node("n2"), *(pod(f"web-{i}", node=f"n{i % 2 + 1}") for i in range(6)))
+    limits = {"maxEvictions": 5, "maxEvictionsPerNode": 3, "maxEvictionsPerNamespace": 4}
+    gone = Move(PodReference("default", "gone", "uid-gone"), "n1", "n2", 1, "SpreadLoad", "because")
+    found = decide_eligibility(start, policy(limits=limits), earlier=EarlierAttempts(sent=(gone,), number=1))
+    assert found.limits.max_evictions == 4
+    left = {group.name: group.allowed_in_plan for group in found.groups if group.rule == "Limits"}
+    assert left == {"node n1": 2, "namespace default": 3}
+    assert not [group for group in decide_eligibility(start, policy(limits=limits)).groups if group.rule == "Limits"]
+
+
+@pytest.mark.parametrize(("created_at", "rule"), [(NOW - 60.0, None), (NOW, "MovedOnce"), (None, "MovedOnce")])
+def test_a_pod_that_was_made_while_the_plan_is_carried_out_is_not_moved(
+    created_at: float | None, rule: str | None
+) -> None:
+    """It may be the replacement of one that was; so is one of which nobody knows since when it is there."""
+    start = cluster(node("n1"), node("n2"), pod("web-0", node="n1", created_at=created_at), pod("web-1", node="n2"))
+    found = decide_eligibility(start, policy(scope={"minimumAge": "0s"}), earlier=EarlierAttempts(since=NOW + 0.7))
+    refusal = found.refusals.get(start.indices_of(["default/web-0"])["default/web-0"])
+    assert (None if refusal is None else refusal.rule) == rule

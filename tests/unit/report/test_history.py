@@ -55,6 +55,7 @@ def test_the_document_has_the_promised_fields() -> None:
             "workload": "ReplicaSet default/web",
             "message": "told",
             "method": "Evict",
+            "attempt": 1,
         }
     ]
 

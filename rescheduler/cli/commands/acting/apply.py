@@ -70,11 +70,12 @@ class ApplyFlags(ImprovingFlags):
 def apply(options: ApplyFlags) -> int:
     """Carry out one plan on a live cluster: the plan is shown, you are asked, and only then pods are evicted.
 
-    Evictions go through the Eviction API wave by wave, each wave is watched until its pods run again, and the first
-    surprise stops the plan. Exit 0 if every pod ended as planned or elsewhere without harm, 1 if it stopped early.
+    Evictions go through the Eviction API, and are watched until the pods run again. A move that something comes in the
+    way of is dropped, with what rests on it; what is left is planned again, twice at most, unless --plan names the
+    moves. Exit 0 if every move ended as planned or elsewhere without harm, 1 if one was left or the plan stopped.
     """
     from rescheduler.extension_points import ExecutionInterruptedError
-    from rescheduler.report.plan.headline import is_as_planned
+    from rescheduler.model.plan.attempts import is_as_planned
 
     _refuse_what_cannot_be(options)
     files = given_files(options)
@@ -197,7 +198,8 @@ class _Question:
         self.warnings: frozenset[str] = frozenset()
 
     def ask(self, plan: Plan, cluster: Cluster) -> bool:
-        """Whether to carry the plan out; an empty plan needs no answer."""
+        """Whether to carry the plan out; an empty plan needs no answer. Asked of each attempt."""
+        self._follower.close()
         is_wanted = self._is_wanted(plan, cluster)
         if is_wanted and plan.moves:
             self._follower.begin(plan)
@@ -206,9 +208,10 @@ class _Question:
     def _is_wanted(self, plan: Plan, cluster: Cluster) -> bool:
         from rescheduler.report.plan.table import plan_report
 
-        self.cluster, self.warnings = cluster, frozenset(plan.warnings)
+        self.cluster = self.cluster or cluster
         self._progress.pause()
-        warn(plan.warnings)
+        warn(warning for warning in plan.warnings if warning not in self.warnings)
+        self.warnings |= frozenset(plan.warnings)
         return agreed(self._options, len(plan.moves), lambda: show(plan_report(plan, cluster), to_stderr=True))
 
 

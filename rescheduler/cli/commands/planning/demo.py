@@ -35,10 +35,10 @@ def demo(
     from rescheduler.composition import simulating
     from rescheduler.composition.planning import cycle_options
     from rescheduler.cycle import make_plan
+    from rescheduler.model.plan.attempts import is_as_planned
     from rescheduler.model.plan.disruption import Selection
     from rescheduler.policy.fields.policy import Policy
     from rescheduler.report.plan.bars import node_bars, pending_lines
-    from rescheduler.report.plan.headline import is_as_planned
     from rescheduler.report.plan.table import plan_report
 
     cluster, policy, selection, style = fragmented(seed), Policy(), Selection(), _style()

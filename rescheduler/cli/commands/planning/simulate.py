@@ -39,7 +39,7 @@ def simulate(
     The real cluster is only read.
     """
     from rescheduler.composition import simulating
-    from rescheduler.report.plan.headline import is_as_planned
+    from rescheduler.model.plan.attempts import is_as_planned
 
     refuse_formats(options.output, "simulate", *([OutputFormat.HTML] if cycles > 1 else []))
     policy = policy_from(options)

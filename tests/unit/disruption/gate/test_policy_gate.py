@@ -12,6 +12,7 @@ from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.daemon.ledger import Breaker, EntryState
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.workload import Namespace
+from rescheduler.model.plan.attempts import EarlierAttempts
 from rescheduler.model.plan.plan import Move, PodReference, Refusal
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import NOW, cluster, node, pod, workload
@@ -181,6 +182,24 @@ class TestLeave:
         gate = PolicyGate(Policy(), lenient=lambda item: item.pod.name == "web-1")
         verdicts = gate.permit([move(0), move(1), move(2)], seen, [])
         assert [item.rule if isinstance(item, Refusal) else None for item in verdicts] == ["NotReady", None, None]
+
+    def test_what_earlier_attempts_sent_counts_while_the_rest_is_carried_out(self) -> None:
+        """By the node that each left, though no snapshot and no question of this gate has shown it; not afterwards."""
+        one = policy(limits={"maxEvictionsPerNode": 1})
+        gone = Move(PodReference("other", "gone", "uid-gone"), "n1", "n2", 1, "MakeRoom", "room")
+        gate = PolicyGate(one)
+        with gate.after(EarlierAttempts(sent=(gone,), number=1)):
+            assert first(gate, world(), sent=[gone.pod]) == "Limits"
+            assert first(gate, world()) is None
+        assert first(PolicyGate(one), world(), sent=[gone.pod]) is None
+
+    def test_a_pod_that_was_made_since_the_first_snapshot_is_not_moved_by_a_later_attempt(self) -> None:
+        """Whatever the planner says; before and after it may be."""
+        gate, since = PolicyGate(Policy()), min(item.created_at or 0.0 for item in world().pods)
+        assert first(gate, world()) is None
+        with gate.after(EarlierAttempts(since=since)):
+            assert first(gate, world()) == "MovedOnce"
+        assert first(gate, world()) is None
 
     def test_a_look_is_remembered(self) -> None:
         """So that a plan is made by what it is judged by."""

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from rescheduler.model.plan.attempts import is_as_planned
 from rescheduler.model.plan.plan import Move, ObjectiveResult, OutcomeKind, Status
-from rescheduler.report.plan.headline import headlines, is_as_planned, proof
+from rescheduler.report.plan.headline import headlines, proof
 from tests.unit.report.plans import objective, reference, small_plan, small_result
 
 # When a plan that was carried out ended well.
