@@ -77,8 +77,9 @@ def applied(options: ApplyFlags, files: GivenFiles) -> int:
     from rescheduler.composition.live import descheduling
     from rescheduler.extension_points import ExecutionInterruptedError
 
-    if options.plan:
-        raise UsageError("--plan brings its own moves, and so does a DeschedulerPolicy; give one of them")
+    if options.plan or options.resume:
+        given = "--plan" if options.plan else "--resume"
+        raise UsageError(f"{given} brings its own moves, and so does a DeschedulerPolicy; give one of them")
     refuse_formats(options.output, "a plan of a DeschedulerPolicy", OutputFormat.HTML)
     written, beside, own, policy, answer = _given(options, files)
     _tell_of_guidance(own)

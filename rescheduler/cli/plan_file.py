@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, structs
 
+from rescheduler.cli.streams import say
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.plan.plan import API_VERSION, Landing, Plan, marked_waves
 from rescheduler.model.plan.what_if import WhatIf
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.yaml_reader import FAST_LOADER, YamlReader, YamlTextError
+
+if TYPE_CHECKING:
+    from rescheduler.composition.live.cluster_source import ClusterOptions
+    from rescheduler.policy.fields.policy import Policy
 
 # What is raised for a file that is no plan.
 
@@ -92,6 +97,32 @@ def read_plan_file(file: str, *, is_to_be_carried_out: bool = True) -> Plan:
         return parse_plan(raw, is_to_be_carried_out=is_to_be_carried_out)
     except PlanFileError as error:
         raise PlanFileError(f"{file}: {error}") from None
+
+
+def read_plan_to_resume(wanted: str, options: ClusterOptions, policy: Policy) -> Plan:
+    """A plan that was interrupted, by its file or its number in ``history``.
+
+    Raises PlanFileError for one that is not known, or of which nothing was begun; ClusterError, StoreError.
+    """
+    from rescheduler.composition.live.history import kept_plans, was_begun
+
+    if wanted.isascii() and wanted.isdigit() and not Path(wanted).exists():
+        kept = kept_plans(options)
+        if int(wanted) not in kept:
+            known = f"it has {', '.join(map(str, sorted(kept)))}" if kept else "it has none"
+            raise PlanFileError(
+                f"plan {wanted}: not among the plans of this cluster that this machine keeps ({known}); "
+                "give the plan's file"
+            )
+        plan = parse_plan(kept[int(wanted)]())
+    else:
+        plan = read_plan_file(wanted)
+    if not was_begun(plan, options, policy, say):
+        raise PlanFileError(
+            f"{wanted}: nothing of this plan was begun, so there is nothing to go on with; "
+            "apply --plan FILE carries out a plan from its beginning"
+        )
+    return plan
 
 
 def parse_plan(raw: bytes, *, is_to_be_carried_out: bool = True) -> Plan:

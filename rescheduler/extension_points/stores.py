@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from rescheduler.model.daemon.lease import LeaseReading, LeaseRecord
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
+from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.samples import NodeSamples
 
 
@@ -69,6 +70,9 @@ class AuditLog(Protocol):
 
         Without entries: find out whether something could be written.
         """
+
+    def keep_plan(self, number: int, plan: Plan) -> None:
+        """Keep the plan that has just taken this number, so that somebody may go on with it. Raises StoreError."""
 
 
 class UsageStore(Protocol):

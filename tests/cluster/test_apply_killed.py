@@ -56,7 +56,9 @@ def test_kill_9_leaves_no_placeholder_beyond_its_deadline_and_five_seconds(clust
     wait_until(lambda: not placeholders(cluster), "the placeholders to be gone", timeout_seconds=DEADLINE_SECONDS + 5)
     assert time.monotonic() - killed_at <= DEADLINE_SECONDS + 5
     before = len(tool.evictions())
-    tool.run("apply", "--yes", "--plan", plan, "--policy", policy, code=None, timeout=200)
+    other = tool.run("apply", "--yes", "--resume", "99", "--policy", policy, code=1)
+    assert "plan 99: not among the plans of this cluster that this machine keeps (it has 1)" in other.errors
+    tool.run("apply", "--yes", "--resume", "1", "--policy", policy, code=None, timeout=200)
     assert before + len(tool.evictions()) <= 2
     assert cluster.node_of(big)
     tool.assert_nothing_left()

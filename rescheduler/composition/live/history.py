@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rescheduler.adapters.clock import SystemClock
-from rescheduler.adapters.files.sqlite.history_store import Place, history_path, read_history, read_kept_ledger
+from rescheduler.adapters.files.sqlite.history_store import (
+    Place,
+    history_path,
+    read_history,
+    read_kept_ledger,
+    read_kept_plans,
+)
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.composition.live.ledgers import config_map_ledger
 from rescheduler.execution.ledger.open_evictions import settled
+from rescheduler.execution.run.resuming import made_at
 from rescheduler.extension_points import ClusterError, StoreError
-from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Policy
 
 Tell = Callable[[str], None]
@@ -37,6 +45,21 @@ def past(
     return [
         entry for entry in known.values() if entry.at >= since and (not namespaces or entry.pod.namespace in namespaces)
     ]
+
+
+def kept_plans(options: ClusterOptions) -> Mapping[int, Callable[[], bytes]]:
+    """Plans of this cluster that were begun from this machine, as JSON by number. Raises ClusterError, StoreError."""
+    connection = connected(options, read_only=True)
+    return read_kept_plans(history_path(os.environ), Place(cluster_identity(connection), connection.server))
+
+
+def was_begun(plan: Plan, options: ClusterOptions, policy: Policy, tell: Tell) -> bool:
+    """Whether any of a plan's pods was evicted, or asked for, since it was made. Raises ClusterError, StoreError."""
+    pods, since = {move.pod.uid for move in plan.moves}, made_at(plan)
+    return any(
+        entry.pod.uid in pods and entry.at >= since and entry.state not in (EntryState.REFUSED, EntryState.NOT_EVICTED)
+        for entry in past(options, policy, since_seconds=None, namespaces=(), tell=tell)
+    )
 
 
 def _connection(options: ClusterOptions, tell: Tell) -> Connection | None:

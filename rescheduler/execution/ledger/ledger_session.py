@@ -8,7 +8,7 @@ that an eviction costs about one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
 
 from msgspec import structs
@@ -32,7 +32,7 @@ from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import announced, debt_of, holds, plan_begun, without
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
-from rescheduler.model.plan.plan import Move, PlanResult, PodReference
+from rescheduler.model.plan.plan import Move, Plan, PlanResult, PodReference
 
 # How one process keeps the ledger, and what makes it stop: a newer plan, a mark, a switch, a full disk.
 
@@ -68,6 +68,12 @@ class LedgerSettings(NamedTuple):
             self.audit.note(entries)
         except StoreError as error:
             raise PlanStoppedError(f"nothing is evicted that cannot be written down here: {error}") from error
+
+    def keep_plan(self, number: int, plan: Plan) -> None:
+        """Keep a plan that begins; what goes wrong costs nothing but going on with it by its number."""
+        if self.audit is not None:
+            with suppress(StoreError):
+                self.audit.keep_plan(number, plan)
 
     def tell(self, entry: LedgerEntry) -> None:
         """Write an answer into the audit log; what goes wrong is found again, and told, before the next eviction."""
@@ -157,7 +163,7 @@ class LedgerSession:
         """
         self._open_evictions.await_doubts(moves, lambda: self._settings.check_stop(self._writer))
 
-    def begin(self) -> None:
+    def begin(self, plan: Plan) -> None:
         """Take the next number: every older plan stops. Raises PlanStoppedError, ClusterError."""
         if self._plan is not None:
             return
@@ -170,6 +176,7 @@ class LedgerSession:
 
         self._writer.update(change, lambda ledger: ledger.holder == holder, self._fresh.time)
         self._plan = self._writer.ledger.plan
+        self._settings.keep_plan(self._plan, plan)
         self._seen = self._writer.version
 
     def look(self) -> Ledger:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rescheduler.extension_points import AuditLog
 from rescheduler.model.daemon.ledger import LedgerEntry
+from rescheduler.model.plan.plan import Plan
 
 
 class ToldAuditLog(AuditLog):
@@ -21,3 +22,8 @@ class ToldAuditLog(AuditLog):
         if self._inner is not None:
             self._inner.note(entries)
         self._learn(entries)
+
+    def keep_plan(self, number: int, plan: Plan) -> None:
+        """Hand it on. Raises StoreError."""
+        if self._inner is not None:
+            self._inner.keep_plan(number, plan)

@@ -314,7 +314,7 @@ class PlanRun:
             self._hold(rest, emptied)
         self._prepare_methods()
         if rest.moves:  # last, since this stops every other plan: one that could not keep its room stops nobody
-            self._session.begin()
+            self._session.begin(self._plan)
         return rest
 
     def _prepare_methods(self) -> None:

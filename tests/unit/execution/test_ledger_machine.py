@@ -15,9 +15,10 @@ from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.ledger.ledger_session import LedgerRules, LedgerSession, LedgerSettings
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import Move, PodReference
+from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary
 from tests.unit.execution.worlds import World, fragmented
 
+NO_SUMMARY = SnapshotSummary(None, 0, 0, 0, "test")
 REPLICAS = 12
 WHO = st.integers(0, 1)
 
@@ -51,7 +52,7 @@ class Processes(RuleBasedStateMachine):
         self.births += 1
         worker = self.workers[who] = Worker(self.world, self.ledger, f"worker {self.births}")
         worker.keeper.open([])
-        worker.keeper.begin()
+        worker.keeper.begin(Plan(NO_SUMMARY))
 
     @precondition(lambda self: self.workers)
     @rule(who=WHO)

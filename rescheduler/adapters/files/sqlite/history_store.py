@@ -6,6 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ from rescheduler.adapters.files.sqlite.sqlite_guard import FAILURES, SqliteForm,
 from rescheduler.extension_points import AuditLog, Clock, LedgerReading, LedgerStore, StoreError
 from rescheduler.model.daemon.known_ledger import NOTHING_KNOWN, KnownLedger
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger, LedgerEntry
+from rescheduler.model.plan.plan import Plan
 from rescheduler.model.printable import shortened
 
 _FORM: Final = SqliteForm(
@@ -53,6 +55,10 @@ KEPT_SECONDS: Final = 90 * 86400.0
 _KNOWN: Final = """CREATE TABLE IF NOT EXISTS known
 (cluster TEXT NOT NULL, name TEXT NOT NULL, known TEXT NOT NULL, PRIMARY KEY (cluster, name))"""
 """Made where it is needed: files of older versions have none, and are of this form all the same."""
+_PLANS: Final = """CREATE TABLE IF NOT EXISTS plans
+(cluster TEXT NOT NULL, number INTEGER NOT NULL, plan BLOB NOT NULL, PRIMARY KEY (cluster, number))"""
+KEPT_PLANS: Final = 50
+"""Of a cluster, the newest."""
 _NEWEST: Final = """SELECT entry, checksum FROM lines WHERE id IN
 (SELECT max(id) FROM lines WHERE cluster = ? OR ? = '' GROUP BY cluster, uid, time) AND time >= ? ORDER BY time, id"""
 
@@ -159,6 +165,19 @@ class HistoryStore(AuditLog, LedgerStore):
                 (self._place.cluster, name, msgspec.json.encode(known).decode()),
             )
 
+    def keep_plan(self, number: int, plan: Plan) -> None:
+        """Keep it beside the newest others. Raises StoreError."""
+        cluster = self._place.cluster
+        with self._transaction() as connection:
+            connection.execute(_PLANS)
+            kept = zlib.compress(msgspec.json.encode(plan))
+            connection.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?)", (cluster, number, kept))
+            connection.execute(
+                "DELETE FROM plans WHERE cluster = ?1 AND number NOT IN "
+                "(SELECT number FROM plans WHERE cluster = ?1 ORDER BY number DESC LIMIT ?2)",
+                (cluster, KEPT_PLANS),
+            )
+
     def close(self) -> None:
         """Let go of the file; never raises."""
         if self._connection is not None:
@@ -230,6 +249,28 @@ def read_kept_ledger(path: Path, place: Place) -> Ledger:
             return EMPTY_LEDGER if text is None else msgspec.json.decode(text, type=Ledger)
         except (*FAILURES, msgspec.DecodeError) as error:
             raise GUARD.failure(path, "cannot be read", error) from error
+
+
+def read_kept_plans(path: Path, place: Place) -> dict[int, Callable[[], bytes]]:
+    """Plans of a cluster that this machine keeps, by number: each as JSON, asked for when needed. Raises StoreError."""
+    connection = _open_for_reading(path)
+    if connection is None:
+        return {}
+    with closing(connection):
+        try:
+            is_there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'plans'").fetchone()
+            asked = "SELECT number, plan FROM plans WHERE cluster = ? ORDER BY number"
+            rows = [] if is_there is None else connection.execute(asked, (place.cluster,)).fetchall()
+        except FAILURES as error:
+            raise GUARD.failure(path, "cannot be read", error) from error
+
+    def unpacked(packed: bytes) -> bytes:
+        try:
+            return zlib.decompress(packed)
+        except zlib.error as error:
+            raise GUARD.failure(path, "holds a plan that cannot be read", error) from error
+
+    return {int(number): partial(unpacked, packed) for number, packed in rows}
 
 
 def read_history(path: Path, place: Place | None, since: float, tell: Callable[[str], None]) -> list[LedgerEntry]:

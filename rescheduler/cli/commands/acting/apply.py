@@ -48,6 +48,14 @@ class ApplyFlags(ImprovingFlags):
             show_default=False, rich_help_panel="Policy",
         ),
     ] = None  # fmt: skip
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLAN", help="Go on with a plan that was interrupted: its file, or its number in history; one of "
+            "which nothing was begun is refused",
+            show_default=False, rich_help_panel="Policy",
+        ),
+    ] = None  # fmt: skip
     timeout: Annotated[
         float,
         typer.Option(
@@ -71,8 +79,9 @@ def apply(options: ApplyFlags) -> int:
     """Carry out one plan on a live cluster: the plan is shown, you are asked, and only then pods are evicted.
 
     Evictions go through the Eviction API, and are watched until the pods run again. A move that something comes in the
-    way of is dropped, with what rests on it; what is left is planned again, twice at most, unless --plan names the
-    moves. Exit 0 if every move ended as planned or elsewhere without harm, 1 if one was left or the plan stopped.
+    way of is dropped, with what rests on it; what is left is planned again, twice at most, unless --plan or --resume
+    names the moves. Exit 0 if every move ended as planned or elsewhere without harm, 1 if one was left or the plan
+    stopped.
     """
     from rescheduler.extension_points import ExecutionInterruptedError
     from rescheduler.model.plan.attempts import is_as_planned
@@ -245,29 +254,37 @@ def _refuse_what_cannot_be(options: ApplyFlags) -> None:
         raise UsageError("apply acts on a live cluster and -f names a recording; try simulate -f, or leave -f out")
     if not options.yes and not is_terminal(sys.stdin):
         raise UsageError("apply asks before it evicts, and there is no terminal to ask on; repeat with --yes")
-    if options.plan and options.objective:
-        raise UsageError("--plan brings its own moves, --objective would plan others; give one of them")
+    given = "--plan" if options.plan is not None else "--resume"
+    if options.plan is not None and options.resume is not None:
+        raise UsageError("--plan and --resume name a plan each; give one of them")
+    if (options.plan is not None or options.resume is not None) and options.objective:
+        raise UsageError(f"{given} brings its own moves, --objective would plan others; give one of them")
 
 
 def _reviewed_plan(options: ApplyFlags, policy: Policy) -> Plan | None:
     """The plan of the file. Raises UsageError for one that the policy's guidance cannot carry out."""
-    if options.plan is None:
+    if options.plan is None and options.resume is None:
         return None
-    from rescheduler.cli.plan_file import read_plan_file
+    from rescheduler.cli.plan_file import read_plan_file, read_plan_to_resume
     from rescheduler.policy.fields.policy import Guidance
 
-    plan = read_plan_file(options.plan)
+    if options.resume is None:
+        where = options.plan or ""
+        plan = read_plan_file(where)
+    else:
+        where = options.resume
+        plan = read_plan_to_resume(where, cluster_options_from(options), policy)
     if not options.improve:
         gone = next((number for number, move in enumerate(plan.moves) if move.destination is None), None)
         if gone is not None:
             raise UsageError(
-                f"{options.plan}: moves[{gone}] is a finished pod that a DeschedulerPolicy removes; add --improve and "
+                f"{where}: moves[{gone}] is a finished pod that a DeschedulerPolicy removes; add --improve and "
                 "--policy with its file"
             )
     exchange = next((move for move in plan.moves if move.evict_first), None)
     if exchange is not None and policy.guidance is not Guidance.GUIDE:
         raise UsageError(
-            f"{options.plan}: the pods of wave {exchange.wave} leave before they arrive (evictFirst), which takes "
+            f"{where}: the pods of wave {exchange.wave} leave before they arrive (evictFirst), which takes "
             f"guidance: Guide; the policy has guidance: {policy.guidance}"
         )
     return plan

@@ -13,6 +13,7 @@ from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
 from rescheduler.extension_points import LedgerReading, StoreError
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.notices import EvictionNoted, LeadershipChanged, PolicyLoaded, Started
+from rescheduler.model.plan.plan import Plan
 from tests.builders import NOW
 from tests.clocks import FakeClock
 from tests.unit.adapters.telemetry.daemon_notices import Heard
@@ -33,6 +34,9 @@ class Shelf:
         if self.is_full:
             raise StoreError("the disk is full")
         self.noted += entries
+
+    def keep_plan(self, number: int, plan: Plan) -> None:
+        """Nobody asks for it again."""
 
     def read(self) -> LedgerReading:
         """As it stands."""

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec import structs
 
-from rescheduler.adapters.files.sqlite.history_store import Place, history_path, read_history, read_kept_ledger
+from rescheduler.adapters.files.sqlite.history_store import (
+    KEPT_PLANS,
+    Place,
+    history_path,
+    read_history,
+    read_kept_ledger,
+    read_kept_plans,
+)
 from rescheduler.extension_points import StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState
+from rescheduler.model.plan.plan import Plan
 from tests.builders import NOW
 from tests.unit.adapters.history_stores import ELSEWHERE, HERE, read, store
 from tests.unit.adapters.usage_stores import ALL, Told
 from tests.unit.execution.entries import entry, ledger_of
+from tests.unit.report.plans import small_plan
 
 
 @pytest.fixture
@@ -116,3 +127,33 @@ def test_the_newest_state_of_a_reopened_entry_wins(path: Path) -> None:
     store(path).note([entry(state=EntryState.INTENDED)])
     store(path).note([structs.replace(entry(), landed_on="n2")])
     assert [found.landed_on for found in read_history(path, HERE, ALL, Told())] == ["n2"]
+
+
+def test_plans_are_kept_by_cluster_and_number(path: Path) -> None:
+    """The newest fifty, as they were; a file from before plans were kept has none, nor has one that is not there."""
+    assert read_kept_plans(path, HERE) == {}
+    history = store(path)
+    history.note([entry()])
+    assert read_kept_plans(path, HERE) == {}
+    for number in range(1, KEPT_PLANS + 3):
+        history.keep_plan(number, small_plan())
+    history.keep_plan(KEPT_PLANS + 2, structs.replace(small_plan(), moves=()))
+    store(path, ELSEWHERE).keep_plan(1, small_plan())
+    kept = read_kept_plans(path, HERE)
+    assert sorted(kept) == list(range(3, KEPT_PLANS + 3))
+    assert msgspec.json.decode(kept[3](), type=Plan) == small_plan()
+    assert msgspec.json.decode(kept[KEPT_PLANS + 2](), type=Plan).moves == ()
+    assert [name for name, _ in read(path)] == ["web-0"]
+
+
+def test_a_damaged_plan_is_named_when_it_is_asked_for(path: Path) -> None:
+    """The others can be read."""
+    history = store(path)
+    history.keep_plan(1, small_plan())
+    history.keep_plan(2, small_plan())
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE plans SET plan = ? WHERE number = 1", (b"no zlib",))
+    kept = read_kept_plans(path, HERE)
+    assert kept[2]()
+    with pytest.raises(StoreError, match="holds a plan that cannot be read"):
+        kept[1]()

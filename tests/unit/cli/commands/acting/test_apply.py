@@ -157,6 +157,48 @@ def test_a_broken_plan_file_fails_before_anything_is_done(world: World, shell: S
     assert "plan.json: moves[0].wave: found 0; wanted 1 or more" in answer.err
 
 
+def kept(monkeypatch: pytest.MonkeyPatch, *, is_begun: bool) -> None:
+    """This machine keeps the small plan as number 7, and has begun it or not."""
+    plans = {7: lambda: to_json(small_plan()).encode()}
+    monkeypatch.setattr("rescheduler.composition.live.history.kept_plans", lambda _: plans)
+    monkeypatch.setattr("rescheduler.composition.live.history.was_begun", lambda *_: is_begun)
+
+
+@pytest.mark.parametrize("by_number", [True, False])
+def test_an_interrupted_plan_is_gone_on_with(
+    world: World, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_number: bool
+) -> None:
+    """By its number in history, or its file: its moves and no others."""
+    kept(monkeypatch, is_begun=True)
+    file = tmp_path / "plan.json"
+    file.write_text(to_json(small_plan()))
+    assert shell("apply", "--yes", "--resume", "7" if by_number else str(file)).code == 0
+    assert world.calls["apply"]["reviewed"] == small_plan()
+
+
+@pytest.mark.parametrize("by_number", [True, False])
+def test_a_plan_of_which_nothing_was_begun_is_not_gone_on_with(
+    world: World, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_number: bool
+) -> None:
+    """Exit 1; it names what would begin it."""
+    kept(monkeypatch, is_begun=False)
+    file = tmp_path / "plan.json"
+    file.write_text(to_json(small_plan()))
+    answer = shell("apply", "--yes", "--resume", "7" if by_number else str(file))
+    assert (answer.code, answer.out, world.calls) == (1, "", {})
+    assert "nothing of this plan was begun" in answer.err
+
+
+def test_a_number_that_is_not_kept_names_those_that_are(
+    world: World, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit 1; a file would serve as well."""
+    kept(monkeypatch, is_begun=True)
+    answer = shell("apply", "--yes", "--resume", "8")
+    assert (answer.code, world.calls) == (1, {})
+    assert "plan 8: not among the plans of this cluster that this machine keeps (it has 7); give the" in answer.err
+
+
 @pytest.mark.parametrize(("guidance", "code"), [("Hold", 2), ("Predict", 2), ("Guide", 0)])
 def test_pods_leave_before_they_arrive_with_guide_only(
     world: World, shell: Shell, tmp_path: Path, guidance: str, code: int
@@ -176,7 +218,15 @@ def test_pods_leave_before_they_arrive_with_guide_only(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--timeout", "0"], ["--timeout", "-1s"], ["--plan", "x", "--objective", "MakeRoom"]]
+    "arguments",
+    [
+        ["--timeout", "0"],
+        ["--timeout", "-1s"],
+        ["--plan", "x", "--objective", "MakeRoom"],
+        ["--resume", "7", "--objective", "MakeRoom"],
+        ["--resume", "7", "--plan", "x"],
+        ["--resume", "7", "--plan", ""],
+    ],
 )
 def test_wrong_use_does_nothing(world: World, shell: Shell, arguments: list[str]) -> None:
     """No time at all, and contradictions, are wrong use."""

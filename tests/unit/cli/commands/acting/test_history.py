@@ -57,7 +57,7 @@ def server(ledger: list[Ledger | None]) -> Iterator[FakeApiServer]:
             data = {"format": "1", "ledger.json": old_text(ledger[0])}
             return answer({"metadata": {"resourceVersion": "7"}, "data": data})
         if request.path.endswith("/namespaces/kube-system"):
-            return answer({"metadata": {"uid": "this-cluster"}})
+            return answer({"metadata": {"name": "kube-system", "uid": "this-cluster"}})
         return status(404, "not found")
 
     with serving(handle) as fake:

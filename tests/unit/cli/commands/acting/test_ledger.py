@@ -34,7 +34,7 @@ def given(objects: Objects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     def handle(request: Request) -> ServerAnswer:
         if request.path.endswith("/namespaces/kube-system"):
-            return answer({"metadata": {"uid": "uid-of-kube-system"}})
+            return answer({"metadata": {"name": "kube-system", "uid": "uid-of-kube-system"}})
         return objects.handle(request)
 
     with serving(handle) as fake:
