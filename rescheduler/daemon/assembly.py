@@ -248,6 +248,7 @@ class Daemon:
             requests=self._requests,
             notices=self.access.autoscaler.take,
             changed=self._changed,
+            stirred_at=self.orders.wake.stirred_at,
         )
 
     def _wait(self, longest: float, rest: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from traceback import extract_tb
@@ -12,8 +12,8 @@ from rescheduler.daemon.policy_runtime import PolicyRuntime
 from rescheduler.daemon.rounds.world import RoundOutcome
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, Listener, ReschedulerError
-from rescheduler.model.daemon.notices import Fault, ObjectsSetAside, PolicyLoaded, RoundEnded, TriggerFired
-from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight
+from rescheduler.model.daemon.notices import Fault, Notice, ObjectsSetAside, PolicyLoaded, RoundEnded, TriggerFired
+from rescheduler.model.daemon.rounds import FIRST_TRY, AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.plan.plan import Plan
@@ -67,7 +67,8 @@ class Parts:
     ``stopping``: why to end; ``wait``: for so many seconds, or until somebody calls, or until the cluster stirs, for
     which the second number of seconds has to pass; ``beat``: tells that we live;
     ``leads``: whether rounds are ours to run; ``requests`` and ``notices``: those since the last call; ``changed``: an
-    runtime under another policy, if one has come in force.
+    runtime under another policy, if one has come in force; ``stirred_at``: when the cluster has first stirred since it
+    was asked before, by the clock that never jumps (None: it has not, or nobody knows).
     """
 
     kept: Kept
@@ -81,6 +82,7 @@ class Parts:
     requests: Callable[[], tuple[RoundRequest, ...]]
     notices: Callable[[], tuple[AutoscalerNotice, ...]]
     changed: Callable[[PolicyRuntime], PolicyRuntime | None]
+    stirred_at: Callable[[], float | None] = lambda: None
 
 
 class Loop:
@@ -99,7 +101,7 @@ class Loop:
         self._asked_of = ""
         self._aside: frozenset[SetAside] = frozenset()
         self._look_seconds = 0.0
-        self._looked_at = float("-inf")
+        self._looked_at = self._asked_at = float("-inf")
         self._patience = 0.0
         self._not_before = 0.0
         self._watch_at = self._clear_at = float("-inf")
@@ -164,10 +166,18 @@ class Loop:
         if approved is not None:
             plan_id, plan, who = approved
             self._run(lambda: self._runtime.rounds.carry_out_approved(plan), (), plan_id=plan_id, who=who)
+        elif (first := self._first_try()) is not None:
+            self._run(lambda: self._runtime.rounds.try_first(first), (first,))
         elif self._due and self._monotonic() >= self._not_before:
             occasions = tuple(self._due.values())
             self._due.clear()
             self._run(self._runtime.rounds.run_once, occasions)
+
+    def _first_try(self) -> Occasion | None:
+        """What comes before any round, since it is of use in this moment alone; taken from what is due."""
+        key = next((key for key, occasion in self._due.items() if occasion.trigger == FIRST_TRY), None)
+        found = None if key is None else self._due.pop(key)
+        return None if self._is_once else found
 
     def _watch(self, now: float) -> None:
         """Once in a while judge the cluster's health, changed or not."""
@@ -188,7 +198,9 @@ class Loop:
             return  # whoever looks next tells of it
         self._clear_at = now + WATCH_SECONDS
         try:
-            self._runtime.rounds.clear_up(cluster)
+            found = self._runtime.rounds.clear_up(cluster)
+            if found is not None:
+                self._hear(found)
         except ClusterError as error:
             trouble = str(error)
         if trouble and trouble != self._clear_trouble:
@@ -198,6 +210,7 @@ class Loop:
     def _look(self) -> None:
         """Ask the triggers, where there is something new to ask them about."""
         requests, notices = self._parts.requests(), self._parts.notices()
+        unseen_for = self._unseen_for()
         generation, now = self._parts.kept.generation, self._parts.clock.now()
         wake_at = self._runtime.asking.wake_at(now)
         is_due = wake_at is not None and wake_at <= now
@@ -213,12 +226,23 @@ class Loop:
         self._parts.steering.publish(cluster)
         runtime = self._runtime
         runtime.hand_over.look(cluster, notices)
-        sight = Sight(cluster, runtime.load.windows(cluster), notices, requests, lambda: runtime.values(cluster))
+
+        def values() -> Mapping[str, float]:
+            return runtime.values(cluster)
+
+        sight = Sight(cluster, runtime.load.windows(cluster), notices, requests, values, unseen_for)
         for occasion in runtime.asking.look(sight, now):
             key = _key(occasion)
             if key not in self._due or key in self._untold:
                 self._untold[key] = occasion
             self._due[key] = occasion
+
+    def _unseen_for(self) -> float:
+        """Within how many seconds what is new has come about: since it was looked before, or since it first stirred."""
+        stirred_at, now = self._parts.stirred_at(), self._monotonic()
+        since = self._asked_at if stirred_at is None else max(self._asked_at, stirred_at)
+        self._asked_at = now
+        return now - since
 
     def _tell_aside(self, cluster: Cluster) -> None:
         """Objects that cannot be counted, each told once for as long as it is there as it is."""
@@ -294,7 +318,7 @@ class Loop:
         now = self._parts.clock.now()
         self._hear(PolicyLoaded(now, self._runtime.policy_id, policy.metadata.name, policy.mode.value))
 
-    def _hear(self, notice: Fault | ObjectsSetAside | PolicyLoaded | RoundEnded | TriggerFired) -> None:
+    def _hear(self, notice: Notice) -> None:
         self._parts.listener.hear(notice)
 
 

@@ -16,10 +16,13 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.autoscaler.handing_over import HandOver
 from rescheduler.daemon.policies.with_descheduler import descheduler_policy_in
 from rescheduler.daemon.rounds.descheduling_world import smoothed_use, world_of_victims
+from rescheduler.daemon.rounds.first_try import PlanFirstTry, policy_of_try
 from rescheduler.daemon.rounds.last_plan import LastPlan
 from rescheduler.daemon.rounds.live_world import Ground, live_world
-from rescheduler.daemon.rounds.rounds import MakePlan, PlanAfter, RoundRunner
+from rescheduler.daemon.rounds.rehearsal import rehearse
+from rescheduler.daemon.rounds.rounds import MakePlan, PlanAfter
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
+from rescheduler.daemon.rounds.trying_first import TryingRunner
 from rescheduler.daemon.triggers import make_triggers, watched_objectives
 from rescheduler.daemon.triggers.asking import Asking
 from rescheduler.disruption.eligibility_context import EVERYTHING
@@ -33,7 +36,7 @@ from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Plan
 from rescheduler.model.usage.usage import UsageWindows
-from rescheduler.policy.fields.policy import Policy, may_migrate, may_surge
+from rescheduler.policy.fields.policy import Policy, may_migrate, may_surge, tries_first
 from rescheduler.scheduling.schedulers import NothingMeasured, Schedulers
 
 
@@ -93,7 +96,7 @@ class PolicyRuntime:
     policy: Policy
     policy_id: str
     schedulers: Schedulers
-    rounds: RoundRunner
+    rounds: TryingRunner
     asking: Asks
     hand_over: HandsOver
     load: Measures
@@ -112,6 +115,8 @@ class PolicyRuntime:
 REPAYMENTS_IN_A_PLAN: Final = 2.0
 """A plan may take as long as so many replacements; nothing else is planned meanwhile, so that it must end."""
 SHORTEST_PLAN_SECONDS: Final = 60.0
+OTHER_TRY: Final = "is not among the pods that this try is for (policy: autoscaler.firstTry)"
+"""Of pending pods, as the rest of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +178,7 @@ def make_runtime(
         chosen = ChosenVictims(written, policy, parts.selection, schedulers)
         planner, ways, again = _foreteller(parts, chosen), ways_of(chosen), None
         world = world_of_victims(world, ground, policy, written, smoothed)
-    rounds = RoundRunner(
+    rounds = TryingRunner(
         world,
         policy,
         planner,
@@ -183,6 +188,7 @@ def make_runtime(
         before=None if before is None else before.rounds,
         ways=ways,
         again=again,
+        plan_first=_first_planner(parts, policy, schedulers, hand_over) if tries_first(policy) else None,
     )
     triggers = make_triggers(policy, parts.seed, cluster.taken_at, schedulers.names)
     watched = watched_objectives(triggers)
@@ -237,6 +243,28 @@ def _hand_over(parts: RuntimeParts, policy: Policy, before: HandsOver | None) ->
 def _foreteller(parts: RuntimeParts, chosen: ChosenVictims) -> MakePlan:
     def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
         return round_plan(cluster, chosen, ledger, wanted, parts.ground.stopped())
+
+    return plan
+
+
+def _first_planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_over: HandOver) -> PlanFirstTry:
+    """Helps the pods in question and nobody else; takes as long as loading the solver does."""
+    rehearse(parts.ground.clock)
+    narrow = policy_of_try(policy)
+
+    def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted], pods: frozenset[str]) -> Plan:
+        others = {pod.uid: OTHER_TRY for pod in cluster.pending_pods if pod.uid not in pods}
+        options = CycleOptions(
+            parts.ground.clock,
+            schedulers,
+            parts.selection,
+            seed=parts.seed,
+            ledger=ledger,
+            is_daemon=True,
+            left={**others, **hand_over.left_to_autoscaler(cluster)},
+            wanted=wanted,
+        )
+        return make_plan(hand_over.marked(cluster), narrow, options)
 
     return plan
 

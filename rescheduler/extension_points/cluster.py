@@ -90,6 +90,9 @@ class ExecutionTarget(Protocol):
     def nominate(self, pod: PodReference, node: str) -> bool:
         """Set nominatedNodeName of a pending pod; False if it is bound, gone or another by now."""
 
+    def withdraw_nomination(self, pod: PodReference, node: str) -> bool:
+        """Take nominatedNodeName off a pending pod that is nominated to this node; False if it is not (any more)."""
+
     def can_gate(self) -> str | None:
         """None if new pods can be held at a scheduling gate here, else the reason why not."""
 

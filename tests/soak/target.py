@@ -217,6 +217,13 @@ class ProcessTarget(ExecutionTarget, NarrowReads):
             name=pod.name, uid=pod.uid, body=node,
         )  # fmt: skip
 
+    def withdraw_nomination(self, pod: PodReference, node: str) -> bool:
+        """Take a nomination off."""
+        return self._call(
+            "withdraw nomination", "patch", "pods/status", lambda: self._wire.world.withdraw_nomination(pod, node),
+            namespace=pod.namespace, name=pod.name, uid=pod.uid, body="",
+        )  # fmt: skip
+
     def can_gate(self) -> str | None:
         """Whether pods can be gated."""
         return self._call("can gate", "get", "resources", self._wire.world.can_gate)

@@ -209,6 +209,18 @@ class SimulatedCluster(ExecutionTarget, NarrowReads):
         self._store.put_pod(structs.replace(standing, nominated_node=node))
         return True
 
+    def withdraw_nomination(self, pod: PodReference, node: str) -> bool:
+        """Take a nomination to this node off a pending pod; False if it does not stand (any more)."""
+        self.clock.sleep(self.settings.api_seconds)
+        standing = self._store.pods.get(pod.key)
+        if standing is None or not standing.is_pending or standing.nominated_node != node:
+            return False
+        if pod.uid and pod.uid != standing.uid:
+            return False
+        self._store.write("patch", "pods/status", pod.namespace, pod.name, "")
+        self._store.put_pod(structs.replace(standing, nominated_node=None))
+        return True
+
     def record(
         self, pod: PodReference, reason: str, message: str, *, action: str = "", is_warning: bool = False
     ) -> None:

@@ -21,6 +21,7 @@ from rescheduler.model.daemon.notices import (
     LeadershipChanged,
     MoveChanged,
     NodesOffered,
+    NominationsFound,
     Notice,
     ObjectsSetAside,
     Paused,
@@ -204,6 +205,15 @@ def _set_aside(notice: ObjectsSetAside) -> Line:
     return Line(WARNING, "objects set aside", {**_named("object", names), "message": shown})
 
 
+def _nominations(notice: NominationsFound) -> Line:
+    message = (
+        f"nominated to room that no plan makes: {len(notice.standing)}; of them taken off, since they had run out: "
+        f"{len(notice.cleared)}"
+    )
+    found = {item.pod.uid: item.pod for item in (*notice.standing, *notice.cleared)}
+    return Line(WARNING, "nominated without a plan", {"message": message, **pod_fields(found.values())})
+
+
 def _fault(notice: Fault) -> Line:
     return Line(ERROR, "fault", {"where": notice.where, "message": notice.message})
 
@@ -230,6 +240,7 @@ _TOLD: Final[Mapping[type, Callable[[Any], Line]]] = {
     NodesOffered: _offered,
     SyncChanged: _sync,
     ObjectsSetAside: _set_aside,
+    NominationsFound: _nominations,
     Fault: _fault,
 }
 

@@ -85,7 +85,7 @@ def clean(
     from rescheduler.adapters.kubernetes.leftovers.cleaning import find_leftovers, remove_leftovers
 
     progress("looking for what was left behind")
-    leftovers = find_leftovers(connected(options, read_only=True), policy.hold.namespace)
+    leftovers = find_leftovers(connected(options, read_only=True), policy.hold.namespace, policy.ledger.name)
     if leftovers and not confirm([leftover.text for leftover in leftovers]):
         return None
     removed = remove_leftovers(connected(options, read_only=False), leftovers)
@@ -100,7 +100,9 @@ def clean_stale(
     from rescheduler.adapters.kubernetes.leftovers.stale_leftovers import remove_stale
 
     progress("looking for what has run out")
-    cleaned = remove_stale(connected(options, read_only=False), policy.hold.namespace, SystemClock().now)
+    cleaned = remove_stale(
+        connected(options, read_only=False), policy.hold.namespace, SystemClock().now, policy.ledger.name
+    )
     return tuple(leftover.text for leftover in cleaned.removed), cleaned.failures
 
 

@@ -28,7 +28,8 @@ PAUSE_SECONDS: Final = 2.0
 class GuardianOrders(NamedTuple):
     """Where the cluster is, and what to look after there.
 
-    ``has_taints``: nodes too; ``has_surges``: pods that were taken out of their ReplicaSets.
+    ``has_taints``: nodes too; ``has_surges``: pods that were taken out of their ReplicaSets; ``ledger``: where pods are
+    written that were nominated to room which was to be made ("": none were).
     """
 
     kubeconfig: str | None
@@ -37,6 +38,7 @@ class GuardianOrders(NamedTuple):
     plan_id: str
     has_taints: bool = False
     has_surges: bool = False
+    ledger: str = ""
 
     def written(self) -> bytes:
         """As one line."""
@@ -91,8 +93,9 @@ def _tidied(orders: GuardianOrders) -> int:
 
     connection: Any = connect(orders.kubeconfig, orders.context, read_only=False)
     return tidy_up(
-        connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints, has_surges=orders.has_surges
-    )
+        connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints, has_surges=orders.has_surges,
+        ledger=orders.ledger,
+    )  # fmt: skip
 
 
 def _tell_ready() -> None:

@@ -19,7 +19,7 @@ from rescheduler.model.objects.annotations import GUIDE_GATE, SURGE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan
-from rescheduler.policy.fields.policy import Guidance, Policy
+from rescheduler.policy.fields.policy import Guidance, Policy, tries_first
 
 START_SECONDS: Final = 30.0
 END_SECONDS: Final = 5.0
@@ -79,6 +79,7 @@ class Guard:
         self._orders = GuardianOrders(
             options.kubeconfig, options.context, policy.hold.namespace, plan_id,
             has_taints=policy.guidance is Guidance.TAINT, has_surges=has_surges,
+            ledger=policy.ledger.name if tries_first(policy) else "",
         )  # fmt: skip
         self._guardian: Guardian | None = None
 
@@ -98,8 +99,9 @@ class Guard:
         orders = self._orders
         try:
             tidy_up(
-                connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints, has_surges=orders.has_surges
-            )
+                connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints,
+                has_surges=orders.has_surges, ledger=orders.ledger,
+            )  # fmt: skip
         except (ClusterError, KeyboardInterrupt):
             self._guardian.leave_alone()
         else:

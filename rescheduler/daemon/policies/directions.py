@@ -239,6 +239,8 @@ DIRECTIONS: Final[Mapping[str, Rule]] = {
     "autoscaler.scaleDown": only("Leave"),
     "autoscaler.consolidation": only("Karpenters"),
     "autoscaler.taints": only("Deny"),
+    "autoscaler.firstTry": only("Off"),
+    "autoscaler.firstTryEvictions": smaller,
     "autoscaler.afterScaleUp": larger,
     "autoscaler.afterScaleDown": larger,
     **{

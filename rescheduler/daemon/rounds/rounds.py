@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Final
 
 from rescheduler.composition.live.executors import OWN_WAYS, Ways, executor_under
+from rescheduler.daemon.rounds.first_try import PlanFirstTry
 from rescheduler.daemon.rounds.ledger_settling import settled_ledger
+from rescheduler.daemon.rounds.nominating import clear_nominations, prepare_ledger
 from rescheduler.daemon.rounds.past_states import PastStates
+from rescheduler.daemon.rounds.tidying import tidy_up
 from rescheduler.daemon.rounds.vigilance import HealthFreeze, Vigilance
 from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
 from rescheduler.disruption.earlier.owed_room import placed_by, with_owed_room
@@ -23,62 +25,17 @@ from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.run.executor import Executor
 from rescheduler.execution.run.planning_again import Attempt, attempted, in_attempts
 from rescheduler.execution.stopping import PlanStoppedError
-from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, ReschedulerError, StoreError
+from rescheduler.extension_points import Clock, ClusterError, ReschedulerError, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
-from rescheduler.model.objects.annotations import EXPIRES, GUIDE_GATE
+from rescheduler.model.daemon.notices import NominationsFound
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
-from rescheduler.model.plan.detachment import detachment_of
 from rescheduler.model.plan.disruption import Selection
-from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired, leaving_taints
 from rescheduler.model.plan.move_method import MoveMethod
-from rescheduler.model.plan.plan import Plan, PlanResult, reference_to
+from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.policy.fields.policy import Guidance, Mode, Policy, counted_labels, keep_seconds
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
-
-# Takes away what earlier processes left: taints that nobody renews, pods that wait at a gate nobody opens, and pods
-# that were taken out of their ReplicaSets by nobody who is still there.
-
-
-def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float, lease: str = "") -> int:
-    """Remove what has expired of any plan; how many things there were. Raises ClusterError.
-
-    ``hold_seconds``: a gated pod without a readable expiry has waited long enough after this. ``lease``: by which we
-    lead, and carry nothing out now: what was taken out under it, nobody looks after any more.
-    """
-    now = cluster.taken_at
-    # Given back first: then a ReplicaSet deletes its pod that waits at the gate.
-    out = [
-        pod
-        for pod in cluster.pods
-        if not pod.is_terminating and (found := detachment_of(pod))
-        if (lease and found.lease == lease) or _is_over(found.expires, pod, now)
-    ]
-    for pod in out:
-        target.give_back(reference_to(pod))
-    nodes = [node for node, taint in leaving_taints(cluster).items() if is_expired(taint, now)]
-    if nodes and target.can_taint() is None:
-        target.untaint(nodes)
-    stale = [pod for pod in cluster.pods if GUIDE_GATE in pod.scheduling_gates and _is_stale(pod, now, hold_seconds)]
-    for pod in stale:
-        target.ungate(reference_to(pod))
-    return len(out) + len(nodes) + len(stale)
-
-
-def _is_stale(pod: Pod, now: float, hold_seconds: float) -> bool:
-    return _is_over(pod.annotations.get(EXPIRES, ""), pod, now, hold_seconds)
-
-
-def _is_over(expires: str, pod: Pod, now: float, seconds: float = 0.0) -> bool:
-    """Whether a time has passed; one that cannot be read has so many seconds after the pod was made."""
-    try:
-        ends_at = datetime.fromisoformat(expires).timestamp()
-    except ValueError:
-        ends_at = (pod.created_at or 0.0) + seconds
-    return now > ends_at + SLACK_SECONDS
-
 
 MakePlan = Callable[[Cluster, Ledger, Mapping[str, Wanted]], Plan]
 """Proposes moves for a snapshot, given the ledger and who wanted how many replicas; it is not trusted."""
@@ -105,8 +62,10 @@ class RoundRunner:
         past: PastStates | None = None,
         ways: Ways = OWN_WAYS,
         again: PlanAfter | None = None,
+        plan_first: PlanFirstTry | None = None,
     ) -> None:
         """``before``: the rounds under the policy that was in force until now; what they have seen still counts.
+        ``plan_first``: plans first tries; None: there are none.
 
         ``past``: what the API server has shown so far; None: what those rounds have seen of it. ``again``: how what is
         left of a plan is planned again; None: it is left to a later round.
@@ -114,6 +73,7 @@ class RoundRunner:
         self._world = world
         self._policy = policy
         self._plan = plan
+        self._plan_first = plan_first
         self._ways = ways
         self._again = again
         self._schedulers = schedulers
@@ -123,7 +83,7 @@ class RoundRunner:
         self._past: PastStates = past or (PastStates() if before is None else before._past)
         earlier = None if before is None else before._vigilance
         self._vigilance: Vigilance = Vigilance(policy.health, world.clock, world.signals, before=earlier)
-        self._is_approved = False
+        self._is_approved = self._has_cleared = False
         labels = counted_labels(policy)
         self._rules = LedgerRules(world.holder, keep_seconds(policy), waits_until_repaid=True, label_keys=labels)
         self._gate: PolicyGate = self._own_gate(None if before is None else before._gate)
@@ -152,10 +112,24 @@ class RoundRunner:
         self._vigilance.look(cluster, EMPTY_LEDGER)
         self._gate.look(cluster)
 
-    def clear_up(self, cluster: Cluster) -> None:
-        """Between rounds, for whoever leads: what earlier processes left goes at once. Raises ClusterError."""
-        if self._clears_up:
-            tidy_up(self._world.target, cluster, self._policy.hold.deadline, self._world.surges_under)
+    def clear_up(self, cluster: Cluster) -> NominationsFound | None:
+        """Between rounds, for whoever leads: what earlier processes left goes at once. Raises ClusterError.
+
+        What is told of pods that an earlier process nominated; None: there are none.
+        """
+        if not self._clears_up:
+            return None
+        tidy_up(self._world.target, cluster, self._policy.hold.deadline, self._world.surges_under)
+        is_first, self._has_cleared = not self._has_cleared, True
+        if not is_first and self._plan_first is None:
+            return None
+        try:
+            if is_first and self._plan_first is not None:
+                prepare_ledger(self._world, self._rules, cluster.taken_at)
+            ledger = self._world.ledger.read().ledger
+            return clear_nominations(self._world, self._rules, ledger, cluster) if ledger.nominations else None
+        except (PlanStoppedError, StoreError) as error:
+            raise ClusterError(str(error)) from error
 
     @property
     def _clears_up(self) -> bool:
@@ -163,7 +137,7 @@ class RoundRunner:
 
     def run_once(self) -> RoundOutcome:
         """One round. Never raises for what the cluster, the ledger or the planner did: the reason tells."""
-        watch = _StopWatch(self._world.clock)
+        watch = StopWatch(self._world.clock)
         try:
             cluster, ledger = self._seen()
         except (ClusterError, PlanStoppedError, StoreError) as error:
@@ -172,7 +146,7 @@ class RoundRunner:
         try:
             plan = self._plan(cluster, ledger, self._gate.wanted)
         except FAILURES_OF_PLANNERS as error:
-            return RoundOutcome(None, None, f"no plan: {_told(error)}", cluster, watch.lap("plan"))
+            return RoundOutcome(None, None, f"no plan: {told_failure(error)}", cluster, watch.lap("plan"))
         watch.lap("plan")
         reason = self._objection(cluster, ledger, plan)
         if reason is not None:
@@ -183,7 +157,7 @@ class RoundRunner:
 
     def carry_out_approved(self, plan: Plan) -> RoundOutcome:
         """Carry out a plan that a person has approved, within all else that binds; it is proven anew on the way."""
-        watch = _StopWatch(self._world.clock)
+        watch = StopWatch(self._world.clock)
         self._is_approved = True
         try:
             cluster, ledger = self._seen()
@@ -245,7 +219,7 @@ class RoundRunner:
         try:
             again = self._again(cluster, ledger, self._gate.wanted, earlier)
         except FAILURES_OF_PLANNERS as error:
-            return _told(error)
+            return told_failure(error)
         is_empty = not again.moves and not again.placements
         return again if is_empty else self._objection(cluster, ledger, again) or again
 
@@ -258,14 +232,18 @@ class RoundRunner:
         ends_at: float | None = None,
     ) -> Attempt:
         """One attempt. Raises ClusterError, StoreError."""
-        disruption = self._policy.disruption
-        together = groups_moving_together(cluster, disruption.move_together)
-        times = let_go_at(plan, cluster, disruption, ledger, together)
-        granted = frozenset(uid for uid, at in times.items() if at <= cluster.taken_at)
+        granted = self._granted(plan, cluster, ledger)
         seconds = self._timeout_seconds if ends_at is None else ends_at - self._world.clock.monotonic()
         gate = self._gate
         with self._world.running(plan) as run_id, gate.granting(granted), gate.surging(run_id), gate.after(earlier):
             return attempted(self._executor(run_id, ledger, plan, earlier, seconds), plan)
+
+    def _granted(self, plan: Plan, cluster: Cluster, ledger: Ledger) -> frozenset[str]:
+        """Pods of the plan, by uid, that the ramp-up lets go now."""
+        disruption = self._policy.disruption
+        together = groups_moving_together(cluster, disruption.move_together)
+        times = let_go_at(plan, cluster, disruption, ledger, together)
+        return frozenset(uid for uid, at in times.items() if at <= cluster.taken_at)
 
     def _seen(self) -> tuple[Cluster, Ledger]:
         """The cluster, and the ledger with what it proves; the cluster's health is judged by both.
@@ -330,9 +308,18 @@ class RoundRunner:
         return None if lacking is None else f"nothing is moved: moves by surge are not possible here: {lacking}"
 
     def _executor(
-        self, run_id: str | None, before: Ledger, plan: Plan, earlier: EarlierAttempts, seconds: float
+        self,
+        run_id: str | None,
+        before: Ledger,
+        plan: Plan,
+        earlier: EarlierAttempts,
+        seconds: float,
+        keep: Callable[[], None] = lambda: None,
     ) -> Executor:
-        """``before``: earlier evictions, to whose replacements room is owed; ``seconds``: it may take so long."""
+        """``before``: earlier evictions, to whose replacements room is owed; ``seconds``: it may take so long.
+
+        ``keep`` is called in every wait.
+        """
         world = self._world
         configured = self._ways.seen_by(self._schedulers)
         placed = placed_by(plan)
@@ -340,6 +327,10 @@ class RoundRunner:
         def as_seen(found: Cluster) -> Cluster:
             noticed = self._noticed(found, self._vigilance.findings)
             return with_owed_room(configured(noticed), before, placed)
+
+        def ending() -> str | None:
+            keep()
+            return world.ending() or world.fence()
 
         return executor_under(
             self._policy,
@@ -357,7 +348,7 @@ class RoundRunner:
             ledger=world.ledger,
             audit=world.audit,
             stopped=world.stopped,
-            ending=lambda: world.ending() or world.fence(),
+            ending=ending,
             rules=self._rules,
             hear_moves=lambda change: world.moved(run_id or "", change),
             asked=world.asked,
@@ -365,11 +356,12 @@ class RoundRunner:
         )
 
 
-def _told(error: Exception) -> str:
+def told_failure(error: Exception) -> str:
+    """In words, for the reason why nothing came of a round."""
     return f"the planner failed with {type(error).__name__}: {error}"
 
 
-class _StopWatch:
+class StopWatch:
     """Seconds of each step."""
 
     def __init__(self, clock: Clock) -> None:

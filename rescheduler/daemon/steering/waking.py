@@ -22,6 +22,7 @@ class Waking:
         self._event = event or threading.Event()
         self._is_called = False
         self._has_stirred = False
+        self._stirred_at: float | None = None
 
     def set(self) -> None:
         """Somebody asks for something: the sleep ends at once."""
@@ -30,8 +31,15 @@ class Waking:
 
     def stir(self) -> None:
         """Something has changed that is worth a look: the sleep ends once no more of it comes."""
+        if self._stirred_at is None:
+            self._stirred_at = self._clock.monotonic()
         self._has_stirred = True
         self._event.set()
+
+    def stirred_at(self) -> float | None:
+        """When it has first stirred since this was asked before, by the clock that never jumps; None: it has not."""
+        found, self._stirred_at = self._stirred_at, None
+        return found
 
     def sleep(self, longest: float, rest: float = 0.0) -> bool:
         """Sleep for at most ``longest`` seconds; what stirs ends it no sooner than after ``rest`` of them.

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
+from rescheduler.daemon.triggers.first_try import FirstTry, FirstTryArgs
 from rescheduler.daemon.triggers.setting import Setting
 from rescheduler.extension_points import Trigger
 from rescheduler.extension_points.plugin_list import PluginList
-from rescheduler.policy.fields.policy import Policy
+from rescheduler.model.daemon.rounds import FIRST_TRY
+from rescheduler.policy.fields.policy import Policy, tries_first
 from rescheduler.policy.plugins import arguments_in, asked
 
 DEFAULT_SCHEDULERS: Final = frozenset({"default-scheduler"})
@@ -44,7 +46,11 @@ def make_triggers(
         arguments = arguments_in(TRIGGERS, name, args)
         return asked(TRIGGERS, name, "making it", lambda: TRIGGERS.get(name)(arguments, setting))
 
-    return tuple(made(number, entry.name, entry.args) for number, entry in enumerate(policy.triggers))
+    asking = tuple(made(number, entry.name, entry.args) for number, entry in enumerate(policy.triggers))
+    if not tries_first(policy):
+        return asking
+    setting = Setting(policy, now, schedulers, Random(f"{seed} {FIRST_TRY}"))  # noqa: S311
+    return (*asking, FirstTry(FirstTryArgs(), setting))
 
 
 def watched_objectives(triggers: Sequence[Trigger]) -> frozenset[str]:

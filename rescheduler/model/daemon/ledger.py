@@ -91,6 +91,20 @@ class LedgerEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
         return self.state is EntryState.INTENDED or (self.is_debt and self.is_in_doubt)
 
 
+class Nomination(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A pending pod that is led to a node before there is room for it (``autoscaler.firstTry``), until ``expires_at``.
+
+    Written before the pod is nominated: whoever outlives the run that was to make the room finds the pod by it.
+    ``run``: the id of that run. Times are seconds since the epoch.
+    """
+
+    pod: PodReference
+    node: str
+    at: float
+    expires_at: float
+    run: str = ""
+
+
 class Breaker(Struct, frozen=True, rename="camel", omit_defaults=True):
     """The circuit breaker as it stands. ``opened_at`` None: closed. ``openings``: since an operator last closed it.
 
@@ -110,7 +124,8 @@ class Ledger(Struct, frozen=True, rename="camel", omit_defaults=True):
 
     ``entries`` by rising number; old ones that count in no window are dropped. ``next_entry``: number of the next one.
     ``clean_since``: since when nothing went wrong, for the ramp-up; kept because older entries are dropped.
-    ``accepted_at``: when somebody accepted that older records are lost, 0 if nobody had to.
+    ``accepted_at``: when somebody accepted that older records are lost, 0 if nobody had to. ``nominations``: pods that
+    we lead to room which is being made.
     """
 
     plan: int = 0
@@ -120,6 +135,7 @@ class Ledger(Struct, frozen=True, rename="camel", omit_defaults=True):
     breaker: Breaker = Breaker()
     clean_since: float | None = None
     accepted_at: float = 0.0
+    nominations: tuple[Nomination, ...] = ()
 
     @property
     def debts(self) -> tuple[LedgerEntry, ...]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry, Nomination
 from rescheduler.model.plan.plan import PodReference
 
 LONGEST_TEXT: Final = 300
@@ -106,3 +106,19 @@ def _is_same(found: LedgerEntry, entry: LedgerEntry) -> bool:
 def closed(entry: LedgerEntry, state: EntryState, now: float, message: str = "", **fields: Any) -> LedgerEntry:
     """A debt that is none any more."""
     return structs.replace(entry, state=state, closed_at=round(now, 3), message=message or entry.message, **fields)
+
+
+# Pods that are led to room before it is made.
+
+
+def nominated(ledger: Ledger, new: Iterable[Nomination]) -> Ledger:
+    """With these nominations besides, each in place of an earlier one of its pod."""
+    found = {item.pod.uid: item for item in (*ledger.nominations, *new)}
+    return structs.replace(ledger, nominations=tuple(found.values()))
+
+
+def without_nominations(ledger: Ledger, over: Iterable[Nomination]) -> Ledger:
+    """Without these very nominations; one that was made anew for a pod stays."""
+    gone = frozenset((item.pod.uid, item.at) for item in over)
+    kept = tuple(item for item in ledger.nominations if (item.pod.uid, item.at) not in gone)
+    return ledger if len(kept) == len(ledger.nominations) else structs.replace(ledger, nominations=kept)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rescheduler.model.daemon.ledger import LedgerEntry
+from rescheduler.model.daemon.ledger import LedgerEntry, Nomination
 from rescheduler.model.daemon.rounds import Occasion, RoundReport
 from rescheduler.model.objects.set_aside import SetAside
 from rescheduler.model.plan.move_change import MoveChange
@@ -220,6 +220,15 @@ class ObjectsSetAside:
 
 
 @dataclass(frozen=True)
+class NominationsFound:
+    """Pods that we nominated to room which no plan makes any more: ``standing``, and ``cleared`` just now."""
+
+    at: float
+    standing: tuple[Nomination, ...]
+    cleared: tuple[Nomination, ...]
+
+
+@dataclass(frozen=True)
 class Fault:
     """Something of ours failed and was survived. ``where``: the part."""
 
@@ -251,5 +260,6 @@ Notice: TypeAlias = (
     | NodesOffered
     | SyncChanged
     | ObjectsSetAside
+    | NominationsFound
     | Fault
 )

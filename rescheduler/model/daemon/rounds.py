@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Final, NamedTuple
 
 from rescheduler.model.objects.cluster import Cluster
@@ -23,6 +24,10 @@ class Occasion(NamedTuple):
     pods: tuple[PodReference, ...] = ()
     nodes: tuple[str, ...] = ()
     place: int = -1
+
+
+FIRST_TRY: Final = "FirstTry"
+"""The trigger of ``autoscaler.firstTry``: what it asks for is no round of all objectives, but one try for its pods."""
 
 
 class RoundRequest(NamedTuple):
@@ -66,6 +71,7 @@ class Sight:
 
     ``usage``: measured load of the snapshot's nodes, None where nothing is measured. ``notices`` and ``requests``:
     those since the look before. ``values``: each objective's value as the cluster stands, lower is better; costly.
+    ``unseen_for``: what is new has happened, or was heard of, within so many seconds.
     """
 
     cluster: Cluster
@@ -73,6 +79,7 @@ class Sight:
     notices: tuple[AutoscalerNotice, ...] = ()
     requests: tuple[RoundRequest, ...] = ()
     values: Callable[[], Mapping[str, float]] = dict
+    unseen_for: float = inf
 
 
 # What one round of a daemon was: why it ran, what it planned, and what became of it.

@@ -12,7 +12,7 @@ from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.budgets import Budget, Budgets, Rates
 from rescheduler.policy.fields.daemon.api import ApiPolicy, ApprovalPolicy, AuditPolicy, TelemetryPolicy
 from rescheduler.policy.fields.daemon.archive import ArchivePolicy
-from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, CheckedAutoscalerPolicy
+from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, CheckedAutoscalerPolicy, FirstTry
 from rescheduler.policy.fields.daemon.leader_election import LeaderElectionPolicy
 from rescheduler.policy.fields.daemon.ledger import LedgerPolicy
 from rescheduler.policy.fields.daemon.safety import (
@@ -342,6 +342,11 @@ def may_surge(policy: Policy) -> bool:
 def may_migrate(policy: Policy) -> bool:
     """Whether a rule asks owners to move their pods."""
     return any(rule.method is MoveMethod.MIGRATE for rule in policy.disruption.move_by)
+
+
+def tries_first(policy: Policy) -> bool:
+    """Whether a daemon makes room for a pod before an autoscaler buys a node for it: nobody could be asked in time."""
+    return policy.mode is Mode.EXECUTE and policy.autoscaler.first_try is FirstTry.ON
 
 
 # What binds where a policy says nothing: ``run`` is bound by the defaults, a person's command by what is written.

@@ -12,6 +12,7 @@ from rescheduler.policy.fields.daemon.autoscaler import (
     AutoscalerPolicy,
     BuyingTaints,
     Consolidation,
+    FirstTry,
     ScaleDown,
     ScaleUp,
 )
@@ -64,6 +65,11 @@ def autoscaler_sentences(rules: AutoscalerPolicy) -> Iterator[str]:
     elif rules.scale_down is not ScaleDown.LEAVE:
         how = "an annotation" if rules.scale_down is ScaleDown.ANNOTATE else "a taint"
         yield f"marks nodes that it has emptied by {how} of its own, for {format_duration(rules.offer)} at most"
+    if rules.first_try is FirstTry.ON:
+        yield (
+            "in mode Execute nominates a pod in the moment it becomes unschedulable, where "
+            f"{rules.first_try_evictions} evictions at most make room for it, and makes the room then"
+        )
     if rules.consolidation is Consolidation.OURS:
         yield "empties nodes of NodePools that Karpenter consolidates itself, too"
     if rules.taints is BuyingTaints.ALLOW:

@@ -12,16 +12,16 @@ from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.loop import BEAT_SECONDS, FIRST_PATIENCE_SECONDS, SHORTEST_SECONDS, WATCH_SECONDS, Loop, Parts
 from rescheduler.daemon.policy_runtime import PolicyRuntime
-from rescheduler.daemon.rounds.rounds import RoundRunner
+from rescheduler.daemon.rounds.trying_first import TryingRunner
 from rescheduler.daemon.rounds.world import RoundContext as Surroundings
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.notices import Fault, Notice, ObjectsSetAside, PolicyLoaded, RoundEnded, TriggerFired
-from rescheduler.model.daemon.rounds import AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight
+from rescheduler.model.daemon.rounds import FIRST_TRY, AutoscalerNotice, Occasion, RoundReport, RoundRequest, Sight
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.set_aside import SetAside
-from rescheduler.model.plan.plan import Plan
+from rescheduler.model.plan.plan import Plan, reference_to
 from rescheduler.model.usage.usage import UsageWindows
-from rescheduler.policy.fields.policy import Mode, Policy
+from rescheduler.policy.fields.policy import Disruption, Mode, Policy, Workloads
 from rescheduler.scheduling.schedulers import DEFAULTS
 from tests.builders import node
 from tests.unit.execution.worlds import World, fragmented
@@ -42,7 +42,10 @@ class Asker:
         self.sights.append(sight)
         if not self.reasons:
             return []
-        return [Occasion("Schedule", self.reasons.pop(0), sight.cluster.taken_at, place=self.place)]
+        reason = self.reasons.pop(0)
+        trigger = FIRST_TRY if reason == FIRST_TRY else "Schedule"
+        pods = tuple(map(reference_to, sight.cluster.pending_pods)) if trigger == FIRST_TRY else ()
+        return [Occasion(trigger, reason, sight.cluster.taken_at, pods=pods, place=self.place)]
 
     def wake_at(self, now: float) -> float | None:
         """As given."""
@@ -103,6 +106,7 @@ class Stage:
         self.generation = 1
         self.is_leader = True
         self.stopping: str | None = None
+        self.stirred_at: float | None = None
         self.snapshot: Callable[[], Cluster] = self.world.read
         self.next_runtime: PolicyRuntime | None = None
         self.waits: list[float] = []
@@ -113,9 +117,11 @@ class Stage:
         """What a policy makes of it."""
         found = Policy.model_validate({"mode": Mode.EXECUTE, **policy})
         around = Surroundings(self.world, SimulatedLedger(self.world.clock), self.world.clock)
-        rounds = RoundRunner(
-            around, found, lambda cluster, *_: make_plan(cluster, found, CycleOptions(self.world.clock))
-        )
+
+        def plan(cluster: Cluster, *_: Any) -> Plan:
+            return make_plan(cluster, found, CycleOptions(self.world.clock))
+
+        rounds = TryingRunner(around, found, plan, plan_first=plan)
         return PolicyRuntime(found, "abc", DEFAULTS, rounds, self.asker, self.handed, NoLoad(), self._values)
 
     def _values(self, cluster: Cluster) -> Mapping[str, float]:
@@ -134,6 +140,7 @@ class Stage:
             requests=self._taken,
             notices=lambda: (),
             changed=lambda _: self._changed(),
+            stirred_at=lambda: self.stirred_at,
         )
 
     def _wait(self, longest: float, rest: float) -> None:
@@ -236,6 +243,42 @@ def test_a_trigger_makes_a_round_that_says_which_one_fired() -> None:
     assert stage.asker.reports == [report]
     assert stage.handed.after_rounds == [1]
     assert any(isinstance(notice, TriggerFired) for notice in stage.heard)
+
+
+def test_a_first_try_comes_before_the_round_that_is_due_and_hands_nothing_over() -> None:
+    """It is of use in this moment alone; what it leaves is asked for by whoever sees the pods themselves."""
+    stage = Stage(disruption=Disruption(workloads=Workloads(max_unavailable=4)))
+    stage.is_leader = False
+    stage.asker.reasons = ["hourly"]
+    stage.loop.step()
+    stage.is_leader, stage.generation, stage.asker.reasons = True, 2, [FIRST_TRY]
+    stage.loop.step()
+    (report,) = stage.rounds()
+    assert [occasion.trigger for occasion in report.occasions] == [FIRST_TRY]
+    assert stage.world.pod("big-0").node_name is not None
+    assert stage.handed.after_rounds == []
+    stage.loop.step()
+    assert [report.occasions[0].reason for report in stage.rounds()] == [FIRST_TRY, "hourly"]
+
+
+def test_a_look_says_how_long_ago_the_one_before_was() -> None:
+    """Changed or not the cluster: what is new now was not there then. Where it is known when it stirred, since then."""
+    stage = Stage()
+    stage.loop.step()
+    assert stage.asker.sights[-1].unseen_for == float("inf")
+    for _ in range(3):
+        stage.world.clock.sleep(2)
+        stage.loop.step()
+    stage.world.clock.sleep(0.5)
+    stage.generation += 1
+    stage.loop.step()
+    assert len(stage.asker.sights) == 2
+    assert stage.asker.sights[-1].unseen_for == pytest.approx(0.5, abs=0.01)
+    stage.world.clock.sleep(0.9)
+    stage.stirred_at = stage.world.clock.monotonic() - 0.2
+    stage.generation += 1
+    stage.loop.step()
+    assert stage.asker.sights[-1].unseen_for == pytest.approx(0.2, abs=0.01)
 
 
 def test_two_triggers_of_one_name_are_both_told_of() -> None:

@@ -122,6 +122,10 @@ class KubernetesTarget(ExecutionTarget):
                 raise
             return False  # the scheduler has to find the room by itself
 
+    def withdraw_nomination(self, pod: PodReference, node: str) -> bool:
+        """Take a nomination off again; False if it does not stand (any more). Raises ClusterError."""
+        return nominations.withdraw(self._connection, pod.namespace, pod.name, pod.uid, node)
+
     def can_gate(self) -> str | None:
         """None if new pods can be held at a scheduling gate here, else the reason why not. Raises ClusterError."""
         return guide_support.why_no_gates(self._connection, self._namespace, self._scope) or self._guard()

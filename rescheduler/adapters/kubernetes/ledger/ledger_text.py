@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.daemon.ledger import Breaker, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger import Breaker, Ledger, LedgerEntry, Nomination
 from rescheduler.model.printable import shortened
 
 DATA_KEY: Final = "ledger.json"
@@ -49,6 +49,7 @@ class LedgerHead(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     breaker: Breaker = Breaker()
     clean_since: float | None = None
     accepted_at: float = 0.0
+    nominations: tuple[Nomination, ...] = ()
     open: int = 0
     entries: int = 0
     shards: str = ""
@@ -63,7 +64,7 @@ class LedgerHead(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         return marks
 
 
-_SHARED: Final = ("plan", "holder", "next_entry", "breaker", "clean_since", "accepted_at")
+_SHARED: Final = ("plan", "holder", "next_entry", "breaker", "clean_since", "accepted_at", "nominations")
 
 
 def head_of(ledger: Ledger, shards: Sequence[ShardMark]) -> LedgerHead:
@@ -185,3 +186,8 @@ def _faults(ledger: Ledger) -> Iterator[str]:
             yield f"entry {entry.number} has a time that is none"
         if not entry.pod.uid or not entry.pod.name:
             yield f"entry {entry.number} names no pod"
+    for item in ledger.nominations:
+        if not all(0.0 <= time < LATEST_TIME for time in (item.at, item.expires_at)):
+            yield f"the nomination of {item.pod.key} has a time that is none"
+        if not item.pod.uid or not item.pod.name:
+            yield "a nomination names no pod"

@@ -15,9 +15,11 @@ from rescheduler.adapters.kubernetes.eviction.detaching import find_detached, gi
 from rescheduler.adapters.kubernetes.guidance.emptied_marks import find_marks, unmark
 from rescheduler.adapters.kubernetes.guidance.gates import find_gated, ungate
 from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
+from rescheduler.adapters.kubernetes.guidance.nominations import withdraw
 from rescheduler.adapters.kubernetes.guidance.placeholders import NODE_ANNOTATION, OUR_PLACEHOLDERS
 from rescheduler.adapters.kubernetes.guidance.rule_object import RULE, read_rule, remove_rule
 from rescheduler.adapters.kubernetes.guidance.taints import TaintedNode, find_taints, remove_taint
+from rescheduler.adapters.kubernetes.leftovers.lost_nominations import find_nominations
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.capacity import EMPTIED
 from rescheduler.model.objects.annotations import GUIDE_GATE, HOLD_GATE, SURGE
@@ -31,6 +33,7 @@ GATE: Final = "Gate"
 OUT: Final = "Surge"
 RULE_KIND: Final = "ConfigMap"
 MARK: Final = "Mark"
+NOMINATION: Final = "Nomination"
 _ASKED_FOR: Final = {
     item.kind: item for item in (*COLLECTIONS.values(), TEMPLATES) if item is not COLLECTIONS[PLACEHOLDERS]
 }
@@ -61,6 +64,8 @@ class Leftover(NamedTuple):
             return f"{self.kind} {SURGE} on pod {self.namespace}/{self.name}, which its ReplicaSet is given back"
         if self.kind == GATE:
             return f"{self.kind} {GUIDE_GATE} on pod {self.namespace}/{self.name}, which waits there"
+        if self.kind == NOMINATION:
+            return f"{self.kind} of pod {self.namespace}/{self.name} to {self.node}, where its room was to be made"
         return f"{self.kind} {self.namespace}/{self.name}" + (f", keeps room on {self.node}" if self.node else "")
 
     @property
@@ -71,10 +76,10 @@ class Leftover(NamedTuple):
         return f"plan {plan_of(taint) or 'unknown'}, until {until:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def find_leftovers(connection: Connection, hold_namespace: str) -> list[Leftover]:
+def find_leftovers(connection: Connection, hold_namespace: str, ledger: str = "rescheduler-ledger") -> list[Leftover]:
     """The gate rule, placeholder Jobs of any plan, placeholder pods whose Job is gone, our gates and our taints.
 
-    And what an autoscaler was asked for or offered.
+    And what an autoscaler was asked for or offered, and pods that the ledger of this name tells to be nominated.
 
     In all namespaces, but for the rule, which is in ``hold_namespace``; where we may not list all, in that one alone.
     Raises ClusterError.
@@ -86,6 +91,7 @@ def find_leftovers(connection: Connection, hold_namespace: str) -> list[Leftover
     # nobody is gated any more; then the room, so that those which are let go find it.
     others = _requests(connection, hold_namespace) + _marks(connection)
     rule = _rule(connection, hold_namespace)
+    others += _nominations(connection, hold_namespace, ledger)
     return _taken_out(connection) + rule + found + _gates(connection) + _taints(connection) + others
 
 
@@ -116,6 +122,8 @@ def _remove(connection: Connection, item: Leftover) -> bool:
         return unmark(connection, item.node)
     if item.kind in _ASKED_FOR:
         return delete(connection, _ASKED_FOR[item.kind].path(item.namespace, item.name))
+    if item.kind == NOMINATION:
+        return withdraw(connection, item.namespace, item.name, "", item.node)
     if item.kind == OUT:
         return give_back(connection, item.namespace, item.name, "")
     if item.kind == GATE:
@@ -148,6 +156,15 @@ def _gates(connection: Connection) -> list[Leftover]:
     """Pods at our gate; none where we may not look at all pods, since then we have not gated any."""
     try:
         return [Leftover(GATE, item.namespace, item.name, "") for item in find_gated(connection)]
+    except ClusterError:
+        return []
+
+
+def _nominations(connection: Connection, namespace: str, ledger: str) -> list[Leftover]:
+    """Nominated pods; none where the ledger may not be read, since then nothing was written there."""
+    try:
+        found = find_nominations(connection, namespace, ledger)
+        return [Leftover(NOMINATION, item.pod.namespace, item.pod.name, item.node) for item in found]
     except ClusterError:
         return []
 

@@ -14,19 +14,27 @@ from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
 from rescheduler.adapters.kubernetes.guidance.placeholders import OUR_PLACEHOLDERS, PLAN_LABEL
 from rescheduler.adapters.kubernetes.guidance.rule_object import plan_of, read_rule, remove_rule
 from rescheduler.adapters.kubernetes.guidance.taints import sweep_taints
+from rescheduler.adapters.kubernetes.leftovers.lost_nominations import withdraw_nominations
 from rescheduler.extension_points import ClusterError
 
 ALL_JOBS: Final = "/apis/batch/v1/jobs"
 
 
 def tidy_up(
-    connection: Connection, namespace: str, plan_id: str, *, has_taints: bool = False, has_surges: bool = False
+    connection: Connection,
+    namespace: str,
+    plan_id: str,
+    *,
+    has_taints: bool = False,
+    has_surges: bool = False,
+    ledger: str = "",
 ) -> int:
     """Take away everything of one plan; how many things there were.
 
     Each part is tried even where one before it failed; then raises ClusterError. ``has_taints``: the plan closed nodes
     by taints; it had no gates then, and its placeholders go by themselves. ``has_surges``: it took pods out of their
     ReplicaSets, which are given back before anything else: then a ReplicaSet deletes the pod that waits at the gate.
+    ``ledger``: where pods may be written that it nominated to room which it was to make ("": there are none).
     Nothing of any other plan is touched.
     """
     # The rule first, so that no further pod is gated; then the room, so that those which are let go find it.
@@ -39,6 +47,8 @@ def tidy_up(
         parts = [lambda: len(sweep_taints(connection, plan_id))]
     if has_surges:
         parts.insert(0, lambda: len(give_plan_back(connection, lambda plan: plan == plan_id)))
+    if ledger:
+        parts.append(lambda: withdraw_nominations(connection, namespace, ledger, plan_id))
     count, failure = 0, None
     for part in parts:
         try:

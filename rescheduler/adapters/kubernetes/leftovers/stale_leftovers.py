@@ -14,12 +14,14 @@ from rescheduler.adapters.kubernetes.eviction.detaching import DetachedPod, find
 from rescheduler.adapters.kubernetes.guidance.emptied_marks import find_marks, unmark
 from rescheduler.adapters.kubernetes.guidance.gates import GatedPod, find_gated, ungate
 from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete_unchanged, list_all
+from rescheduler.adapters.kubernetes.guidance.nominations import withdraw
 from rescheduler.adapters.kubernetes.guidance.placeholders import EXPIRES_ANNOTATION, PLAN_LABEL
 from rescheduler.adapters.kubernetes.guidance.rule_object import RULE, jobs_of, read_rule
 from rescheduler.adapters.kubernetes.guidance.taints import TaintedNode, find_taints, remove_unless_renewed
 from rescheduler.adapters.kubernetes.leftovers.cleaning import (
     GATE,
     MARK,
+    NOMINATION,
     OUT,
     RULE_KIND,
     TAINT,
@@ -28,7 +30,8 @@ from rescheduler.adapters.kubernetes.leftovers.cleaning import (
     our_jobs,
     our_pods,
 )
-from rescheduler.extension_points import ClusterError
+from rescheduler.adapters.kubernetes.leftovers.lost_nominations import find_nominations
+from rescheduler.extension_points import ClusterError, LedgerDeniedError, LedgerLostError
 from rescheduler.model.daemon.capacity import EMPTIED
 from rescheduler.model.plan.leaving_taint import SLACK_SECONDS, is_expired
 from rescheduler.model.times import read_time
@@ -51,14 +54,16 @@ class Cleaned(NamedTuple):
     failures: tuple[str, ...]
 
 
-def remove_stale(connection: Connection, hold_namespace: str, now: Callable[[], float]) -> Cleaned:
+def remove_stale(
+    connection: Connection, hold_namespace: str, now: Callable[[], float], ledger: str = "rescheduler-ledger"
+) -> Cleaned:
     """Remove whatever has run out by the API server's clock; each thing is tried although others fail.
 
     ``now``: stands in where the server does not tell the time, seconds since the epoch. Raises ClusterError where
     nothing can be found out.
     """
     removed, failures = [], []
-    for found in find_stale(connection, hold_namespace, now):
+    for found in find_stale(connection, hold_namespace, now, ledger):
         try:
             if found.remove():
                 removed.append(found.leftover)
@@ -67,9 +72,11 @@ def remove_stale(connection: Connection, hold_namespace: str, now: Callable[[], 
     return Cleaned(tuple(removed), tuple(failures))
 
 
-def find_stale(connection: Connection, hold_namespace: str, now: Callable[[], float]) -> list[Stale]:
-    """What has run out: pods taken out, rule, placeholders, placeholder pods without their Job, gates, taints, and what
-    autoscalers were asked for and offered. Raises ClusterError."""
+def find_stale(
+    connection: Connection, hold_namespace: str, now: Callable[[], float], ledger: str = "rescheduler-ledger"
+) -> list[Stale]:
+    """What has run out: pods taken out, rule, placeholders, placeholder pods without their Job, gates, taints, what
+    autoscalers were asked for and offered, and nominations of the ledger of this name. Raises ClusterError."""
     jobs = our_jobs(connection, hold_namespace)
     time = connection.server_time or now()
     # Pods are given back first, then the rule, so that nobody is gated any more; then the room, so that those which are
@@ -87,6 +94,7 @@ def find_stale(connection: Connection, hold_namespace: str, now: Callable[[], fl
         *(_taint(connection, item) for item in _permitted(find_taints, connection) if is_expired(item.taint, time)),
         *_asked_for(connection, hold_namespace, time),
         *_marks(connection, time),
+        *_nominations(connection, hold_namespace, ledger, time),
     ]
 
 
@@ -122,6 +130,19 @@ def _marks(connection: Connection, time: float) -> Iterator[Stale]:
     """Nodes that were offered to an autoscaler until a time that has passed."""
     for node in _permitted(partial(find_marks, run_out_at=time), connection):
         yield Stale(Leftover(MARK, "", EMPTIED, node), partial(unmark, connection, node, run_out_at=time))
+
+
+def _nominations(connection: Connection, namespace: str, ledger: str, time: float) -> Iterator[Stale]:
+    """Pods that were nominated until a time that has passed, and are still."""
+    try:
+        found = list(find_nominations(connection, namespace, ledger))
+    except (LedgerDeniedError, LedgerLostError):
+        return  # nothing was written there by whoever may not, and what is lost names nobody
+    for item in found:
+        if item.expires_at + SLACK_SECONDS < time:
+            pod = item.pod
+            remove = partial(withdraw, connection, pod.namespace, pod.name, pod.uid, item.node)
+            yield Stale(Leftover(NOMINATION, pod.namespace, pod.name, item.node), remove)
 
 
 def _deletable(connection: Connection, kind: str, item: dict[str, Any]) -> Stale:

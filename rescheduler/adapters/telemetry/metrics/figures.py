@@ -32,6 +32,8 @@ COUNTERS: Final = (
     Family("approvals_total", "counter", "Plans that a person was asked about, by what was heard.", ("outcome",)),
     Family("capacity_requests_total", "counter", "Times that an autoscaler was asked for room.", ("how",)),
     Family("nodes_offered_total", "counter", "Emptied nodes that were left to an autoscaler.", ("how",)),
+    Family("lost_nominations_total", "counter",
+           "Pods found nominated to room that no plan makes any more (autoscaler.firstTry)."),
     Family("leadership_changes_total", "counter", "Times that this process began or ceased to lead."),
     Family("policy_loads_total", "counter", "Policies that came in force."),
     Family("faults_total", "counter", "Failures of the rescheduler itself that were survived, by the part.", ("part",)),

@@ -38,6 +38,7 @@ from rescheduler.model.daemon.notices import (
     Fault,
     LeadershipChanged,
     NodesOffered,
+    NominationsFound,
     Notice,
     PolicyLoaded,
     RoundEnded,
@@ -66,6 +67,7 @@ _BEGIN_AT_ZERO: Final[Mapping[str, Iterable[str]]] = {
     "faults_total": ("api", "approval", "audit", "leader election", "loop", "snapshot", "surroundings"),
 }
 """Values that are known beforehand: a series that begins with 1 has not risen, for whoever asks by how much it has."""
+_APPROVALS: Final[Mapping[type, str]] = {ApprovalWanted: "wanted", ApprovalGiven: "given", ApprovalEnded: "ended"}
 _Kind = TypeVar("_Kind", Counter, Histogram)
 
 
@@ -94,6 +96,7 @@ class Metrics(Listener):
         self._state = CurrentState()
         self._sources = sources
         self._evictions: dict[tuple[str, float], set[str]] = {}
+        self._nominations: set[tuple[str, float]] = set()
         self._registry.register(RoundGauges(self._state, hidden))
         self._registry.register(DaemonGauges(self._state, sources, clock, hidden))
         ProcessCollector(registry=self._registry)
@@ -116,16 +119,14 @@ class Metrics(Listener):
                 self._count("leadership_changes_total")
             case PolicyLoaded():
                 self._count("policy_loads_total")
-            case ApprovalWanted():
-                self._count("approvals_total", "wanted")
-            case ApprovalGiven():
-                self._count("approvals_total", "given")
-            case ApprovalEnded():
-                self._count("approvals_total", "ended")
+            case ApprovalWanted() | ApprovalGiven() | ApprovalEnded():
+                self._count("approvals_total", _APPROVALS[type(notice)])
             case CapacityRequested():
                 self._count("capacity_requests_total", notice.how)
             case NodesOffered():
                 self._count("nodes_offered_total", notice.how, by=len(notice.nodes))
+            case NominationsFound():
+                self._lost_nominations(notice)
             case Fault():
                 self._count("faults_total", notice.where)
 
@@ -166,6 +167,12 @@ class Metrics(Listener):
             self._histograms["eviction_repaid_seconds"].observe(max(entry.closed_at - (entry.ended_at or entry.at), 0))
         while len(self._evictions) > MOST_REMEMBERED:
             self._evictions.pop(next(iter(self._evictions)), None)
+
+    def _lost_nominations(self, notice: NominationsFound) -> None:
+        """Each once, however often it is found until it has run out."""
+        found = {(item.pod.uid, item.at) for item in (*notice.standing, *notice.cleared)}
+        self._count("lost_nominations_total", by=len(found - self._nominations))
+        self._nominations = found
 
     def _count(self, name: str, *values: str, by: int = 1) -> None:
         counter = self._counters[name]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.policy.fields.values import DurationSeconds, PositiveDurationSeconds
+from rescheduler.policy.fields.values import LARGEST_COUNT, DurationSeconds, PositiveDurationSeconds
 
 
 class ScaleUp(StrEnum):
@@ -44,6 +44,18 @@ class BuyingTaints(StrEnum):
     ALLOW = "Allow"
 
 
+class FirstTry(StrEnum):
+    """Whether a small rearrangement comes before a purchase."""
+
+    OFF = "Off"
+    ON = "On"
+
+
+def _unquoted(value: Any) -> Any:
+    """YAML reads On and Off as booleans."""
+    return {True: FirstTry.ON, False: FirstTry.OFF}[value] if isinstance(value, bool) else value
+
+
 class AutoscalerPolicy(PolicyModel):
     """With cluster-autoscaler or Karpenter, not against it; without either nothing here matters."""
 
@@ -62,6 +74,12 @@ class AutoscalerPolicy(PolicyModel):
     taints: BuyingTaints = BuyingTaints.DENY
     """Whether ``guidance: Taint`` and ``scaleDown: Taint`` may close nodes where Karpenter has NodePools: it buys one
     for each pod that a taint turns away."""
+    first_try: Annotated[FirstTry, BeforeValidator(_unquoted)] = FirstTry.OFF
+    """On, and ``run`` looks at a pod in the moment it becomes unschedulable: if a few evictions make room for it, the
+    pod is nominated to its node at once, which Karpenter buys nothing for, and then its room is made. Takes ``mode:
+    Execute``."""
+    first_try_evictions: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] = 2
+    """The most evictions of one such try, however many pods it helps."""
     wait: PositiveDurationSeconds = 600.0
     """How long pods are left to an autoscaler that makes room for them, or was asked to; then they are helped again."""
     after_scale_up: DurationSeconds = 600.0
@@ -75,7 +93,11 @@ class AutoscalerPolicy(PolicyModel):
 
 def _writes_nothing_under_predict(found: AutoscalerPolicy, info: ValidationInfo) -> AutoscalerPolicy:
     """Raise where something is to be written, and the policy's guidance lets nothing be."""
-    choices = (("scaleUp", found.scale_up, ScaleUp.LEAVE), ("scaleDown", found.scale_down, ScaleDown.LEAVE))
+    choices: tuple[tuple[str, StrEnum, StrEnum], ...] = (
+        ("scaleUp", found.scale_up, ScaleUp.LEAVE),
+        ("scaleDown", found.scale_down, ScaleDown.LEAVE),
+        ("firstTry", found.first_try, FirstTry.OFF),
+    )
     for field, choice, harmless in choices:
         if choice is not harmless and info.data.get("guidance") == "Predict":
             problem = "{field}: {choice} writes to the cluster, and guidance: Predict writes nothing but evictions"

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from rescheduler.model.daemon.ledger import Nomination
 from rescheduler.model.daemon.notices import (
     ApprovalEnded,
     ApprovalGiven,
@@ -17,6 +18,7 @@ from rescheduler.model.daemon.notices import (
     LeadershipChanged,
     MoveChanged,
     NodesOffered,
+    NominationsFound,
     Notice,
     ObjectsSetAside,
     Paused,
@@ -141,6 +143,7 @@ def all_notices() -> tuple[Notice, ...]:
         NodesOffered(NOW, "Annotate", ("n1", "n2")),
         SyncChanged(NOW, "Pod", False, "the watch was cut off"),
         ObjectsSetAside(NOW, (SetAside("Pod", "team", "huge", "u", "spec: is out of range", "it is left out"),)),
+        NominationsFound(NOW, (Nomination(BIG, "n1", NOW - 90, NOW - 1, "r-1"),), ()),
         Fault(NOW, "loop", "RuntimeError"),
         Stopping(NOW, "SIGTERM"),
     )

@@ -26,7 +26,7 @@ EVENTS = [
     "policy acknowledged", "approval wanted", "approval given", "approval ended",
     "paused", "resumed",
     "capacity requested", "nodes offered",
-    "watch out of sync", "objects set aside", "fault", "stopping",
+    "watch out of sync", "objects set aside", "nominated without a plan", "fault", "stopping",
 ]  # fmt: skip
 
 
@@ -71,7 +71,10 @@ def test_every_notice_is_one_line(log: DecisionLog, out: io.StringIO) -> None:
     levels = {line["event"]: line["level"] for line in found}
     assert {event for event, level in levels.items() if level == "error"} == {"fault"}
     warned = {event for event, level in levels.items() if level == "warning"}
-    assert warned == {"server lacks", "policy kept", "policy held", "paused", "watch out of sync", "objects set aside"}
+    assert warned == {
+        "server lacks", "policy kept", "policy held", "paused", "watch out of sync", "objects set aside",
+        "nominated without a plan",
+    }  # fmt: skip
 
 
 def test_a_round_tells_why_it_ran_what_it_planned_and_what_is_proven(log: DecisionLog, out: io.StringIO) -> None:

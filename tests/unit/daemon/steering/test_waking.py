@@ -127,3 +127,19 @@ def test_another_thread_wakes_the_sleeper() -> None:
     waking = Waking(FakeClock())
     threading.Timer(0.01, waking.set).start()
     waking.sleep(3600.0)
+
+
+def test_when_it_first_stirred_is_told_once() -> None:
+    """Of a burst the first: what is new since then is no older."""
+    clock = FineClock(0.0)
+    waking = Waking(clock)
+    assert waking.stirred_at() is None
+    for at in (3.0, 4.0):
+        clock.time = at
+        waking.stir()
+    waking.set()
+    assert waking.stirred_at() == 3.0
+    assert waking.stirred_at() is None
+    clock.time = 5.0
+    waking.stir()
+    assert waking.stirred_at() == 5.0

@@ -23,6 +23,7 @@ class FakeServer:
     """Answers by method and path; what has no answer is 404."""
 
     server = "https://test"
+    server_time: float | None = None
 
     def __init__(self) -> None:
         self.requests: list[Request] = []

@@ -13,7 +13,7 @@ from rescheduler.adapters.telemetry.metrics.figures import FIGURES
 from rescheduler.adapters.telemetry.metrics.label_values import OTHER, LabelValues
 from rescheduler.adapters.telemetry.metrics.metrics import Metrics
 from rescheduler.adapters.telemetry.metrics.sources import Sources
-from rescheduler.model.daemon.ledger import Breaker, EntryState
+from rescheduler.model.daemon.ledger import Breaker, EntryState, Nomination
 from rescheduler.model.daemon.notices import (
     ApprovalEnded,
     ApprovalGiven,
@@ -22,6 +22,7 @@ from rescheduler.model.daemon.notices import (
     Fault,
     LeadershipChanged,
     MoveChanged,
+    NominationsFound,
     Notice,
     Paused,
     PolicyHeld,
@@ -189,6 +190,20 @@ def test_an_eviction_counts_once_under_each_state_that_it_reaches() -> None:
     assert {outcome: found("evictions_total", outcome=outcome) for outcome in counts} == counts
     assert found("eviction_repaid_seconds_count") == 1
     assert found("eviction_repaid_seconds_sum") == pytest.approx(42.0)
+
+
+def test_a_pod_that_stays_nominated_without_a_plan_counts_once() -> None:
+    """However often it is found until it has run out; the next one counts again."""
+    metrics = Metrics(FakeClock())
+    first = Nomination(PodReference("shop", "big-0", "u-0"), "n1", NOW, NOW + 90)
+    second = Nomination(PodReference("shop", "big-1", "u-1"), "n1", NOW + 1, NOW + 91)
+    for found in (
+        NominationsFound(NOW + 5, (first,), ()),
+        NominationsFound(NOW + 15, (first, second), ()),
+        NominationsFound(NOW + 95, (first, second), (first, second)),
+    ):
+        metrics.hear(found)
+    assert scrape(metrics)["rescheduler_lost_nominations_total", ()] == 2
 
 
 def test_policy_leadership_pause_and_approvals_follow_the_notices() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rescheduler.daemon.plugins import load_policy
-from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, ScaleDown, ScaleUp
+from rescheduler.policy.fields.daemon.autoscaler import AutoscalerPolicy, FirstTry, ScaleDown, ScaleUp
 from rescheduler.policy.reading.errors import PolicyError
 from rescheduler.policy.telling.summary import autoscaler_sentences
 
@@ -55,6 +55,9 @@ def test_every_field_is_read(tmp_path: Path) -> None:
         ("autoscaler: [Leave]", "autoscaler: "),
         ("guidance: Predict\nautoscaler: {scaleUp: Placeholders}",
          "autoscaler: scaleUp: Placeholders writes to the cluster, and guidance: Predict writes nothing but evictions"),
+        ("autoscaler: {firstTry: Maybe}", "autoscaler.firstTry: found 'Maybe'; there are Off, On"),
+        ("autoscaler: {firstTryEvictions: 0}", "autoscaler.firstTryEvictions: "),
+        ("autoscaler: {firstTry: On}\nguidance: Predict", "autoscaler: firstTry: On writes to the cluster"),
         ("autoscaler: {scaleDown: Taint}\nguidance: Predict", "autoscaler: scaleDown: Taint writes to the cluster"),
     ],
 )  # fmt: skip
@@ -80,3 +83,18 @@ def test_what_is_written_is_said(tmp_path: Path) -> None:
     held = loaded(tmp_path, "autoscaler: {scaleDown: Hold}")
     assert list(autoscaler_sentences(held)) == ["keeps nodes that it has emptied empty by placeholders, for 1h at most"]
     assert list(autoscaler_sentences(AutoscalerPolicy())) == []
+
+
+@pytest.mark.parametrize("text", ["On", '"On"', "true"])
+def test_first_tries_may_be_written_as_yaml_reads_them(tmp_path: Path, text: str) -> None:
+    """On without quotes is a boolean to it; what is done by default is nothing."""
+    assert loaded(tmp_path, f"autoscaler: {{firstTry: {text}}}").first_try is FirstTry.ON
+    assert loaded(tmp_path, "autoscaler: {firstTry: Off}").first_try is FirstTry.OFF
+    found = loaded(tmp_path, "autoscaler: {}")
+    assert (found.first_try, found.first_try_evictions) == (FirstTry.OFF, 2)
+
+
+def test_first_tries_are_told() -> None:
+    """With how many evictions one of them may make."""
+    (told,) = autoscaler_sentences(AutoscalerPolicy(first_try=FirstTry.ON, first_try_evictions=3))
+    assert "where 3 evictions at most make room for it" in told
