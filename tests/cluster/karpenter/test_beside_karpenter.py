@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from rescheduler.model.objects.resources import offered_amount
+from tests.cluster.api import Manifest
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, NO_RATES, daemon
 from tests.cluster.handing_over_scene import kept_empty
@@ -157,6 +160,51 @@ def test_emptied_nodes_are_kept_empty_until_karpenter_has_sold_them(
     assert set(lab.node_claims()) < machines
     cluster.wait_pods_running(9)
     tool.assert_nothing_left()
+
+
+LONGEST_WAIT, UNDISTURBED = 30.0, 300.0
+"""Seconds: what a pod of a workload may wait for a node, and how long a node that was filled is left alone."""
+
+
+@pytest.mark.campaign
+@pytest.mark.timeout(1800, func_only=True)
+def test_nobody_waits_long_and_what_was_filled_is_left_alone(cluster: Cluster, lab: Karpenter, tool: Tool) -> None:
+    """No replacement waits longer than half a minute for a node, and no node that pods came to is disrupted after it.
+
+    Karpenter sells what is empty for five seconds all the while, and is watched for five minutes.
+    """
+    bought_and_scaled_down(cluster)
+    known = {one["metadata"]["uid"] for one in cluster.api.list("pods", "default")}
+    lab.consolidate("5s")
+    answer = tool.run("apply", "--yes", "-o", "json", "--policy", tool.policy(POLICY), timeout=300).document
+    filled = {move["landedOn"] for move in answer["moves"] if move["landedOn"]}
+    assert filled
+    replacements = [one for one in cluster.wait_pods_running(9) if one["metadata"]["uid"] not in known]
+    assert replacements
+    assert max(map(wait_of, replacements)) <= LONGEST_WAIT
+
+    ends_at = time.monotonic() + UNDISTURBED
+    while time.monotonic() < ends_at:
+        nodes = {one["metadata"]["name"]: one for one in cluster.api.list("nodes")}
+        assert filled <= set(nodes)
+        disturbed = [name for name in filled if is_disrupted(nodes[name])]
+        assert disturbed == []
+        time.sleep(2)
+    cluster.wait_pods_running(9)
+
+
+def wait_of(one: Manifest) -> float:
+    """How long a pod waited for a node, by its own times."""
+    (placed,) = (item for item in one["status"]["conditions"] if item["type"] == "PodScheduled")
+    times = (placed["lastTransitionTime"], one["metadata"]["creationTimestamp"])
+    until, since = (datetime.fromisoformat(text) for text in times)
+    return (until - since).total_seconds()
+
+
+def is_disrupted(node: Manifest) -> bool:
+    """Whether Karpenter is about to take it."""
+    taints = node["spec"].get("taints") or []
+    return "deletionTimestamp" in node["metadata"] or any(one["key"] == "karpenter.sh/disrupted" for one in taints)
 
 
 TYPES = ("-2x-amd64-linux", "-4x-amd64-linux")
