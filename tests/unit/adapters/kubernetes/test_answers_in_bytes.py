@@ -126,6 +126,7 @@ WRITES: Final[dict[str, Call]] = {
     "renew": lambda scene: scene.target.renew([hold("a")]),
     "release": lambda scene: scene.target.release(["a"]),
     "nominate": lambda scene: scene.target.nominate(WEB, "n2"),
+    "withdraw nomination": lambda scene: scene.target.withdraw_nomination(WEB, "n2"),
     "gate": lambda scene: scene.target.gate_replacements(["uid-owner"], "p1", 60),
     "regate": lambda scene: scene.target.gate_replacements(["uid-owner", "uid-more"], "p1", 60),
     "end": lambda scene: scene.target.gate_replacements([], "p1", 60),
