@@ -89,6 +89,12 @@ OBSTACLES: dict[str, Callable[[], tuple[list[Any], dict[str, Any]]]] = {
     "Recreate": lambda: (changed(deployment("web", ["n1"]), "Deployment", strategy="Recreate"), {}),
     "maxSurge": lambda: (deployment("web", ["n1"], max_surge=0), {}),
     "maxSurge of Deployment default/web is 0": lambda: (deployment("web", ["n1"], max_surge="0%"), {}),
+    "maxSurge of Deployment default/web is 0: it": lambda: (deployment("web", ["n1"], max_surge="many"), {}),
+    "it must never have more": lambda: (changed(deployment("web", ["n1"]), "Deployment", desired_replicas=None), {}),
+    "claim data is of no access mode": lambda: (
+        deployment("web", ["n1"], volumes=(Volume("PersistentVolumeClaim", claim="data"),)),
+        {"claims": (PersistentVolumeClaim("default", "data", access_modes=()),)},
+    ),
     "no label pod-template-hash": lambda: (
         changed(deployment("web", ["n1"]), "ReplicaSet", selector=selector(app="web")), {}
     ),
@@ -163,6 +169,23 @@ def test_a_claim_that_many_may_use_is_no_obstacle(mode: str) -> None:
     claims = (PersistentVolumeClaim("default", "data", access_modes=(mode,)),)
     assert against(objects, surging(persistentVolumes="Allow"), claims=claims) is None
     assert against(objects, surging(), claims=claims)[0] == "PersistentVolume"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "volume",
+    [Volume("GCEPersistentDisk", identity="d1", is_read_only=True), Volume("NFS"), Volume("NFS", is_read_only=True)],
+)
+def test_a_disk_that_is_only_read_and_a_share_are_no_obstacle(volume: Volume) -> None:
+    """Two pods may use either at once."""
+    assert against(deployment("web", ["n1"], volumes=(volume,))) is None
+
+
+def test_pods_that_have_finished_and_those_that_name_other_labels_lose_sight_of_nobody() -> None:
+    """Whoever owns them."""
+    done = deployment("far", ["n2"], anti_affinity=(NAMES_IT,), phase="Succeeded")
+    spread = TopologySpreadConstraint("zone", 1, selector=selector(app="even"))
+    even = deployment("even", ["n2"], topology_spread=(spread,))
+    assert against([*deployment("web", ["n1"]), *done, *even]) is None
 
 
 def test_two_revisions_that_are_alive_are_a_rollout() -> None:
