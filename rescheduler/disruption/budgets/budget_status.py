@@ -171,7 +171,7 @@ def called(status: BudgetStatus, place: int) -> str:
     return f"budget {status.name}" + (f" of {instance}" if instance else "")
 
 
-def objection(status: BudgetStatus, place: int, *, is_ready: bool, is_missed: bool = True) -> str | None:
+def objection(status: BudgetStatus, place: int, *, is_ready: bool, is_missed: bool) -> str | None:
     """Why the budget lets no pod of an instance go now, as the rest of a sentence; None if it does.
 
     ``is_missed``: whether fewer pods are ready while it moves.

@@ -158,6 +158,12 @@ def test_a_debt_counts_where_its_pod_was(field: str, per: str, expected: dict[st
     assert {name: allowed for name, (allowed, _, _) in found.items()} == expected
 
 
+def test_a_pod_that_is_gone_counts_in_what_a_share_is_of() -> None:
+    """Half of thirteen are six, of which one is missing."""
+    found = decided(world(), {"maxUnavailable": "50%"}, ledger=ledger(debt()))
+    assert groups(found) == {"budget 1": (5, None, 12)}
+
+
 def test_a_debt_whose_replacement_is_seen_counts_once() -> None:
     """The unready pod that was made after the eviction is the one that is missing."""
     cluster = world(unready("web-new", "n1", created_at=NOW - 500))
