@@ -68,6 +68,13 @@ def test_the_last_slot_of_a_rate_may_be_used(most: int, sent: int, left: int) ->
     assert found == {"budget 1": (left, left, 12)}
 
 
+def test_a_rate_that_is_used_up_on_one_node_keeps_the_pods_of_that_node_alone() -> None:
+    """Those of the others go."""
+    seen = world()
+    found = decided(seen, {"per": "Node", "rate": {**RATE, "maxEvictions": 1}}, ledger=ledger(entry()))
+    assert {seen.pods[index].node_name for index in found.movable} == {"n1", "n2", "n3"}
+
+
 @pytest.mark.parametrize(
     ("most", "minutes", "when"),
     [(3, (50, 40, 30), "08:10"), (1, (30,), "08:30"), (1, (50, 30), "08:30"), (0, (30,), None)],

@@ -9,6 +9,7 @@ import pytest
 from msgspec import structs
 
 from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.constraints import (
     LabelSelector,
     PodAffinityTerm,
@@ -24,6 +25,7 @@ from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import budget, cluster, node, pod, selector, workload
 from tests.unit.disruption.cases import policy
+from tests.unit.disruption.ledgers import entry, ledger
 from tests.unit.disruption.surge_cases import HASH, changed, deployment, surging, taken_out, tight_budget
 
 HASHED = LabelSelector((Requirement(HASH, "In", ("h1",)),))
@@ -66,6 +68,35 @@ def test_budgets_that_count_the_unavailable_do_not_bind_and_others_do() -> None:
     assert against(objects, surging(budgets=[{"rate": none}]))[0] == "Budget"  # type: ignore[index]
     two = surging(budgets=[{"maxUnavailable": 1}, {"maxMoving": 1}])
     assert {group.name for group in decided(*objects, by=two).groups if group.rule == "Budget"} == {"budget 2"}
+
+
+def test_a_budget_that_lets_none_move_says_nothing_of_pods_of_another() -> None:
+    """Whichever stands first."""
+    objects = [*deployment("web", ["n1", "n1"]), *deployment("api", ["n1", "n1"])]
+    budgets = [
+        {"labelSelector": {"matchLabels": {"app": name}}, "maxMoving": most} for name, most in (("web", 5), ("api", 0))
+    ]
+    for by in (surging(budgets=budgets), surging(budgets=budgets[::-1])):
+        found = decided(*objects, by=by)
+        assert [cluster(*objects).pods[index].labels["app"] for index in found.movable] == ["web", "web"]
+
+
+def test_a_budget_that_one_node_has_used_up_keeps_no_pod_of_another() -> None:
+    """Neither by its verdict nor by its words, whether pods move by surge or are evicted."""
+    objects = deployment("web", ["n1", "n2"])
+    seen = cluster(node("n1", cpu="64"), node("n2"), *objects)
+    by = surging(budgets=[{"per": "Node", "maxMoving": 1}])
+    found = decide_eligibility(seen, by, ledger=ledger(entry(9, ago=60, state=EntryState.OPEN, from_node="n2")))
+    assert [seen.pods[index].node_name for index in found.movable] == ["n1"]
+    rules = [{"method": "Surge", "labelSelector": {"matchLabels": {"app": "web"}}}]
+    budgets = [{"per": "Node", "maxMoving": 0}]
+    none = {"moveBy": rules, "budgets": budgets, "notReady": "Allow", "workloads": {"maxUnavailable": 5}}
+    sick = [pod(f"api-{number}", node="n2", is_ready=number > 0) for number in range(10)]
+    told = decided(*deployment("web", ["n1"]), workload("api", 10), *sick, by=policy(disruption=none)).refusals
+    assert len(told) == 11
+    for item in told.values():
+        on = "n1" if "/web-" in item.message else "n2"
+        assert f" is covered by budget 1 of node {on}, of which" in item.message
 
 
 def test_the_first_rule_that_names_a_pod_holds() -> None:
