@@ -15,6 +15,7 @@ EQUIVALENT: Final[Mapping[str, Mapping[str, str]]] = {
         "to False: zip(nodes, selected, strict=True)": "what a table selects is as long as its nodes: strict or not",
     },
     "earlier/ramp_up": {
+        "to False: zip(steps, times, strict=True)": "each step is told one time",
         "to And: disruption.ramp_up is None or has_ended(ledger, disruption, now)": (
             "without a ramp-up it has ended too, and once it has ended no step is made to wait"
         ),
