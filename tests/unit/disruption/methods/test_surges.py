@@ -9,6 +9,7 @@ import pytest
 from msgspec import structs
 
 from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.methods.surges import surge_allowance
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.constraints import (
     LabelSelector,
@@ -217,6 +218,18 @@ def test_pods_that_have_finished_and_those_that_name_other_labels_lose_sight_of_
     spread = TopologySpreadConstraint("zone", 1, selector=selector(app="even"))
     even = deployment("even", ["n2"], topology_spread=(spread,))
     assert against([*deployment("web", ["n1"]), *done, *even]) is None
+
+
+def test_a_pod_without_a_controller_has_nobody_who_would_make_a_second_one() -> None:
+    """Also where the policy lets such pods go."""
+    rule, message = against([pod("web-h1-0", node="n1", owner=None)], surging(ownerless="Allow")) or ("", "")
+    assert rule == "Surge"
+    assert "it has no controller that would make a second pod" in message
+
+
+def test_a_share_of_many_is_exact() -> None:
+    """Half of a thousand are five hundred."""
+    assert surge_allowance(workload("web", 1000, kind="Deployment", max_surge="50%")) == 500
 
 
 def test_two_revisions_that_are_alive_are_a_rollout() -> None:
