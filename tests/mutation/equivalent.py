@@ -6,8 +6,19 @@ from collections.abc import Mapping
 from typing import Final
 
 EQUIVALENT: Final[Mapping[str, Mapping[str, str]]] = {
+    "budgets/policy_budgets": {
+        "to 2: offset = 1": "numbers only tell answers apart, and 0 from all others: they may begin anywhere above it",
+        "to 4: 3 * len(status.instances)": "the same: a gap between the numbers of two budgets changes nothing",
+        "to False: zip(names_of(budgets), budgets, strict=True)": "each budget has one name",
+    },
     "earlier/owed_room": {
         "to False: zip(nodes, selected, strict=True)": "what a table selects is as long as its nodes: strict or not",
+    },
+    "earlier/ramp_up": {
+        "to False: zip(steps, times, strict=True)": "each step is told one time",
+        "to And: disruption.ramp_up is None or has_ended(ledger, disruption, now)": (
+            "without a ramp-up it has ended too, and once it has ended no step is made to wait"
+        ),
     },
     "methods/move_methods": {
         "to False: zip(context.kinds.examples, context.kinds.sizes, strict=True)": "a kind has one of each",

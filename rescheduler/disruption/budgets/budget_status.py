@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -16,7 +17,7 @@ from rescheduler.model.daemon.ledger import EntryState, Ledger
 from rescheduler.policy.fields.budgets import Budget, Per, Rate
 from rescheduler.policy.fields.values import format_duration
 
-UNLIMITED = 2**40
+UNLIMITED = sys.maxsize
 
 
 class BudgetStatus:
@@ -118,6 +119,8 @@ class BudgetStatus:
     @cached_property
     def left_to_move(self) -> IntArray:
         """Pods that may start to move beside those that move already."""
+        if self.budget.max_moving is None:
+            return self.most_moving
         left: IntArray = np.maximum(0, self.most_moving - self.on_the_move)
         return left
 
@@ -139,8 +142,7 @@ class BudgetStatus:
         """Whether a pod may be moved that counts as missing already, bool[I]."""
         if self.budget.max_unavailable is None:
             return self.lets_any_go
-        allowed = self.most_unavailable
-        return self.lets_any_go & (allowed > 0) & (self.unavailable <= allowed)
+        return self.lets_any_go & (self.unavailable <= self.most_unavailable)
 
     @cached_property
     def lets_any_go(self) -> BoolArray:
@@ -169,7 +171,7 @@ def called(status: BudgetStatus, place: int) -> str:
     return f"budget {status.name}" + (f" of {instance}" if instance else "")
 
 
-def objection(status: BudgetStatus, place: int, *, is_ready: bool, is_missed: bool = True) -> str | None:
+def objection(status: BudgetStatus, place: int, *, is_ready: bool, is_missed: bool) -> str | None:
     """Why the budget lets no pod of an instance go now, as the rest of a sentence; None if it does.
 
     ``is_missed``: whether fewer pods are ready while it moves.

@@ -124,7 +124,6 @@ def _by_instance(instance_of: IntArray, pods: IntArray) -> Iterator[tuple[int, I
     places = instance_of[pods]
     order = np.argsort(places, kind="stable")
     places, pods = places[order], pods[order]
-    starts = np.flatnonzero(np.diff(places, prepend=NOWHERE - 1, append=len(instance_of))).tolist()
+    starts = np.flatnonzero(np.diff(places, prepend=NOWHERE, append=NOWHERE)).tolist()  # NOWHERE is below all places
     for start, end in pairwise(starts):
-        if places[start] != NOWHERE:
-            yield int(places[start]), pods[start:end]
+        yield int(places[start]), pods[start:end]

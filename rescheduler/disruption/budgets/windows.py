@@ -79,9 +79,9 @@ def told(moment: float, time_zone: str) -> str:
     except (OverflowError, ValueError, OSError):
         return "a time beyond the calendar"
     text = f"{universal:%Y-%m-%d %H:%M} UTC"
-    local = universal.astimezone(zone_of(time_zone))
-    if local.utcoffset() == universal.utcoffset() and time_zone in ("UTC", "Etc/UTC"):
+    if time_zone in ("UTC", "Etc/UTC"):
         return text
+    local = universal.astimezone(zone_of(time_zone))
     day = "" if local.date() == universal.date() else f"{local:%Y-%m-%d} "
     return f"{text} ({day}{local:%H:%M} {time_zone})"
 
@@ -112,10 +112,11 @@ def _opens_after(windows: Sequence[Window], moment: float) -> float | None:
         elif _is_allowed(windows, moment):
             return moment
         else:
-            following = [start for window in allowing for start in islice(_openings(window, moment), 1)]
-            if not following:
+            following = [next(_openings(window, moment), None) for window in allowing]
+            found = [start for start in following if start is not None]
+            if not found:
                 return None
-            moment = min(following)
+            moment = min(found)
     return None
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rescheduler.disruption import eligibility
 from rescheduler.disruption.eligibility import decide_eligibility, explain_pod
 from rescheduler.disruption.eligibility_context import EligibilityContext
 from rescheduler.disruption.rules import HELPING, MOVING
+from rescheduler.disruption.rules.rule import Rule, Stage
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.constraints import Volume
 from rescheduler.model.objects.pod import Pod
@@ -80,6 +85,20 @@ def test_pods_that_share_objects_and_pods_that_do_not_get_the_same_verdicts() ->
     )
 
 
+def test_a_rule_is_asked_once_for_all_pods_of_which_its_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each kind, of each node, of each answer of the budgets, and of each pod where it depends on that."""
+    asked: Counter[str] = Counter()
+
+    def stage(per: Any) -> Stage:
+        return Stage(per, (Rule("Asked", lambda *_: asked.update([per])),))
+
+    monkeypatch.setattr(eligibility, "MOVING", tuple(stage(per) for per in ("kind", "node", "pod", "budget")))
+    shared = pod("web-0", node="n0")
+    pods = [msgspec.structs.replace(shared, name=f"web-{n}", uid=f"u{n}", node_name=f"n{n % 2}") for n in range(12)]
+    decide_eligibility(cluster(node("n0"), node("n1"), *pods), Policy())
+    assert asked == {"kind": 1, "node": 2, "pod": 12, "budget": 1}
+
+
 STATES = st.fixed_dictionaries(
     {
         "node": st.sampled_from([None, "n1", "n2", "gone"]),
@@ -102,17 +121,17 @@ def test_every_pod_gets_exactly_one_verdict(states: list[dict[str, object]]) -> 
     """Movable, refused, helpable or not helpable; the verdict agrees with asking every rule of that pod alone."""
     pods: list[Pod] = [pod(f"p-{number:02}", **state) for number, state in enumerate(states)]  # type: ignore[arg-type]
     world = cluster(node("n1"), node("n2", labels={"type": "virtual-kubelet"}), workload("web", 3), *pods)
-    eligibility = decide_eligibility(world, Policy())
-    verdicts = [*eligibility.movable, *eligibility.refusals, *eligibility.helpable, *eligibility.not_helpable]
+    found = decide_eligibility(world, Policy())
+    verdicts = [*found.movable, *found.refusals, *found.helpable, *found.not_helpable]
     assert sorted(verdicts) == list(range(len(pods)))
     context = EligibilityContext(world, Policy())
     for index, subject in enumerate(world.pods):
-        refusal = eligibility.refusals.get(index) or eligibility.not_helpable.get(index)
+        refusal = found.refusals.get(index) or found.not_helpable.get(index)
         assert refusal == next(iter(explain_pod(context, subject)), None)
         waits = subject.node_name is None and not subject.is_finished
-        assert waits == (index in eligibility.helpable or index in eligibility.not_helpable)
-    for group in eligibility.groups:
-        assert set(group.pods) <= set(eligibility.movable)
+        assert waits == (index in found.helpable or index in found.not_helpable)
+    for group in found.groups:
+        assert set(group.pods) <= set(found.movable)
         assert group.allowed_per_wave >= 1
 
 

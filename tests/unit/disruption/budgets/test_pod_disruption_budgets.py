@@ -69,6 +69,8 @@ def test_pods_whose_eviction_was_granted_do_not_count_as_ready() -> None:
     """A granted eviction that cannot be seen yet has spent its share."""
     eligibility = decided(pod("web-0", node="n1"), guard(5, desired=7, disrupted_pods=("web-3", "gone-1")))
     assert [group.allowed_per_wave for group in eligibility.groups if group.rule == "PodDisruptionBudget"] == [2]
+    two = decided(pod("web-0", node="n1"), guard(5, desired=7, disrupted_pods=("web-3", "web-4", "gone-1")))
+    assert [group.allowed_per_wave for group in two.groups if group.rule == "PodDisruptionBudget"] == [1]
 
 
 def test_pods_of_two_budgets_are_refused_with_both_names() -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.disruption.budgets.budget_status import UNLIMITED, BudgetStatus
 from rescheduler.disruption.budgets.coverage import Coverage, Population
+from rescheduler.disruption.budgets.workload_budgets import WorkloadBudgets
 from rescheduler.disruption.pod_kinds import PodKinds
-from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.plan.plan import PodReference
 from rescheduler.policy.fields.budgets import Budget
@@ -157,6 +158,12 @@ def test_a_debt_counts_where_its_pod_was(field: str, per: str, expected: dict[st
     assert {name: allowed for name, (allowed, _, _) in found.items()} == expected
 
 
+def test_a_pod_that_is_gone_counts_in_what_a_share_is_of() -> None:
+    """Half of thirteen are six, of which one is missing."""
+    found = decided(world(), {"maxUnavailable": "50%"}, ledger=ledger(debt()))
+    assert groups(found) == {"budget 1": (5, None, 12)}
+
+
 def test_a_debt_whose_replacement_is_seen_counts_once() -> None:
     """The unready pod that was made after the eviction is the one that is missing."""
     cluster = world(unready("web-new", "n1", created_at=NOW - 500))
@@ -197,68 +204,57 @@ def test_an_owner_known_by_its_pods_alone_is_missed_by_what_the_ledger_remembers
     assert {group.name: group.allowed_per_wave for group in found.groups}["ReplicaSet default/lone"] == 98
 
 
-@pytest.mark.parametrize(
-    ("state", "left"),
-    [
-        (EntryState.INTENDED, 2),
-        (EntryState.OPEN, 2),
-        (EntryState.REPAID, 2),
-        (EntryState.FAILED, 2),
-        (EntryState.REFUSED, 3),
-        (EntryState.NOT_EVICTED, 3),
-    ],
-)
-def test_a_rate_counts_what_was_sent(state: EntryState, left: int) -> None:
-    """Whatever became of it; what was refused was no eviction."""
-    found = groups(decided(world(), {"rate": RATE}, ledger=ledger(entry(state=state))))
-    assert [in_plan for _, in_plan, _ in found.values()] == [left]
+@pytest.mark.parametrize("limit", [{"maxMoving": 3}, {"maxUnavailable": 3}, {"rate": RATE}])
+def test_what_left_another_namespace_counts_in_no_budget_of_this_one(limit: dict[str, Any]) -> None:
+    """Neither as moving nor as missing, nor in a rate."""
+    elsewhere = ledger(debt(pod=PodReference("shop", "web-old", "uid-old")))
+    found = groups(decided(world(), {"namespaces": ["default"], **limit}, ledger=elsewhere))
+    assert found["budget 1"][0] == 3
 
 
-@pytest.mark.parametrize(("ago", "left"), [(0, 2), (3599, 2), (3600, 3), (7200, 3), (-600, 2)])
-def test_a_rate_looks_back_over_its_window(ago: float, left: int) -> None:
-    """What was sent an hour ago counts no more; what seems to lie in the future counts."""
-    found = groups(decided(world(), {"rate": RATE}, ledger=ledger(entry(at=NOW - ago))))
-    assert [in_plan for _, in_plan, _ in found.values()] == [left]
+def test_a_node_is_a_place_of_its_own_in_the_words_against_a_move() -> None:
+    """As a zone is."""
+    seen = world(count=1)
+    assert reason(decided(seen, {"per": "Node", "maxMoving": 0})).startswith("is covered by budget 1 of node n0, of")
 
 
-@pytest.mark.parametrize(
-    ("limit", "left"),
-    [
-        ({"labelSelector": WEB}, {"budget x": 2}),
-        ({"namespaces": ["default"]}, {"budget x": 1}),
-        ({"per": "Node"}, {"budget x of node n0": 2}),
-        ({"per": "Zone"}, {"budget x of zone a": 2, "budget x of zone b": 3}),
-        ({"per": "Namespace"}, {"budget x of namespace default": 1}),
-        ({"per": "Workload"}, {"budget x of ReplicaSet default/web": 2}),
-    ],
-)
-def test_a_rate_counts_by_what_the_ledger_keeps_of_each_pod(limit: dict[str, Any], left: dict[str, int]) -> None:
-    """Namespace, labels, node, zone and workload of then, whatever the policy was; pods of n3 cannot use up four."""
-    earlier = ledger(
-        entry(1), entry(2, labels={"app": "api"}, workload="uid-default-api"), entry(3, from_node="n3", zone="b")
+def test_a_budget_binds_on_a_node_whose_place_is_the_number_of_pods() -> None:
+    """Two pods on the third node: nothing is lost at the end."""
+    pods = [pod(f"api-{number}", node="n2", owner="api") for number in range(2)]
+    found = decided(world(*pods, workload("api", 2), count=0), {"per": "Node", "maxMoving": 1})
+    assert groups(found) == {"budget 1 of node n2": (1, None, 2)}
+
+
+def test_budgets_over_pods_that_are_no_neighbours_answer_each_for_itself() -> None:
+    """Whichever of them keeps a pod, and on whichever node, is the one that is named."""
+    other = [pod(f"api-{number}", node=f"n{number}", owner="api") for number in range(4)]
+    api = {"matchLabels": {"app": "api"}}
+    found = decided(
+        world(*other, workload("api", 4), unready("web-x", "n3")),
+        {"name": "a", "per": "Node", "labelSelector": WEB, "maxUnavailable": 0},
+        {"name": "b", "per": "Node", "labelSelector": api, "maxMoving": 0},
+        {"name": "c", "per": "Zone", "labelSelector": api, "maxMoving": 0},
     )
-    budget = {"name": "x", **limit, "rate": {"maxEvictions": 4, "window": "1h"}}
-    found = groups(decided(world(), budget, ledger=earlier))
-    assert {name: in_plan for name, (_, in_plan, _) in found.items()} == left
+    told = {refusal.pod.name: refusal.message for refusal in found.refusals.values()}  # type: ignore[union-attr]
+    assert len(told) == 17
+    for item in world(*other).pods:
+        name = "a" if item.labels["app"] == "web" else "b"
+        assert f" is covered by budget {name} of node {item.node_name}, of" in told[item.name]
 
 
-def test_an_entry_that_does_not_tell_its_labels_counts_in_each_budget_that_asks_for_them() -> None:
-    """Written under a policy that did not ask; one that tells them counts where it belongs."""
-    budget = {"name": "x", "labelSelector": WEB, "rate": {"maxEvictions": 4, "window": "1h"}}
-    for label_keys, in_plan in ((None, 4), (("app", "tier"), 4), (("tier",), 3), ((), 3)):
-        earlier = ledger(entry(1, label_keys=label_keys, labels={"tier": "a"}))
-        assert groups(decided(world(), budget, ledger=earlier))["budget x"][1] == in_plan, label_keys
+@pytest.mark.parametrize("size", [81, 100])
+def test_what_a_budget_does_not_limit_binds_nobody(size: int) -> None:
+    """However many pods there are."""
+    assert groups(decided(world(count=size), {"rate": {**RATE, "maxEvictions": 1000}})) == {}
 
 
-def test_a_rate_that_is_used_up_says_when_it_frees_a_slot() -> None:
-    """An hour after the third of the last evictions."""
-    earlier = ledger(*(entry(number, at=NOW - 60 * number) for number in (50, 40, 30, 20)))
-    found = decided(world(), {"name": "slow", "rate": RATE}, ledger=earlier)
-    assert found.movable == ()
-    assert reason(found) == (
-        "is covered by budget slow, whose rate is used up: 4 of 3 evictions in 1h are used, and the next may be at "
-        "2027-01-15 08:20 UTC"
-    )
+def test_what_moves_leaves_no_less_where_nothing_limits_it() -> None:
+    """No limit less one is no limit."""
+    seen = world()
+    workloads = WorkloadBudgets(seen, 1, {})
+    budget = Budget.model_validate({"rate": RATE})
+    status = BudgetStatus("x", budget, Population(seen, PodKinds(seen.pods)), workloads, ledger(debt()))
+    assert status.left_to_move.tolist() == [UNLIMITED]
 
 
 def test_max_moving_says_how_many_move_already() -> None:

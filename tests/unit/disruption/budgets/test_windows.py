@@ -142,6 +142,21 @@ def test_windows_that_never_open_together_promise_nothing() -> None:
     assert closed.opens_at is None
 
 
+def test_what_lies_behind_fifty_openings_that_freezes_swallow_is_not_promised() -> None:
+    """The search for a moment that is both allowed and not frozen ends."""
+    frozen = window("0 21 * 1-2 *", 10, kind="Freeze")
+    late = window("30 6 11 1 *", 1, kind="Freeze")
+    found = [closure_at((NIGHT, frozen, *more), moment("2026-01-10 22:00")) for more in ((), (late,))]
+    assert [None if one is None else one.opens_at for one in found] == [moment("2026-03-01 22:00"), None]
+
+
+def test_windows_that_run_into_each_other_are_followed_two_thousand_times() -> None:
+    """However much longer they go on: here, each minute until the end of the month."""
+    found = span_at(window("* * 1,4-31 * *", 1 / 60), moment("2026-06-04 12:00"))
+    assert found is not None
+    assert found.end - found.start == 60 * 2000
+
+
 @pytest.mark.parametrize("kind", ["Allow", "Freeze"])
 def test_at_an_unknown_time_everything_with_windows_is_closed(kind: str) -> None:
     """A recording that names no time could be of any."""
@@ -154,6 +169,8 @@ def test_at_an_unknown_time_everything_with_windows_is_closed(kind: str) -> None
     ("time", "zone", "text"),
     [
         ("2026-06-01 22:00", "UTC", "2026-06-01 22:00 UTC"),
+        ("2026-06-01 22:00", "Etc/UTC", "2026-06-01 22:00 UTC"),
+        ("2026-01-10 12:00", "Europe/London", "2026-01-10 12:00 UTC (12:00 Europe/London)"),
         ("2026-06-01 12:00", "Europe/Berlin", "2026-06-01 12:00 UTC (14:00 Europe/Berlin)"),
         ("2026-06-01 23:00", "Europe/Berlin", "2026-06-01 23:00 UTC (2026-06-02 01:00 Europe/Berlin)"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.disruption.budgets.workload_budgets import WorkloadAvailability, workload_limit
+from rescheduler.disruption.budgets.workload_budgets import BereftWorkloads, WorkloadAvailability, workload_limit
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, Selection
@@ -201,6 +201,14 @@ def test_no_wave_takes_a_workload_below_its_floor(desired: int, states: list[str
     assert desired - len(ready) <= limit
     grouped = {index for group in eligibility.groups for index in group.pods}
     assert grouped == set(eligibility.movable) & ready
+
+
+def test_a_workload_is_bereft_when_it_wants_replicas_and_none_is_ready() -> None:
+    """One that wants none misses none, and of one that is not known nothing is said."""
+    pods = [pod("web-0", node="n1"), pod("web-1", node="n1", is_ready=False), pod("db-0", node="n1", is_ready=False)]
+    owners = [workload("web", 2), workload("db", 1), workload("idle", 0)]
+    bereft = BereftWorkloads(cluster(node("n1"), *owners, *pods))
+    assert [name for name in ("web", "db", "idle", "unheard") if f"uid-default-{name}" in bereft] == ["db"]
 
 
 @pytest.mark.parametrize("forged", [{"namespace": "evil"}, {"labels": {"app": "other"}}])

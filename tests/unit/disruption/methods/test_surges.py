@@ -9,6 +9,8 @@ import pytest
 from msgspec import structs
 
 from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.disruption.methods.surges import surge_allowance
+from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.constraints import (
     LabelSelector,
     PodAffinityTerm,
@@ -24,6 +26,7 @@ from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import budget, cluster, node, pod, selector, workload
 from tests.unit.disruption.cases import policy
+from tests.unit.disruption.ledgers import entry, ledger
 from tests.unit.disruption.surge_cases import HASH, changed, deployment, surging, taken_out, tight_budget
 
 HASHED = LabelSelector((Requirement(HASH, "In", ("h1",)),))
@@ -68,6 +71,35 @@ def test_budgets_that_count_the_unavailable_do_not_bind_and_others_do() -> None:
     assert {group.name for group in decided(*objects, by=two).groups if group.rule == "Budget"} == {"budget 2"}
 
 
+def test_a_budget_that_lets_none_move_says_nothing_of_pods_of_another() -> None:
+    """Whichever stands first."""
+    objects = [*deployment("web", ["n1", "n1"]), *deployment("api", ["n1", "n1"])]
+    budgets = [
+        {"labelSelector": {"matchLabels": {"app": name}}, "maxMoving": most} for name, most in (("web", 5), ("api", 0))
+    ]
+    for by in (surging(budgets=budgets), surging(budgets=budgets[::-1])):
+        found = decided(*objects, by=by)
+        assert [cluster(*objects).pods[index].labels["app"] for index in found.movable] == ["web", "web"]
+
+
+def test_a_budget_that_one_node_has_used_up_keeps_no_pod_of_another() -> None:
+    """Neither by its verdict nor by its words, whether pods move by surge or are evicted."""
+    objects = deployment("web", ["n1", "n2"])
+    seen = cluster(node("n1", cpu="64"), node("n2"), *objects)
+    by = surging(budgets=[{"per": "Node", "maxMoving": 1}])
+    found = decide_eligibility(seen, by, ledger=ledger(entry(9, ago=60, state=EntryState.OPEN, from_node="n2")))
+    assert [seen.pods[index].node_name for index in found.movable] == ["n1"]
+    rules = [{"method": "Surge", "labelSelector": {"matchLabels": {"app": "web"}}}]
+    budgets = [{"per": "Node", "maxMoving": 0}]
+    none = {"moveBy": rules, "budgets": budgets, "notReady": "Allow", "workloads": {"maxUnavailable": 5}}
+    sick = [pod(f"api-{number}", node="n2", is_ready=number > 0) for number in range(10)]
+    told = decided(*deployment("web", ["n1"]), workload("api", 10), *sick, by=policy(disruption=none)).refusals
+    assert len(told) == 11
+    for item in told.values():
+        on = "n1" if "/web-" in item.message else "n2"
+        assert f" is covered by budget 1 of node {on}, of which" in item.message
+
+
 def test_the_first_rule_that_names_a_pod_holds() -> None:
     """By namespace, and by labels; what none names is evicted."""
     rules = [
@@ -89,6 +121,12 @@ OBSTACLES: dict[str, Callable[[], tuple[list[Any], dict[str, Any]]]] = {
     "Recreate": lambda: (changed(deployment("web", ["n1"]), "Deployment", strategy="Recreate"), {}),
     "maxSurge": lambda: (deployment("web", ["n1"], max_surge=0), {}),
     "maxSurge of Deployment default/web is 0": lambda: (deployment("web", ["n1"], max_surge="0%"), {}),
+    "maxSurge of Deployment default/web is 0: it": lambda: (deployment("web", ["n1"], max_surge="many"), {}),
+    "it must never have more": lambda: (changed(deployment("web", ["n1"]), "Deployment", desired_replicas=None), {}),
+    "claim data is of no access mode": lambda: (
+        deployment("web", ["n1"], volumes=(Volume("PersistentVolumeClaim", claim="data"),)),
+        {"claims": (PersistentVolumeClaim("default", "data", access_modes=()),)},
+    ),
     "no label pod-template-hash": lambda: (
         changed(deployment("web", ["n1"]), "ReplicaSet", selector=selector(app="web")), {}
     ),
@@ -163,6 +201,35 @@ def test_a_claim_that_many_may_use_is_no_obstacle(mode: str) -> None:
     claims = (PersistentVolumeClaim("default", "data", access_modes=(mode,)),)
     assert against(objects, surging(persistentVolumes="Allow"), claims=claims) is None
     assert against(objects, surging(), claims=claims)[0] == "PersistentVolume"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "volume",
+    [Volume("GCEPersistentDisk", identity="d1", is_read_only=True), Volume("NFS"), Volume("NFS", is_read_only=True)],
+)
+def test_a_disk_that_is_only_read_and_a_share_are_no_obstacle(volume: Volume) -> None:
+    """Two pods may use either at once."""
+    assert against(deployment("web", ["n1"], volumes=(volume,))) is None
+
+
+def test_pods_that_have_finished_and_those_that_name_other_labels_lose_sight_of_nobody() -> None:
+    """Whoever owns them."""
+    done = deployment("far", ["n2"], anti_affinity=(NAMES_IT,), phase="Succeeded")
+    spread = TopologySpreadConstraint("zone", 1, selector=selector(app="even"))
+    even = deployment("even", ["n2"], topology_spread=(spread,))
+    assert against([*deployment("web", ["n1"]), *done, *even]) is None
+
+
+def test_a_pod_without_a_controller_has_nobody_who_would_make_a_second_one() -> None:
+    """Also where the policy lets such pods go."""
+    rule, message = against([pod("web-h1-0", node="n1", owner=None)], surging(ownerless="Allow")) or ("", "")
+    assert rule == "Surge"
+    assert "it has no controller that would make a second pod" in message
+
+
+def test_a_share_of_many_is_exact() -> None:
+    """Half of a thousand are five hundred."""
+    assert surge_allowance(workload("web", 1000, kind="Deployment", max_surge="50%")) == 500
 
 
 def test_two_revisions_that_are_alive_are_a_rollout() -> None:
