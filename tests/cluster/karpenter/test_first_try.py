@@ -44,6 +44,7 @@ def way(tried: Tried) -> tuple[int, int]:
     return tried.machines, tried.evictions
 
 
+@pytest.mark.campaign
 @pytest.mark.timeout(900, func_only=True)
 def test_a_pod_is_helped_by_one_eviction_or_by_a_machine_and_never_by_both(scene: TwoMachines) -> None:
     """Where one eviction helps, no NodeClaim is made: in one of three tries, since a busy machine may take its time.
