@@ -31,8 +31,9 @@ EXCEPTIONS = {
         "protocol_version random_seed should_exit switch_tag tone trust_env unnamed was_pending y"
     ),
     "fields of documents and objects that others read or write": (
-        "MIGRATE capacity_type data_center etag eviction_failure_event_notification finalizers grace_period_seconds "
-        "last_round leader newer_plan node_pods ownerReferences p50 p90 p99 preevictionfilter presort "
+        "MIGRATE capacity_type data_center etag eviction_failure_event_notification expression finalizers "
+        "grace_period_seconds last_round leader newer_plan node_pods ownerReferences p50 p90 p99 param_kind param_ref "
+        "patch_type preevictionfilter presort "
         "reporting_component resourceVersion role store_error_since"
     ),
     "commands, loaded by name when they are called": "backtest costs demo doctor ui watcher",

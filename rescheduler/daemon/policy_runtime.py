@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from rescheduler.composition.live.descheduling import ChosenVictims, round_plan, ways_of
 from rescheduler.composition.live.executors import OWN_WAYS
@@ -169,27 +169,20 @@ def make_runtime(
     schedulers = _schedulers(parts, policy, load, cluster)
     hand_over = _hand_over(parts, policy, None if before is None else before.hand_over)
     world = live_world(ground, policy, load if isinstance(load, DaemonLoad) else None)
-    own, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
-    planner: MakePlan = own
-    again: PlanAfter | None = own
+    own = _planner(parts, policy, schedulers, hand_over)
+    ways, planner, again = OWN_WAYS, cast("MakePlan", own), cast("PlanAfter | None", own)
     written, smoothed = descheduler_policy_in(parts.contents()), None
     if written is not None:
         smoothed = smoothed_use(ground, written, None if before is None else before.smoothed)
         chosen = ChosenVictims(written, policy, parts.selection, schedulers)
         planner, ways, again = _foreteller(parts, chosen), ways_of(chosen), None
         world = world_of_victims(world, ground, policy, written, smoothed)
+    first = _first_planner(parts, policy, schedulers, hand_over) if tries_first(policy) else None
     rounds = TryingRunner(
-        world,
-        policy,
-        planner,
-        schedulers=schedulers,
-        selection=parts.selection,
-        timeout_seconds=_plan_seconds(policy),
-        before=None if before is None else before.rounds,
-        ways=ways,
-        again=again,
-        plan_first=_first_planner(parts, policy, schedulers, hand_over) if tries_first(policy) else None,
-    )
+        world, policy, planner, schedulers=schedulers, selection=parts.selection,
+        timeout_seconds=_plan_seconds(policy), before=None if before is None else before.rounds, ways=ways,
+        again=again, plan_first=first,
+    )  # fmt: skip
     triggers = make_triggers(policy, parts.seed, cluster.taken_at, schedulers.names)
     watched = watched_objectives(triggers)
     _relieve(before, load, smoothed, parts)
@@ -198,8 +191,9 @@ def make_runtime(
     def values(cluster: Cluster) -> Mapping[str, float]:
         return objective_values(cluster, policy, schedulers, load.windows(cluster), watched)
 
-    asking = Asking(triggers, parts.tell)
-    return PolicyRuntime(policy, policy_id, schedulers, rounds, asking, hand_over, load, values, smoothed)
+    return PolicyRuntime(
+        policy, policy_id, schedulers, rounds, Asking(triggers, parts.tell), hand_over, load, values, smoothed
+    )
 
 
 def _relieve(

@@ -24,7 +24,7 @@ from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.run.executor import Executor, plan_id_of
-from rescheduler.execution.run.planning_again import Attempt, attempted, in_attempts
+from rescheduler.execution.run.planning_again import AttemptEnd, attempted, in_attempts
 from rescheduler.execution.run.resuming import what_is_left
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import (
@@ -157,7 +157,7 @@ class Applying:
             return "nobody said yes"
         return again
 
-    def carry_out(self, plan: Plan, attempts: EarlierAttempts) -> Attempt:
+    def carry_out(self, plan: Plan, attempts: EarlierAttempts) -> AttemptEnd:
         """One attempt, with the time that is left. Raises ClusterError."""
         if self._ends_at is None:
             self._ends_at = self._clock.monotonic() + self._timeout_seconds
@@ -189,7 +189,7 @@ def carried_out(
     executor: Callable[[ExecutionTarget, Clock, Ledgers], Executor],
     told: list[str],
     grace_seconds: int | None = None,
-) -> Attempt:
+) -> AttemptEnd:
     """Look at rights, version and what earlier runs left, then carry out under a guardian. Raises ClusterError.
 
     ``grace_seconds``: given to each pod that is evicted; None: its own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from rescheduler.composition.live.executors import OWN_WAYS, Ways, executor_under
@@ -23,7 +24,7 @@ from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.run.executor import Executor
-from rescheduler.execution.run.planning_again import Attempt, attempted, in_attempts
+from rescheduler.execution.run.planning_again import AttemptEnd, attempted, in_attempts
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, ReschedulerError, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
@@ -201,7 +202,7 @@ class RoundRunner:
             seen = self._seen()
             return self._planned_again(*seen, earlier)
 
-        def carry_out(some: Plan, earlier: EarlierAttempts) -> Attempt:
+        def carry_out(some: Plan, earlier: EarlierAttempts) -> AttemptEnd:
             return self._carried_out(some, *seen, earlier, ends_at)
 
         try:
@@ -230,7 +231,7 @@ class RoundRunner:
         ledger: Ledger,
         earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
         ends_at: float | None = None,
-    ) -> Attempt:
+    ) -> AttemptEnd:
         """One attempt. Raises ClusterError, StoreError."""
         granted = self._granted(plan, cluster, ledger)
         seconds = self._timeout_seconds if ends_at is None else ends_at - self._world.clock.monotonic()
@@ -316,13 +317,8 @@ class RoundRunner:
         seconds: float,
         keep: Callable[[], None] = lambda: None,
     ) -> Executor:
-        """``before``: earlier evictions, to whose replacements room is owed; ``seconds``: it may take so long.
-
-        ``keep`` is called in every wait.
-        """
-        world = self._world
-        configured = self._ways.seen_by(self._schedulers)
-        placed = placed_by(plan)
+        """``before``: earlier evictions, to whose replacements room is owed; ``keep`` is called in every wait."""
+        world, configured, placed = self._world, self._ways.seen_by(self._schedulers), placed_by(plan)
 
         def as_seen(found: Cluster) -> Cluster:
             noticed = self._noticed(found, self._vigilance.findings)
@@ -333,11 +329,7 @@ class RoundRunner:
             return world.ending() or world.fence()
 
         return executor_under(
-            self._policy,
-            self._ways,
-            world.target,
-            self._gate,
-            world.clock,
+            self._policy, self._ways, world.target, self._gate, world.clock,
             selection=self._selection,
             schedulers=self._schedulers,
             run_id=run_id,
@@ -350,10 +342,10 @@ class RoundRunner:
             stopped=world.stopped,
             ending=ending,
             rules=self._rules,
-            hear_moves=lambda change: world.moved(run_id or "", change),
+            hear_moves=partial(world.moved, run_id or ""),
             asked=world.asked,
             earlier=earlier,
-        )
+        )  # fmt: skip
 
 
 def told_failure(error: Exception) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from rescheduler.daemon.triggers.first_try import FirstTry, FirstTryArgs
+from rescheduler.daemon.triggers.first_try import FirstTryArgs, FirstTryTrigger
 from rescheduler.daemon.triggers.setting import Setting
 from rescheduler.extension_points import Trigger
 from rescheduler.extension_points.plugin_list import PluginList
@@ -50,7 +50,7 @@ def make_triggers(
     if not tries_first(policy):
         return asking
     setting = Setting(policy, now, schedulers, Random(f"{seed} {FIRST_TRY}"))  # noqa: S311
-    return (*asking, FirstTry(FirstTryArgs(), setting))
+    return (*asking, FirstTryTrigger(FirstTryArgs(), setting))
 
 
 def watched_objectives(triggers: Sequence[Trigger]) -> frozenset[str]:

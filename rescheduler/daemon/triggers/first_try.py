@@ -23,7 +23,7 @@ class FirstTryArgs(PolicyModel):
     """Nothing to say."""
 
 
-class FirstTry(Trigger):
+class FirstTryTrigger(Trigger):
     """Asks once for each pod, in the look that shows it unschedulable for the first time."""
 
     name = FIRST_TRY

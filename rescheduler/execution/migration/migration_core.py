@@ -40,7 +40,7 @@ class MigrationState(NamedTuple):
     gone_since: float | None = None
 
 
-class Wait(NamedTuple):
+class LookAgain(NamedTuple):
     """Look again later."""
 
 
@@ -60,7 +60,7 @@ class Open(NamedTuple):
     why: str
 
 
-Act: TypeAlias = Wait | Moved | Undone | Open
+Act: TypeAlias = LookAgain | Moved | Undone | Open
 
 
 def begun(rules: MigrationRules, now: float) -> MigrationState:
@@ -83,7 +83,7 @@ def decide(
         if now - since >= SURE_SECONDS:
             return state, Undone("whoever owns it has begun to move it, and has given up")
     if now < state.until:
-        return state, Wait()
+        return state, LookAgain()
     did = "has begun to move it, and was not done" if state.has_begun else "has not begun to move it"
     return state, Open(f"whoever owns it {did} within {rules.within_seconds:g} s; he may yet")
 
@@ -99,5 +99,5 @@ def _left(state: MigrationState, sight: MigrationSight, now: float) -> tuple[Mig
     since = now if state.gone_since is None else state.gone_since
     state = state._replace(gone_since=since)
     if now - since < REPLACED_SECONDS:
-        return state, Wait()
+        return state, LookAgain()
     return state, Open("it is gone, and no other pod has taken its place")

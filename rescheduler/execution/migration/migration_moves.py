@@ -13,7 +13,7 @@ from typing import Final
 from rescheduler.execution.eviction.evicting import DOUBT_SECONDS, is_leaving, told, what_changed
 from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of
 from rescheduler.execution.migration import migration_core as core
-from rescheduler.execution.run.leading import Leading
+from rescheduler.execution.run.leading import ReplacementGuide
 from rescheduler.execution.run.segment_run import Tools, pod_of
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, EvictionAnswer, NotSentError, Progress, no_progress
@@ -47,7 +47,11 @@ class MigrationMoves:
     """The migrations of one plan. ``rules``: None: nobody has asked for any, and none is made."""
 
     def __init__(
-        self, tools: Tools, rules: core.MigrationRules | None, leading: Leading, progress: Progress = no_progress
+        self,
+        tools: Tools,
+        rules: core.MigrationRules | None,
+        leading: ReplacementGuide,
+        progress: Progress = no_progress,
     ) -> None:
         self._tools = tools
         self._rules = rules or core.MigrationRules(0.0)

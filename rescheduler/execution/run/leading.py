@@ -18,7 +18,7 @@ OWN_WAY_SECONDS: Final = 0.15
 """How long a new pod is given to find its node by itself, where nothing holds it back."""
 
 
-class Leading:
+class ReplacementGuide:
     """Of pods that are replaced before they leave. ``gates``, ``guide``: by what they are led; None: not that way."""
 
     def __init__(self, tools: Tools, gates: Gates | None = None, guide: Guide | None = None) -> None:

@@ -28,7 +28,7 @@ from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
 from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.migration.migration_moves import MigrationMoves
 from rescheduler.execution.pacing import RequestPace
-from rescheduler.execution.run.leading import Leading
+from rescheduler.execution.run.leading import ReplacementGuide
 from rescheduler.execution.run.leaving_out import NOTHING_LEFT_OUT, LeftOut, left_out
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
@@ -324,7 +324,7 @@ class PlanRun:
         sender.surges = SurgeMoves(
             sender.tools, settings.surge, self._plan_id, self._clock, gates, sender.guide, settings.progress
         )
-        leading = Leading(sender.tools, gates, sender.guide)
+        leading = ReplacementGuide(sender.tools, gates, sender.guide)
         sender.migrations = MigrationMoves(sender.tools, settings.migration, leading, settings.progress)
 
     def _await_earlier(self, left: Remainder) -> Remainder:

@@ -21,7 +21,7 @@ from rescheduler.model.plan.attempts import (
 from rescheduler.model.plan.plan import OutcomeKind, Plan, PlanResult, PodReference
 
 
-class Attempt(NamedTuple):
+class AttemptEnd(NamedTuple):
     """What one attempt came to. ``was_stopped`` and ``ready``: see ``Executor``."""
 
     result: PlanResult
@@ -29,13 +29,13 @@ class Attempt(NamedTuple):
     ready: frozenset[PodReference] = frozenset()
 
 
-def attempted(executor: Executor, plan: Plan) -> Attempt:
+def attempted(executor: Executor, plan: Plan) -> AttemptEnd:
     """One attempt. Raises as ``Executor.carry_out``."""
     result = executor.carry_out(plan)
-    return Attempt(result, executor.was_stopped, executor.ready)
+    return AttemptEnd(result, executor.was_stopped, executor.ready)
 
 
-CarryOut = Callable[[Plan, EarlierAttempts], Attempt]
+CarryOut = Callable[[Plan, EarlierAttempts], AttemptEnd]
 """Carries a plan out, of which these attempts were made before."""
 PlanAgain = Callable[[EarlierAttempts], Plan | str]
 """Plans on the live state, with what these attempts have left of the limits; in words why that is not done."""
@@ -71,13 +71,13 @@ def in_attempts(plan: Plan, carry_out: CarryOut, plan_again: PlanAgain) -> PlanR
     return joined(results)
 
 
-def _is_worth_another(attempt: Attempt) -> bool:
+def _is_worth_another(attempt: AttemptEnd) -> bool:
     moves = attempt.result.moves
     is_known = all(move.outcome is not OutcomeKind.UNKNOWN for move in moves)
     return not attempt.was_stopped and is_known and not is_as_planned(attempt.result)
 
 
-def _with(earlier: EarlierAttempts, attempt: Attempt, plan: Plan) -> EarlierAttempts:
+def _with(earlier: EarlierAttempts, attempt: AttemptEnd, plan: Plan) -> EarlierAttempts:
     """The same with one attempt more."""
     sent = tuple(move for move in attempt.result.moves if may_have_left(move))
     since = made_at(plan) if earlier.since is None else earlier.since

@@ -14,7 +14,7 @@ from rescheduler.execution.eviction.own_verdict import OF_ALL
 from rescheduler.execution.guidance.gates import Gates
 from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of
-from rescheduler.execution.run.leading import Leading
+from rescheduler.execution.run.leading import ReplacementGuide
 from rescheduler.execution.run.segment_run import Tools, pod_of
 from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.execution.surge import surge_core as core
@@ -77,7 +77,7 @@ class SurgeMoves:
         self._plan_id = plan_id
         self._clock = clock
         self._gates = gates
-        self._leading = Leading(tools, gates, guide)
+        self._leading = ReplacementGuide(tools, gates, guide)
         self._progress = progress
         self._last_step = LastStep(tools)
         self._open: list[Surge] = []

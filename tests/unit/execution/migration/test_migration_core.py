@@ -6,12 +6,12 @@ from rescheduler.execution.migration.migration_core import (
     REPLACED_SECONDS,
     SURE_SECONDS,
     Act,
+    LookAgain,
     MigrationRules,
     MigrationSight,
     Moved,
     Open,
     Undone,
-    Wait,
     begun,
     decide,
 )
@@ -37,28 +37,33 @@ def acts(*looks: tuple[float, MigrationSight]) -> list[Act]:
 
 def test_it_has_moved_when_the_old_pod_has_ended_or_gone_and_the_new_one_has_a_node() -> None:
     """While it is marked, however long the new one stands, it has not."""
-    assert acts((1.0, STANDS), (2.0, MARKED), (30.0, MARKED), (31.0, ENDED)) == [Wait(), Wait(), Wait(), Moved()]
-    assert acts((1.0, STANDS), (2.0, GONE)) == [Wait(), Moved()]
+    assert acts((1.0, STANDS), (2.0, MARKED), (30.0, MARKED), (31.0, ENDED)) == [
+        LookAgain(),
+        LookAgain(),
+        LookAgain(),
+        Moved(),
+    ]
+    assert acts((1.0, STANDS), (2.0, GONE)) == [LookAgain(), Moved()]
 
 
 def test_a_mark_that_goes_while_the_pod_stands_means_that_he_has_given_up() -> None:
     """Not at once: it may go a moment before the pod does, or come back."""
     back = STANDS._replace(landed_on="n1")
     undone = acts((1.0, MARKED), (2.0, back), (2.0 + SURE_SECONDS, back))
-    assert undone[:2] == [Wait(), Wait()]
+    assert undone[:2] == [LookAgain(), LookAgain()]
     assert isinstance(undone[2], Undone)
-    assert acts((1.0, MARKED), (2.0, back), (3.0, MARKED), (4.5, back), (6.0, ENDED)) == [Wait()] * 4 + [Moved()]
+    assert acts((1.0, MARKED), (2.0, back), (3.0, MARKED), (4.5, back), (6.0, ENDED)) == [LookAgain()] * 4 + [Moved()]
 
 
 def test_a_pod_that_is_on_its_way_out_is_waited_for() -> None:
     """Its mark may be gone by then."""
-    assert acts((1.0, MARKED), (2.0, LEAVING), (20.0, LEAVING), (21.0, GONE)) == [Wait()] * 3 + [Moved()]
+    assert acts((1.0, MARKED), (2.0, LEAVING), (20.0, LEAVING), (21.0, GONE)) == [LookAgain()] * 3 + [Moved()]
 
 
 def test_without_a_mark_nothing_was_undone() -> None:
     """He may not have begun: his word is waited for until the time is over, and then nobody knows."""
     first, second, last = acts((1.0, STANDS), (59.0, STANDS), (60.0, STANDS))
-    assert (first, second) == (Wait(), Wait())
+    assert (first, second) == (LookAgain(), LookAgain())
     assert isinstance(last, Open)
     assert "has not begun to move it within 60 s" in last.why
 
@@ -74,6 +79,6 @@ def test_a_pod_that_is_gone_without_another_is_not_moved() -> None:
     """Another one may take a moment to be seen."""
     nobody = MigrationSight(None, None)
     found = acts((1.0, nobody), (1.0 + REPLACED_SECONDS / 2, nobody), (1.0 + REPLACED_SECONDS, nobody))
-    assert found[:2] == [Wait(), Wait()]
+    assert found[:2] == [LookAgain(), LookAgain()]
     assert found[2] == Open("it is gone, and no other pod has taken its place")
     assert acts((1.0, nobody), (5.0, GONE))[-1] == Moved()

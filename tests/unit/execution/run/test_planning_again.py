@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.execution.run.planning_again import Attempt, in_attempts
+from rescheduler.execution.run.planning_again import AttemptEnd, in_attempts
 from rescheduler.execution.run.resuming import made_at
 from rescheduler.extension_points import ClusterError, ExecutionInterruptedError
 from rescheduler.model.plan.attempts import EarlierAttempts, last_attempt
@@ -23,12 +23,12 @@ PLAN = plan_of(fragmented(), [("web-00", "n1", 1)])
 class Attempts:
     """Carries out by a script: an attempt, or an error for each."""
 
-    def __init__(self, *script: Attempt | BaseException) -> None:
+    def __init__(self, *script: AttemptEnd | BaseException) -> None:
         self.script = [*script]
         self.asked: list[EarlierAttempts] = []
         self.warned: list[Sequence[str]] = []
 
-    def carry_out(self, plan: Plan, earlier: EarlierAttempts) -> Attempt:
+    def carry_out(self, plan: Plan, earlier: EarlierAttempts) -> AttemptEnd:
         """The next of the script."""
         self.warned.append(plan.warnings)
         step = self.script.pop(0)
@@ -46,10 +46,10 @@ class Attempts:
         return in_attempts(PLAN, self.carry_out, again or self.plan_again)
 
 
-def attempt(*moves: Any, was_stopped: bool = False, **fields: Any) -> Attempt:
+def attempt(*moves: Any, was_stopped: bool = False, **fields: Any) -> AttemptEnd:
     """One that ends with these moves; those that landed work."""
     ready = frozenset(item.pod for item in moves if item.outcome is LANDED)
-    return Attempt(result(*moves, **fields), was_stopped, ready)
+    return AttemptEnd(result(*moves, **fields), was_stopped, ready)
 
 
 def test_a_plan_that_ends_well_is_not_planned_again() -> None:
@@ -80,7 +80,7 @@ def test_what_is_left_is_planned_again_twice_at_most() -> None:
         attempt(move("a", OutcomeKind.UNKNOWN), move("b", LEFT)),
     ],
 )
-def test_what_ends_every_plan_ends_this_one(last: Attempt) -> None:
+def test_what_ends_every_plan_ends_this_one(last: AttemptEnd) -> None:
     """So does a pod of which nobody knows what became of it."""
     run = Attempts(last)
     run.done()
