@@ -21,6 +21,7 @@ from rescheduler.adapters.kubernetes.kinds import KINDS
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.extension_points import ClusterError, SnapshotError
 from rescheduler.model.objects.cluster import Cluster
+from tests.clocks import FakeClock
 from tests.unit.adapters.api_objects import CREATED, api_object, container, node_object, pod_object
 from tests.unit.adapters.fake_api_server import Answer, Request, answer, serving, status
 
@@ -140,11 +141,13 @@ def fields(cluster: Cluster) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.json.xz"])
 def test_what_is_recorded_is_what_is_read_live(tmp_path: Path, name: str) -> None:
-    """A recording read again equals the live snapshot, field by field."""
+    """A recording read again equals the live snapshot, field by field; each is of when its own reading began."""
     with serving(cluster_server) as server:
-        live = LiveReader(connect(server.kubeconfig(tmp_path), read_only=True)).read()
-    assert fields(read_recording([str(recorded(tmp_path, name))])) == fields(live)
+        live = LiveReader(connect(server.kubeconfig(tmp_path), read_only=True), clock=FakeClock()).read()
+    again = read_recording([str(recorded(tmp_path, name))])
+    assert fields(dataclasses.replace(again, taken_at=live.taken_at)) == fields(live)
     assert live.taken_at == 1_777_629_600.0 + 3600
+    assert live.taken_at - 60.0 <= again.taken_at <= live.taken_at
     assert live.pods[0].held is not None
     assert len(live.pods[0].spec.unmodelled) == 2
     [web] = [found for found in live.workloads if found.kind == "ReplicaSet"]
