@@ -11,7 +11,7 @@ from rescheduler.policy.fields.policy import Mode, Policy
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
-from tests.soak.invariants.scopes import covers, group_of, named
+from tests.soak.invariants.scopes import covers, group_of, named, workload_or_namespace
 from tests.soak.trace import Effect, Event, PlanEvent, PolicyEvent, Violation
 from tests.soak.truth import Truth
 
@@ -82,7 +82,12 @@ class Rates(Checker):
         for what, of, number, seconds in (
             ("perHour", "the cluster", rates.per_hour, HOUR_SECONDS),
             ("perDay", "the cluster", rates.per_day, DAY_SECONDS),
-            ("perWorkloadPerHour", f"workload {send.workload}", rates.per_workload_per_hour, HOUR_SECONDS),
+            (
+                "perWorkloadPerHour",
+                workload_or_namespace(send.workload, send.request.namespace),
+                rates.per_workload_per_hour,
+                HOUR_SECONDS,
+            ),
         ):
             if number is not None:
                 yield (what, of), number, seconds

@@ -49,5 +49,10 @@ def _group(budget: Budget, node: str, zone: str, namespace: str, workload: str) 
         Per.NODE: f"node {node}",
         Per.ZONE: f"zone {zone}",
         Per.NAMESPACE: f"namespace {namespace}",
-        Per.WORKLOAD: f"workload {workload}",
+        Per.WORKLOAD: workload_or_namespace(workload, namespace),
     }[budget.per]
+
+
+def workload_or_namespace(workload: str, namespace: str) -> str:
+    """Pods that have no workload count together, those of each namespace for themselves."""
+    return f"workload {workload}" if workload else f"the pods of {namespace} without a workload"
