@@ -152,6 +152,7 @@ class EmptyingSearch:
                 self._keep(found)
                 if movable >= _MANY_PODS and found.value > self._draft_value:
                     self._draft, self._draft_value = found.schedule.draft.moves, found.value
+        self._leave_out_what_is_in_vain(self.deadline.part(_SHARE_OF_OTHER_RULES))
         if self.deadline.seconds < _SHORT_SECONDS and movable < _MANY_PODS:
             ones = np.ones(situation.node_count)
             self._try(self._by_pods(ones), ones < 0, self.deadline.part(0.5))

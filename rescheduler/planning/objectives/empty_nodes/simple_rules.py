@@ -63,22 +63,25 @@ class SimpleRules:
         return kinds.reshape(-1), first
 
     def _in_waves(self, moves: Moves, is_related: BoolArray, deadline: Deadline) -> WaveSchedule:
-        """Waves of all moves; where some of a node's pods find no order, or none in time, the node is left alone."""
+        """Waves of all moves; where some of a node's pods find no order, or none in time, the node is left alone.
+
+        But for those of its pods beside which others were given their order in the last packing: without them that
+        might be none.
+        """
         problem = self.problem
         origin = self.situation.start.node_of
         given_up: set[int] = set()
         related = [move for move in moves if is_related[move[0]]]
         waves: list[Moves] = []
-        for number in range(_MOST_PACKINGS):
+        for _ in range(_MOST_PACKINGS):
             wanted = [move for move in related if int(origin[move[0]]) not in given_up]
             packing, rest = as_far_as_possible(problem, self.groups, wanted, deadline)
             waves = [list(wave) for wave in packing.schedule.waves]
             given_up |= {int(origin[pod]) for pod, _ in rest}
-            if not rest or deadline.is_over() or number == _MOST_PACKINGS - 1:
+            if not rest or deadline.is_over():
                 break
         others = [move for move in moves if not is_related[move[0]] and int(origin[move[0]]) not in given_up]
         self._fill_up(waves, others)
-        waves = [[move for move in wave if int(origin[move[0]]) not in given_up] for wave in waves]
         return WaveSchedule(tuple(tuple(wave) for wave in waves if wave))
 
     def _fill_up(self, waves: list[Moves], moves: Moves) -> None:
