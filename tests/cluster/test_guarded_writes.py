@@ -102,6 +102,8 @@ class Account:
         found = self.cluster.api.create(pod("waits", spec={"schedulingGates": [{"name": "example.com/other"}]}))
         assert self.target.nominate(reference(found), "node-1")
         assert self.cluster.api.get("pods", "waits", "default")["status"]["nominatedNodeName"] == "node-1"
+        assert self.target.withdraw_nomination(reference(found), "node-1")
+        assert "nominatedNodeName" not in self.cluster.api.get("pods", "waits", "default")["status"]
 
     def tell(self) -> None:
         """On a pod and on its owner."""
@@ -224,6 +226,7 @@ ACTS: Final[dict[str, Callable[[Account], None]]] = {
     "Placeholder": Account.hold,
     "Nomination of a placeholder": Account.hold,
     "Nomination of a pod": Account.nominate,
+    "First nomination of a pod": Account.nominate,
     "Events": Account.tell,
     "Events of a DeschedulerPolicy": Account.tell,
     "Events of `run`": Account.tell,
