@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import resource
+import subprocess
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rescheduler.extension_points import Clock
@@ -25,6 +27,14 @@ class MonotonicClock(Clock):
     def sleep(self, seconds: float) -> None:
         """Wait."""
         time.sleep(seconds)
+
+
+def processor_seconds(command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None) -> float:
+    """User and system time of a command and of the processes that it waited for. Raises CalledProcessError."""
+    before = os.times()
+    subprocess.run(command, check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def peak_megabytes() -> float:

@@ -12,12 +12,11 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.machine import describe_machine
+from benchmarks.machine import describe_machine, processor_seconds
 
 MOST = 1.05
 
@@ -65,12 +64,10 @@ def cpu_seconds(checkout: Path, name: str, arguments: tuple[str, ...]) -> float:
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         command = [sys.executable, "-m", f"benchmarks.{name}", *arguments, "-o", str(result)]
-        before = os.times()
-        subprocess.run(command, check=True, cwd=checkout, env={**os.environ, "PYTHONPATH": "."}, capture_output=True)
-        after = os.times()
+        seconds = processor_seconds(command, {**os.environ, "PYTHONPATH": "."}, checkout)
         if name == "reading":
             return float(json.loads(result.read_text())["result"]["cpuSeconds"])
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    return seconds
 
 
 if __name__ == "__main__":

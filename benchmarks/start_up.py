@@ -8,10 +8,9 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 
-from benchmarks.machine import describe_machine
+from benchmarks.machine import describe_machine, processor_seconds
 
 IMPORT = ("-c", "import ortools.sat.python.cp_model")
 PLAN = ("-m", "rescheduler", "plan", "-f", "docs/examples/small.json")
@@ -34,11 +33,8 @@ def main() -> int:
 
 def cpu_seconds(arguments: tuple[str, ...]) -> float:
     """User and system time of one interpreter."""
-    before = os.times()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, env=environment)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    return processor_seconds([sys.executable, *arguments], environment)
 
 
 if __name__ == "__main__":

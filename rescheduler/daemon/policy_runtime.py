@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 
 from rescheduler.composition.live.descheduling import ChosenVictims, round_plan, ways_of
 from rescheduler.composition.live.executors import OWN_WAYS
@@ -169,8 +169,9 @@ def make_runtime(
     schedulers = _schedulers(parts, policy, load, cluster)
     hand_over = _hand_over(parts, policy, None if before is None else before.hand_over)
     world = live_world(ground, policy, load if isinstance(load, DaemonLoad) else None)
-    own = _planner(parts, policy, schedulers, hand_over)
-    ways, planner, again = OWN_WAYS, cast("MakePlan", own), cast("PlanAfter | None", own)
+    own, ways = _planner(parts, policy, schedulers, hand_over), OWN_WAYS
+    planner: MakePlan = own
+    again: PlanAfter | None = own
     written, smoothed = descheduler_policy_in(parts.contents()), None
     if written is not None:
         smoothed = smoothed_use(ground, written, None if before is None else before.smoothed)
@@ -241,6 +242,13 @@ def _foreteller(parts: RuntimeParts, chosen: ChosenVictims) -> MakePlan:
     return plan
 
 
+def _asked(parts: RuntimeParts, schedulers: Schedulers, ledger: Ledger, wanted: Mapping[str, Wanted]) -> CycleOptions:
+    """What a daemon asks of each plan."""
+    return CycleOptions(
+        parts.ground.clock, schedulers, parts.selection, seed=parts.seed, ledger=ledger, is_daemon=True, wanted=wanted
+    )
+
+
 def _first_planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_over: HandOver) -> PlanFirstTry:
     """Helps the pods in question and nobody else; takes as long as loading the solver does."""
     rehearse(parts.ground.clock)
@@ -248,16 +256,8 @@ def _first_planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, 
 
     def plan(cluster: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted], pods: frozenset[str]) -> Plan:
         others = {pod.uid: OTHER_TRY for pod in cluster.pending_pods if pod.uid not in pods}
-        options = CycleOptions(
-            parts.ground.clock,
-            schedulers,
-            parts.selection,
-            seed=parts.seed,
-            ledger=ledger,
-            is_daemon=True,
-            left={**others, **hand_over.left_to_autoscaler(cluster)},
-            wanted=wanted,
-        )
+        asked = _asked(parts, schedulers, ledger, wanted)
+        options = replace(asked, left={**others, **hand_over.left_to_autoscaler(cluster)})
         return make_plan(hand_over.marked(cluster), narrow, options)
 
     return plan
@@ -286,17 +286,11 @@ def _planner(parts: RuntimeParts, policy: Policy, schedulers: Schedulers, hand_o
         wanted: Mapping[str, Wanted],
         earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
     ) -> Plan:
-        options = CycleOptions(
-            parts.ground.clock,
-            schedulers,
-            parts.selection,
-            seed=parts.seed,
+        options = replace(
+            _asked(parts, schedulers, ledger, wanted),
             progress=parts.ground.progress,
-            ledger=ledger,
-            is_daemon=True,
             left=hand_over.left_to_autoscaler(cluster),
             waiting=hand_over.waiting(cluster),
-            wanted=wanted,
             start=last.standing(cluster),
             earlier=earlier,
         )

@@ -10,7 +10,7 @@ from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.permit import Permit
-from rescheduler.model.plan.plan import EMPTY_NODES, Plan, Refusal, SnapshotSummary
+from rescheduler.model.plan.plan import EMPTY_NODES, MAKE_ROOM, Plan, Refusal, SnapshotSummary
 from rescheduler.policy.fields.policy import Objective, Policy
 
 WINDOW_SECONDS: Final = 1.0
@@ -18,7 +18,6 @@ WINDOW_SECONDS: Final = 1.0
 to stand, or a node may come besides."""
 PLANNING_SECONDS: Final = 0.4
 """Of them for planning."""
-MAKE_ROOM: Final = "MakeRoom"
 
 NO_PLAN: Final = Plan(snapshot=SnapshotSummary(taken_at=None, nodes=0, pods=0, pending_pods=0, source=""))
 """Of a try that came to nothing before it was planned, which is no failure."""

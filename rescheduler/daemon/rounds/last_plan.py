@@ -23,11 +23,11 @@ class LastPlan:
         """Moves of pods that are where they were, and places of pods that still wait; None: nothing is left."""
         if self._plan is None:
             return None
-        where = {pod.uid: pod.node_name for pod in cluster.pods if not pod.is_terminating}
 
-        def stands(pod: PodReference, node: str) -> bool:
-            return (where.get(pod.uid, "?") or "") == node
+        def stands(reference: PodReference, node: str | None) -> bool:
+            pod = cluster.pod_by_key.get(reference.key)
+            return pod is not None and pod.uid == reference.uid and pod.node_name == node and not pod.is_terminating
 
         moves = tuple(move for move in self._plan.moves if stands(move.pod, move.from_node))
-        placements = tuple(place for place in self._plan.placements if stands(place.pod, ""))
+        placements = tuple(place for place in self._plan.placements if stands(place.pod, None))
         return with_changes(self._plan, moves=moves, placements=placements) if moves or placements else None

@@ -9,7 +9,6 @@ from rescheduler.disruption.budgets.workload_budgets import BereftWorkloads
 from rescheduler.disruption.earlier.ramp_up import remembering
 from rescheduler.disruption.gate.breaker import judge_breaker
 from rescheduler.execution.ledger.ledger_session import LedgerRules
-from rescheduler.execution.ledger.ledger_writer import LedgerWriter
 from rescheduler.execution.ledger.open_evictions import settled
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.model.daemon.ledger import Ledger
@@ -32,7 +31,7 @@ def settled_ledger(world: RoundContext, policy: Policy, rules: LedgerRules, clus
         reading = world.ledger.read()
         _refuse_when_stopped(reading.stop)
         return _settled(world, policy, reading.ledger, cluster)
-    writer = LedgerWriter(world.ledger, world.clock, keep_seconds=rules.keep_seconds, label_keys=rules.label_keys)
+    writer = rules.writer(world.ledger, world.clock)
     writer.update(change, lambda _: False, cluster.taken_at)
     return writer.ledger
 

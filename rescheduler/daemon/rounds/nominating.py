@@ -8,7 +8,6 @@ from typing import Final
 
 from rescheduler.daemon.rounds.world import RoundContext
 from rescheduler.execution.ledger.ledger_session import LedgerRules
-from rescheduler.execution.ledger.ledger_writer import LedgerWriter
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, StoreError
 from rescheduler.model.daemon.ledger import Ledger, Nomination
@@ -92,8 +91,7 @@ def write(
         new = change(ledger)
         return None if new == ledger else new
 
-    writer = LedgerWriter(world.ledger, world.clock, keep_seconds=rules.keep_seconds, label_keys=rules.label_keys)
-    writer.update(changed, is_done, now)
+    rules.writer(world.ledger, world.clock).update(changed, is_done, now)
 
 
 def prepare_ledger(world: RoundContext, rules: LedgerRules, now: float) -> None:
@@ -102,8 +100,7 @@ def prepare_ledger(world: RoundContext, rules: LedgerRules, now: float) -> None:
     Raises ClusterError, StoreError, PlanStoppedError.
     """
     if not world.ledger.read().version:
-        writer = LedgerWriter(world.ledger, world.clock, keep_seconds=rules.keep_seconds, label_keys=rules.label_keys)
-        writer.update(lambda ledger: ledger, lambda _: False, now)
+        rules.writer(world.ledger, world.clock).update(lambda ledger: ledger, lambda _: False, now)
 
 
 def nominations_of(plan: Plan, cluster: Cluster, run_id: str, now: float) -> tuple[Nomination, ...]:

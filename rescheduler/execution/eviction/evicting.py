@@ -207,12 +207,22 @@ class Evictor:
                 return f"{move.pod.key} changed while its eviction was announced; plan again"
         return f"the API server took over {LIVE_SECONDS:g} s for each last look at {move.pod.key}; apply again to go on"
 
-    def _send(self, move: Move, live: Pod) -> EvictionAnswer:
+    def request(self, move: Move, live: Pod) -> EvictionAnswer:
+        """The request itself, once. Raises NotSentError, ClusterError.
+
+        The move counts as in flight, for whoever is interrupted, until who asked has dealt with the answer.
+        """
         self.in_flight = move
         try:
-            answer = self._target.evict(move.pod, live.resource_version, dry_run=False)
-        except NotSentError as error:
+            return self._target.evict(move.pod, live.resource_version, dry_run=False)
+        except NotSentError:
             self.in_flight = None
+            raise
+
+    def _send(self, move: Move, live: Pod) -> EvictionAnswer:
+        try:
+            answer = self.request(move, live)
+        except NotSentError as error:
             self._session.not_sent(move, str(error))
             raise
         self._session.answered(move, answer)

@@ -48,6 +48,10 @@ class LedgerRules(NamedTuple):
     waits_until_repaid: bool = False
     label_keys: frozenset[str] = frozenset()
 
+    def writer(self, store: LedgerStore, clock: Clock) -> LedgerWriter:
+        """Writes a ledger by these rules."""
+        return LedgerWriter(store, clock, keep_seconds=self.keep_seconds, label_keys=self.label_keys)
+
 
 DEFAULT_RULES = LedgerRules()
 
@@ -127,7 +131,7 @@ class LedgerSession:
         self._fresh = fresh
         self._clock = clock
         rules = settings.rules
-        self._writer = LedgerWriter(settings.store, clock, keep_seconds=rules.keep_seconds, label_keys=rules.label_keys)
+        self._writer = rules.writer(settings.store, clock)
         self._announced = AnnouncedEvictions(rules.label_keys, earlier)
         self._open_evictions = OpenEvictions(self._writer, target, fresh, waiter)
         self._plan: int | None = None

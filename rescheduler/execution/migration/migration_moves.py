@@ -162,11 +162,9 @@ class MigrationMoves:
 
     def _send(self, move: Move, live: Pod) -> EvictionAnswer:
         evictor = self._tools.evictor
-        evictor.in_flight = move
         try:
-            answer = self._tools.target.evict(move.pod, live.resource_version, dry_run=False)
+            answer = evictor.request(move, live)
         except NotSentError as error:
-            evictor.in_flight = None
             self._tools.session.not_sent(move, str(error))
             raise
         evictor.in_flight = None

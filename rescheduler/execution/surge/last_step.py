@@ -9,7 +9,6 @@ from rescheduler.execution.eviction.own_verdict import OF_ALL
 from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS
 from rescheduler.execution.run.segment_run import AT_ONCE, Tools
 from rescheduler.execution.surge.surge_core import TRY_LATER
-from rescheduler.extension_points import NotSentError
 from rescheduler.model.plan.plan import Move
 
 PASSING: Final = AT_ONCE | {"Rollout"}
@@ -59,12 +58,7 @@ class LastStep:
         if now - asked_at > LIVE_SECONDS or now - seen_at > OLDEST_SIGHT_SECONDS:
             return NotLet("the API server took too long for a last look", is_final=False)
         tools.session.check_switch()
-        tools.evictor.in_flight = move
-        try:
-            answer = tools.target.evict(move.pod, live.resource_version, dry_run=False)
-        except NotSentError:
-            tools.evictor.in_flight = None
-            raise
+        answer = tools.evictor.request(move, live)
         tools.evictor.in_flight = None
         if answer.kind in ("Accepted", "Gone"):
             return None

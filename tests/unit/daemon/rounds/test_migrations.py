@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
-from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.rounds.rounds import RoundRunner
-from rescheduler.disruption.replica_changes import Wanted
-from rescheduler.model.daemon.ledger import EntryState, Ledger
-from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.plan.move_method import MoveMethod
-from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Mode
 from tests.builders import cluster, node, pod
-from tests.unit.daemon.rounds.test_rounds import surroundings
-from tests.unit.daemon.rounds.test_surges import AT_ONCE, running
-from tests.unit.disruption.cases import policy
+from tests.unit.daemon.rounds.test_surges import rounds as rounds_of_method
 from tests.unit.execution.migration.scenes import machine
 from tests.unit.execution.surge.scenes import left_behind
 from tests.unit.execution.worlds import World
@@ -33,23 +26,7 @@ def world(**settings: Any) -> World:
 
 def rounds(where: World, mode: Mode = Mode.EXECUTE, **around: Any) -> RoundRunner:
     """Rounds that empty nodes, and have machines moved by whoever owns them."""
-    rules = {
-        "moveBy": [{"method": "Migrate"}], "rampUp": "unlimited", "quiet": "0s", **AT_ONCE,
-        "migration": {"within": "2m"},
-    }  # fmt: skip
-    by = policy(
-        mode=mode.value,
-        guidance="Guide",
-        objectives=[{"name": "EmptyNodes"}],
-        disruption=rules,
-        health={"settle": "0s", "calm": "0s", "headRoom": "0%"},
-        scope={"minimumAge": "0s"},
-    )
-
-    def plan(seen: Cluster, ledger: Ledger, wanted: Mapping[str, Wanted]) -> Plan:
-        return make_plan(seen, by, CycleOptions(where.clock, is_daemon=True, wanted=wanted, ledger=ledger))
-
-    return RoundRunner(surroundings(where, **{"running": running, **around}), by, plan)
+    return rounds_of_method(where, mode, "Migrate", **{"surges_under": "", **around})
 
 
 @pytest.mark.parametrize("mode", [Mode.EXECUTE, Mode.APPROVE])

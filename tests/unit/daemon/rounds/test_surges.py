@@ -43,7 +43,7 @@ def rounds(world: World, mode: Mode = Mode.EXECUTE, method: str = "Surge", **aro
     """Rounds that empty nodes, by surge what is of the namespace default."""
     rules = {
         "moveBy": [{"method": method}], "rampUp": "unlimited", "quiet": "0s", **AT_ONCE,
-        "surge": {"readyWithin": "30s", "settle": "1s"},
+        "surge": {"readyWithin": "30s", "settle": "1s"}, "migration": {"within": "2m"},
     }  # fmt: skip
     by = policy(
         mode=mode.value,
