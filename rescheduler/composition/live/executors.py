@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rescheduler.cycle import prove_rest
@@ -14,6 +15,7 @@ from rescheduler.extension_points import Clock, ExecutionTarget, Gate
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import Move, Plan
+from rescheduler.planning.problem.moving_together import groups_moving_together
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import Schedulers
 
@@ -30,6 +32,11 @@ class Ways:
     def seen_by(self, schedulers: Schedulers) -> Callable[[Cluster], Cluster]:
         """What is made of each snapshot."""
         return self.as_seen or schedulers.configured
+
+
+def nobody(_: Cluster) -> tuple[()]:
+    """Pods that plugins of a DeschedulerPolicy choose go one by one."""
+    return ()
 
 
 OWN_WAYS = Ways()
@@ -73,5 +80,6 @@ def executor_under(
         in_flight=policy.limits.in_flight,
         surge=None if run_id is None else SurgeRules(surge.ready_within, surge.settle, surges_under),
         migration=None if run_id is None else MigrationRules(migration.within),
+        together=nobody if ways.proof else partial(groups_moving_together, label=policy.disruption.move_together),
         **settings,
     )

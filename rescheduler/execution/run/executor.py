@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -53,7 +53,8 @@ class Executor:
     one counts until its replacement is Ready. ``surge``, ``migration``: how long moves by surge, and of pods that their
     owners move, may take; without it none is made.
     ``asked``: requests to the API server within the last minute, where the run is to keep to ten a second on average.
-    ``earlier``: attempts of which the plan is what was left.
+    ``earlier``: attempts of which the plan is what was left. ``together``: numbers of a cluster's pods that move all or
+    not at all, in groups.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Executor:
         migration: MigrationRules | None = None,
         asked: Callable[[], int] = lambda: 0,
         earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS,
+        together: Callable[[Cluster], Iterable[Sequence[int]]] = lambda _: (),
     ) -> None:
         self.was_stopped = False
         """Whether the last plan met something that ends every other one too: nothing is planned again then."""
@@ -93,7 +95,7 @@ class Executor:
         ledger_settings = LedgerSettings(PrivateLedger() if ledger is None else ledger, audit, stopped, rules)
         self._settings = RunSettings(
             hold, guidance, timeout_seconds, proof, as_seen, progress, ledger_settings, ending, in_flight=in_flight,
-            surge=surge, migration=migration, pace=RequestPace(asked), earlier=earlier,
+            surge=surge, migration=migration, pace=RequestPace(asked), earlier=earlier, together=together,
         )  # fmt: skip
 
     def carry_out(self, plan: Plan) -> PlanResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -29,7 +29,7 @@ from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.migration.migration_moves import MigrationMoves
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.leading import ReplacementGuide
-from rescheduler.execution.run.leaving_out import NOTHING_LEFT_OUT, LeftOut, left_out
+from rescheduler.execution.run.leaving_out import Segment
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
 from rescheduler.execution.run.proving import RestProver, Stray, strays_of
@@ -45,23 +45,6 @@ from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.plan import Move, OutcomeKind, Plan, PodReference
 
 RESTS_ON_DROPPED: Final = "it rests on a move that was not made, or is of no use without it"
-
-
-class Segment:
-    """What was left of the plan when its moves at hand were proven, with the snapshot of then."""
-
-    def __init__(self, rest: Plan, cluster: Cluster) -> None:
-        self._rest = rest
-        self._cluster = cluster
-        self._known: tuple[int, LeftOut] = (0, NOTHING_LEFT_OUT)
-
-    def without(self, dropped: Sequence[Move]) -> LeftOut:
-        """What falls with moves that were dropped; looked for once for as many of them."""
-        if self._known[0] != len(dropped):
-            pods = {move.pod for move in dropped}
-            found = left_out(pods, self._rest.moves, self._rest.placements, self._cluster)
-            self._known = len(dropped), found
-        return self._known[1]
 
 
 # An order that ends a plan at once: not even what it has begun is waited for.
@@ -105,6 +88,7 @@ class RunSettings(NamedTuple):
     migration: MigrationRules | None = None
     pace: RequestPace | None = None
     earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS
+    together: Callable[[Cluster], Iterable[Sequence[int]]] = lambda _: ()
 
     def telling(self, news: MoveNews) -> RunSettings:
         """The same for one plan, of whose moves somebody hears."""
@@ -140,7 +124,8 @@ class PlanRun:
             target, gate, self._fresh, waiter, self._holds, self._settler, nominator, self.outcomes, session,
             settings.in_flight, self._is_of_use, [move.pod for move in earlier.sent],
         )  # fmt: skip
-        self._segment = Segment(plan, Cluster())
+        self._groups: Sequence[frozenset[PodReference]] = ()
+        self._segment = Segment(plan, Cluster(), self._groups)
         self._room: RoomKeeper | None = None
         self._support = GuidanceSupport()
         self._clock = clock
@@ -211,9 +196,9 @@ class PlanRun:
 
     def _move_segment(self, rest: Plan, moves: Sequence[Move]) -> Departures:
         """Let the moves of one segment happen, with the room kept that they need, until all have landed."""
-        self._segment = Segment(rest, self._fresh.now)
+        self._segment = Segment(rest, self._fresh.now, self._groups)
         self._sender.permit([move for move in moves if move.wave == 1])
-        fallen = self._segment.without(self._sender.dropped).moves
+        fallen = self._segment.without(self._sender.dropped, self._sender.sent).moves
         moves = [move for move in moves if move.pod not in fallen]
         if self._room is not None:
             self._room.before_segment(rest, moves, self._fresh.now)
@@ -223,9 +208,17 @@ class PlanRun:
             self._room.after_segment()
         return departures
 
+    def _groups_of(self, moves: Sequence[Move]) -> Sequence[frozenset[PodReference]]:
+        """Pods of moves that go all or not at all."""
+        moved, pods = {move.pod.key: move.pod for move in moves}, self._fresh.now.pods
+        found = [
+            {pods[number].key for number in group} & moved.keys() for group in self._settings.together(self._fresh.now)
+        ]
+        return [frozenset(moved[key] for key in keys) for keys in found if len(keys) > 1]
+
     def _without_dropped(self, rest: Plan) -> Plan:
         """What is left without moves that are not made, and what falls with them, which is told."""
-        fallen = self._segment.without(self._sender.dropped)
+        fallen = self._segment.without(self._sender.dropped, self._sender.sent)
         for move in rest.moves:
             if move.pod in fallen.moves and not self.outcomes.is_told(move):
                 self.outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
@@ -241,7 +234,7 @@ class PlanRun:
     def _is_of_use(self, move: Move) -> bool:
         """Whether a move still serves what it is made for; those that do not any more are told."""
         dropped = self._sender.dropped
-        if move.pod in self._segment.without(dropped).moves:
+        if move.pod in self._segment.without(dropped, self._sender.sent).moves:
             self.outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
             return False
         gone = {*self._sender.sent, *(other.pod for other in dropped)}
@@ -301,7 +294,8 @@ class PlanRun:
             return None
         rest = rest_of(self._plan, left.moves, left.placements)
         self._prover.prove(rest)
-        self._segment = Segment(rest, self._fresh.now)
+        self._groups = self._groups_of(rest.moves)
+        self._segment = Segment(rest, self._fresh.now, self._groups)
         self._sender.permit([move for move in rest.moves if move.wave == 1])
         rest = self._without_dropped(rest)
         emptied = emptied_nodes(self._plan, rest.moves, self._fresh.now)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import UNSET, structs
 
-from rescheduler.execution.run.leaving_out import NOTHING_LEFT_OUT, left_out
+from rescheduler.execution.run.leaving_out import NOTHING_LEFT_OUT, Segment, left_out
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import Plan
+from rescheduler.model.plan.plan import Plan, PodReference
 from tests.builders import cluster, node, pod
 from tests.unit.execution.worlds import chain, chained, fragmented, plan_of, two_moves
 
@@ -58,3 +58,24 @@ def test_pods_that_change_places_go_together_or_not_at_all() -> None:
         plan, moves=tuple(structs.replace(move, evict_first=move.wave == 2 or UNSET) for move in plan.moves)
     )
     assert names(swap, start, "a-0") == (["a-0", "b-0"], [])
+
+
+def in_a_group() -> tuple[Cluster, Plan, frozenset[PodReference]]:
+    """Three pods leave n0, of which a-0 and b-0 move together."""
+    start = cluster(node("n0", "4"), node("n1", "4"), node("n2", "4"), *(pod(f"{i}-0", "1", node="n0") for i in "abc"))
+    plan = plan_of(start, [("a-0", "n1", 1), ("b-0", "n1", 1), ("c-0", "n2", 1)], objective="SpreadLoad")
+    return start, plan, frozenset(move.pod for move in plan.moves[:2])
+
+
+def test_pods_that_move_together_stay_together() -> None:
+    """As long as none of them was sent; whoever is of no group goes on."""
+    start, plan, group = in_a_group()
+    segment = Segment(plan, start, [group])
+    assert {pod.name for pod in segment.without(plan.moves[:1], ()).moves} == {"a-0", "b-0"}
+
+
+def test_a_group_that_is_not_whole_any_more_goes_on() -> None:
+    """One of it has left, so that the others are nearer to it where they were to go."""
+    start, plan, group = in_a_group()
+    segment = Segment(plan, start, [group])
+    assert {pod.name for pod in segment.without(plan.moves[:1], [plan.moves[1].pod]).moves} == {"a-0"}

@@ -9,13 +9,13 @@ from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.extension_points import EvictionAnswer, NotSentError
 from rescheduler.model.daemon.ledger import EntryState, Ledger
 from rescheduler.model.plan.plan import PlanResult, PodReference
-from tests.unit.execution.worlds import AllowAll, World, chain, chained, fragmented, outcomes, two_moves
+from tests.unit.execution.worlds import AllowAll, World, chain, chained, fragmented, outcomes, plan_of, two_moves
 
 
-def run(world: World, plan: Any, ledger: SimulatedLedger | None = None, **given: Any) -> PlanResult:
+def run(world: World, plan: Any, ledger: SimulatedLedger | None = None, gate: Any = None, **given: Any) -> PlanResult:
     """Carry a plan out."""
     executor = Executor(
-        world, AllowAll(), world.clock, hold=HoldSettings(60.0, "rescheduler-holds"), guidance="Hold",
+        world, gate or AllowAll(), world.clock, hold=HoldSettings(60.0, "rescheduler-holds"), guidance="Hold",
         timeout_seconds=600.0, proof=lambda _cluster, _plan: (), ledger=ledger, **given,
     )  # fmt: skip
     return executor.carry_out(plan)
@@ -124,3 +124,15 @@ def test_a_ledger_that_may_not_be_written_is_not_tried_again_and_again() -> None
     assert ledger.tries == 2, "the number of the plan, and one intent"
     assert world.clock.monotonic() - before < 5
     assert any("placeholders could not be removed" in warning for warning in result.warnings)
+
+
+def test_pods_that_move_together_are_not_parted_by_a_refusal() -> None:
+    """The gate says no to one of a group before anybody of it was sent; a pod that is of none goes."""
+    world = World(fragmented())
+    plan = plan_of(world.read(), [(f"web-0{i}", f"n{i + 1}", 1) for i in range(3)], objective="SpreadLoad")
+    numbers = [number for number, pod in enumerate(world.read().pods) if pod.name in ("web-00", "web-01")]
+    result = run(world, plan, gate=AllowAll(["web-01"]), together=lambda _: [numbers])
+    assert world.evicted == ["web-02"]
+    assert {move.pod.name: move.outcome.value for move in result.moves if move.pod.name != "web-02"} == {
+        "web-00": "NotAttempted", "web-01": "Refused",
+    }  # fmt: skip
