@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
+from rescheduler.model.columns.selectors import same_labels
 from rescheduler.model.objects.pod import Pod
 
 
@@ -58,6 +59,6 @@ class _Maps:
     def number(self, labels: Mapping[str, str]) -> int:
         number = self._by_id.get(id(labels))
         if number is None:
-            number = self._by_value.setdefault(frozenset(labels.items()), len(self._by_value))
+            number = self._by_value.setdefault(same_labels(labels), len(self._by_value))
             self._by_id[id(labels)] = number
         return number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from random import Random
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -95,7 +96,7 @@ class Wire:
         """What a connection has seen of the API server in the last minute, whatever the snapshot shows."""
         del cluster
         now = self.clock.monotonic()
-        recent = [item for item in self._seen if now - item[0] <= 60.0]
+        recent = list(takewhile(lambda item: now - item[0] <= 60.0, reversed(self._seen)))
         if len(recent) < FEWEST_REQUESTS:
             return Signals(clock_offset_seconds=self.clock_offset)
         slowest = sorted(seconds for _, _, seconds in recent)[max(0, math.ceil(0.99 * len(recent)) - 1)]
@@ -104,7 +105,7 @@ class Wire:
     def asked(self) -> int:
         """How many requests were answered, or given up, within the last minute."""
         now = self.clock.monotonic()
-        return sum(now - at <= 60.0 for at, _, _ in self._seen)
+        return sum(1 for _ in takewhile(lambda item: now - item[0] <= 60.0, reversed(self._seen)))
 
     def check(self) -> None:
         """Raise Killed if the process is dead."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rescheduler.disruption.pod_kinds import counts_as_ready
@@ -101,11 +101,15 @@ class _SelectorIndex:
         found = {
             budget.name: budget for budget in self._others if selects(budget.selector, labels) or _is_unreadable(budget)
         }
-        for label in labels.items():
-            for budget in self._by_label.get(label, ()):
-                if selects(budget.selector, labels):
-                    found[budget.name] = budget
+        for label in self._asked(labels):
+            found.update({item.name: item for item in self._by_label[label] if selects(item.selector, labels)})
         return tuple(found[name] for name in sorted(found))
+
+    def _asked(self, labels: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+        """Those of a pod's labels that a selector asks for, found by the shorter list: a pod may bear very many."""
+        if len(labels) <= len(self._by_label):
+            return [label for label in labels.items() if label in self._by_label]
+        return [label for label in self._by_label if labels.get(label[0]) == label[1]]
 
 
 def _is_unreadable(budget: DisruptionBudget) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IndexArray, IntArray
 from rescheduler.model.columns.selection import Grouping, PodSelection
-from rescheduler.model.columns.selectors import NodeTable
+from rescheduler.model.columns.selectors import NodeTable, same_labels
 from rescheduler.model.columns.taints import TaintTable
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
@@ -226,7 +226,7 @@ def _interned(items: Iterable[T], key: Callable[[T], Hashable]) -> tuple[IndexAr
 
 
 def _label_sets(pods: tuple[Pod, ...]) -> tuple[IndexArray, tuple[tuple[str, Mapping[str, str]], ...]]:
-    of_labels, labels = _interned((pod.labels for pod in pods), lambda item: tuple(sorted(item.items())))
+    of_labels, labels = _interned((pod.labels for pod in pods), same_labels)
     index: dict[tuple[str, int], int] = {}
     pairs = zip((pod.namespace for pod in pods), of_labels.tolist(), strict=True)
     numbers = [index.setdefault(pair, len(index)) for pair in pairs]

@@ -7,8 +7,8 @@ sides, an empty node term matches nothing, an empty label selector everything an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,8 @@ Terms: TypeAlias = tuple[NodeSelectorTerm, ...]
 NAME_FIELD = "metadata.name"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 _LARGEST_INTEGER = 2**63 - 1
+MANY_LABELS: Final = 256
+"""Maps of more are not compared by content: that takes longer than to do once more what is done for equal ones."""
 
 
 def as_integer(text: str) -> int | None:
@@ -238,3 +240,8 @@ def _written(rule: Requirement) -> str:
     if rule.operator in ("Gt", "Lt"):
         return f"{rule.key}{'>' if rule.operator == 'Gt' else '<'}{''.join(rule.values)}"
     return rule.key if rule.operator == "Exists" else f"!{rule.key}"
+
+
+def same_labels(labels: Mapping[str, str]) -> Hashable:
+    """A key that equal labels or annotations share; very many share it with the very same object alone."""
+    return id(labels) if len(labels) > MANY_LABELS else frozenset(labels.items())

@@ -36,3 +36,11 @@ def test_what_rules_ask_about_tells_kinds_apart(fields: dict[str, Any]) -> None:
     other = type(one)(**{**_fields(one), **fields})
     kinds = PodKinds([one, other, one])
     assert (kinds.kind_of, kinds.sizes, len(kinds.examples)) == ([0, 1, 0], [2, 1], 2)
+
+
+def test_pods_with_very_many_labels_are_kinds_of_their_own() -> None:
+    """Unless they share them: comparing them would cost more than asking the rules once more."""
+    many = {f"key-{number}": "" for number in range(300)}
+    one = type(first := pod("web-0", node="n1"))(**{**_fields(first), "labels": many})
+    equal = type(one)(**{**_fields(one), "labels": dict(many)})
+    assert PodKinds([one, equal, one]).kind_of == [0, 1, 0]

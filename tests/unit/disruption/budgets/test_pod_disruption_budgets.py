@@ -100,6 +100,18 @@ def test_a_budget_covers_the_pods_that_its_selector_picks(selector: LabelSelecto
     assert rule_against(pod("web-0", node="n1"), full) == ("PodDisruptionBudget" if covers else None)
 
 
+@pytest.mark.parametrize("labels", [0, 1, 300])
+@pytest.mark.parametrize("budgets", [0, 3])
+def test_the_budgets_of_a_pod_are_found_however_many_labels_and_budgets_there_are(labels: int, budgets: int) -> None:
+    """With more labels than selectors ask for, and with fewer."""
+    more = {f"key-{number}": "x" for number in range(labels)}
+    others = [budget(f"other-{number}", 1, app=f"a{number}") for number in range(budgets)]
+    one = pod("web-0", node="n1", labels={"app": "web", **more})
+    assert rule_against(one, guard(0, healthy=10, desired=10), *others) == "PodDisruptionBudget"
+    stranger = pod("web-0", node="n1", labels={"app": "app", **more, "web": "web"})
+    assert rule_against(stranger, guard(0, healthy=10, desired=10), *others) != "PodDisruptionBudget"
+
+
 def test_a_budget_covers_its_own_namespace_only() -> None:
     """The same labels elsewhere are free."""
     assert rule_against(pod("web-0", node="n1"), budget("web", 0, namespace="other")) is None
