@@ -75,9 +75,10 @@ def observed_use(cluster: Cluster, prediction: SchedulerModel, seed: int) -> Obs
 
 
 def percentile_of_use(cluster: Cluster, observed: ObservedUse) -> float:
-    """90th percentile of the nodes' use of cpu, as a fraction."""
+    """90th percentile of the nodes' use of cpu, as a fraction; at most 1, since no target may ask for more."""
     use = _use_by_node(cluster, observed, {})
-    return float(np.percentile([amount / _cores(node) for amount, node in zip(use, cluster.nodes, strict=True)], 90))
+    shares = [amount / _cores(node) for amount, node in zip(use, cluster.nodes, strict=True)]
+    return min(1.0, float(np.percentile(shares, 90)))
 
 
 def _rows_of(family: Family, deadline_seconds: float, clock: Clock) -> Iterator[dict[str, Any]]:

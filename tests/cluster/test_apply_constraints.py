@@ -75,6 +75,33 @@ def test_taints_decide(cluster: Cluster, tool: Tool) -> None:
     tool.assert_nothing_left()
 
 
+def test_a_rate_that_a_policy_writes_binds_apply(cluster: Cluster, tool: Tool) -> None:
+    """Two pods wait, and one eviction each would help them: one is made this hour, whatever is asked for."""
+    cluster.create(*(node(f"full-{number}", cpu="4") for number in range(2)))
+    cluster.create(*(node(f"spare-{number}", cpu="2") for number in range(2)))
+    cluster.wait_nodes_ready()
+    for number in range(2):
+        put(cluster, f"full-{number}", replica_set(f"web{number}", replicas=2, cpu="1500m"), 2)
+    for number in range(2):
+        add_pending(cluster, deployment(f"big{number}", cpu="2500m"))
+    tool.writes()
+    both = tool.plan_file()
+    rated = tool.policy("disruption: {rates: {perHour: 1}}")
+    whole = tool.run("apply", "--yes", "-o", "json", "--policy", rated, "--plan", both, code=1)
+    assert tool.evictions() == []
+    assert "disruption.rates.perHour" in whole.errors
+    tool.run("apply", "--yes", "-o", "json", "--policy", rated)
+    assert len(tool.evictions()) == 1
+    again = tool.run("apply", "--yes", "-o", "json", "--policy", rated)
+    assert tool.evictions() == []
+    assert again.document["moves"] == []
+    assert "disruption.rates.perHour" in again.output
+    tool.run("apply", "--yes", "-o", "json", "--policy", tool.policy("disruption: {rates: {perHour: unlimited}}"))
+    assert len(tool.evictions()) == 1
+    assert crowd(cluster) == {"web0": 2, "web1": 2, "big0": 1, "big1": 1}
+    tool.assert_nothing_left()
+
+
 def _pending(cluster: Cluster, app: str) -> str:
     """The one pod of an app that the scheduler found no node for."""
     from tests.cluster.cluster import condition
