@@ -81,9 +81,11 @@ def spent_groups(context: EligibilityContext, movable: Sequence[int]) -> Iterato
         (limits.max_evictions_per_namespace, Counter(("namespace", move.pod.namespace) for move in sent)),
     )
     for cap, gone in caps:
-        for place, number in sorted(gone.items()) if cap is not None else ():
+        if cap is None:
+            continue
+        for place, number in sorted(gone.items()):
             own = (i for i in movable if place in (("node", pods[i].node_name), ("namespace", pods[i].namespace)))
-            left = max(0, (cap or 0) - number)
+            left = max(0, cap - number)
             yield DisruptionGroup("Limits", " ".join(place), left, tuple(own), left)
 
 

@@ -107,7 +107,8 @@ def _settled(
     now = cluster.taken_at
     if entry.may_stand:
         if _stands(look(entry.pod), entry):
-            if now < doubt_ends_at(entry):
+            # Any of two readings may be of the past: one that no more shows the pod is right, whichever it is.
+            if now < doubt_ends_at(entry) or not _stands(cluster.pod_by_key.get(entry.pod.key), entry):
                 return entry
             return closed(entry, EntryState.NOT_EVICTED, now, "the pod still stands", is_in_doubt=False)
         entry = structs.replace(entry, state=EntryState.OPEN, is_in_doubt=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rescheduler.model.daemon.ledger import Breaker
+from rescheduler.model.daemon.ledger import Breaker, EntryState, LedgerEntry
+from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.policy.fields.policy import Policy
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
@@ -43,7 +44,7 @@ class CircuitBreaker(Checker):
     def on_event(self, event: Event, truth: Truth) -> Sequence[Violation]:
         """Changes of the breaker, and sends."""
         if isinstance(event, LedgerWrite):
-            return self._written(event) if event.ok else ()
+            return self._written(event, truth) if event.ok else ()
         if isinstance(event, Effect) and event.request.is_last_step:
             self._surged_at = event.t
         if not isinstance(event, Request) or not event.is_eviction:
@@ -55,7 +56,7 @@ class CircuitBreaker(Checker):
         whys = self._while_open(send, policy) if self._opened_at is not None else self._overdue(send, policy, truth)
         return [found for why in whys for found in self.violated(send.t, f"{send.key} was sent though {why}")]
 
-    def _written(self, event: LedgerWrite) -> Sequence[Violation]:
+    def _written(self, event: LedgerWrite, truth: Truth) -> Sequence[Violation]:
         before, self._breaker = self._breaker, event.ledger.breaker
         opened_at, is_open = self._opened_at, self._breaker.opened_at is not None
         if is_open and before.opened_at != self._breaker.opened_at:
@@ -70,6 +71,8 @@ class CircuitBreaker(Checker):
         trials = [send for send in self.history.effective() if send.t > opened_at - SLACK_SECONDS]
         # A surge whose replacement works, before its pod goes, is as good a trial.
         if any(not send.is_debt for send in trials) or self._surged_at > opened_at - SLACK_SECONDS:
+            return ()
+        if any(_is_whole_after(entry, truth, opened_at - SLACK_SECONDS) for entry in event.ledger.entries):
             return ()
         return self.violated(event.t, f"the breaker was closed by {event.process} without a trial that was repaid")
 
@@ -102,6 +105,13 @@ class CircuitBreaker(Checker):
             is_known = other.workload in truth.workloads and truth.desired(other.workload)
             if other.is_debt and other.ready > 1 and is_known and not truth.ready(other.workload) and not lost_lately:
                 yield f"{other.workload} has no ready pod left"
+
+
+def _is_whole_after(entry: LedgerEntry, truth: Truth, since: float) -> bool:
+    """Whether a surge has left its workload whole, though its own ReplicaSet took the pod once it was given back."""
+    is_over = entry.method is MoveMethod.SURGE and entry.state is EntryState.REPAID and entry.at > truth.epoch(since)
+    is_known = is_over and entry.workload in truth.workloads
+    return is_known and truth.ready(entry.workload) >= truth.desired(entry.workload)
 
 
 def _is_late(send: Send, now: float, repay_within: float) -> bool:

@@ -142,8 +142,13 @@ def test_what_earlier_attempts_sent_is_taken_from_the_limits_of_the_whole() -> N
     gone = Move(PodReference("default", "gone", "uid-gone"), "n1", "n2", 1, "SpreadLoad", "because")
     found = decide_eligibility(start, policy(limits=limits), earlier=EarlierAttempts(sent=(gone,), number=1))
     assert found.limits.max_evictions == 4
-    left = {group.name: group.allowed_in_plan for group in found.groups if group.rule == "Limits"}
-    assert left == {"node n1": 2, "namespace default": 3}
+    left = {group.name: group for group in found.groups if group.rule == "Limits"}
+    assert {name: (group.allowed_in_plan, group.allowed_per_wave) for name, group in left.items()} == {
+        "node n1": (2, 2), "namespace default": (3, 3),
+    }  # fmt: skip
+    assert {start.pods[index].node_name for index in left["node n1"].pods} == {"n1"}
+    assert len(left["node n1"].pods) == 3
+    assert len(left["namespace default"].pods) == 6
     assert not [group for group in decide_eligibility(start, policy(limits=limits)).groups if group.rule == "Limits"]
 
 
@@ -156,3 +161,40 @@ def test_a_pod_that_was_made_while_the_plan_is_carried_out_is_not_moved(
     found = decide_eligibility(start, policy(scope={"minimumAge": "0s"}), earlier=EarlierAttempts(since=NOW + 0.7))
     refusal = found.refusals.get(start.indices_of(["default/web-0"])["default/web-0"])
     assert (None if refusal is None else refusal.rule) == rule
+
+
+def test_limits_that_earlier_attempts_have_overdrawn_leave_nothing() -> None:
+    """A limit may have been changed meanwhile; nothing is owed for it."""
+    start = cluster(node("n1"), node("n2"), pod("web-0", node="n1"), pod("web-1", node="n2"))
+    gone = tuple(Move(PodReference("default", f"g{i}", f"u{i}"), "n1", "n2", 1, "SpreadLoad", "why") for i in range(3))
+    earlier = EarlierAttempts(sent=gone, number=1)
+    found = decide_eligibility(start, policy(limits={"maxEvictionsPerNode": 2}), earlier=earlier)
+    (group,) = [group for group in found.groups if group.rule == "Limits"]
+    assert (group.name, group.allowed_in_plan, len(group.pods)) == ("node n1", 0, 1)
+
+
+@pytest.mark.parametrize(("guidance", "swaps"), [("Guide", True), ("Hold", False), ("Predict", False)])
+def test_pods_leave_before_there_is_room_only_where_a_gate_holds_their_replacements(
+    guidance: str, *, swaps: bool
+) -> None:
+    """Without it somebody else may take the room."""
+    assert decide_eligibility(cluster(), policy(guidance=guidance), Selection()).may_evict_first is swaps
+
+
+@pytest.mark.parametrize(("sent", "others", "left"), [(0, 0, 1), (0, 1, 1), (1, 0, 0), (1, 1, 0), (2, 0, 0)])
+def test_one_pod_of_a_stateful_set_goes_in_all_attempts_of_a_plan(sent: int, others: int, left: int) -> None:
+    """``others``: evictions of earlier plans, which the ledger remembers too."""
+    pods = [pod(f"db-{number}", node="n1", kind="StatefulSet") for number in range(3)]
+    start = cluster(node("n1", "64"), workload("db", 3, kind="StatefulSet"), *pods)
+    uid = start.workload_of(start.pods[0]).uid  # type: ignore[union-attr]
+    entries = [
+        msgspec.structs.replace(entry(number + 1, state=EntryState.REPAID, ago=5000.0), workload=uid)
+        for number in range(sent + others)
+    ]
+    gone = tuple(Move(item.pod, "n1", "n2", 1, "SpreadLoad", "because") for item in entries[:sent])
+    rules = policy(disruption={"workloads": {"maxUnavailable": "99%"}, "unsettled": "Deny"})
+    found = decide_eligibility(
+        start, rules, Selection(), ledger=ledger(*entries), earlier=EarlierAttempts(sent=gone, number=1)
+    )
+    (group,) = [group for group in found.groups if group.rule == "StatefulSet"]
+    assert (group.allowed_in_plan, group.allowed_per_wave, len(group.pods)) == (left, left, 3)

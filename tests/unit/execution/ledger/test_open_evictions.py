@@ -133,6 +133,17 @@ def test_an_intent_of_a_killed_process_may_have_been_sent_a_little_later(seconds
 
 
 @pytest.mark.parametrize("state", [EntryState.INTENDED, EntryState.OPEN])
+@pytest.mark.parametrize("listed", [(), (web("0", on="n0", deletion_at=NOW + 30),)], ids=["gone", "terminating"])
+def test_a_look_at_the_past_does_not_outweigh_a_list_without_the_pod(
+    state: EntryState, listed: tuple[Pod, ...]
+) -> None:
+    """The pod that the look shows has left; whether it was evicted stays open. (Soak, seed 810351.)"""
+    world = after(500, *listed, *OTHERS)
+    found = settled(ledger_of(entry(state=state, is_in_doubt=True)), world, lambda _: web("0", on="n0")).entries[0]
+    assert found.is_debt
+
+
+@pytest.mark.parametrize("state", [EntryState.INTENDED, EntryState.OPEN])
 @pytest.mark.parametrize("left", [(), (web("0", on="n0", deletion_at=NOW + 30),)], ids=["gone", "terminating"])
 def test_a_pod_that_left_after_a_lost_answer_was_evicted(state: EntryState, left: tuple[Pod, ...]) -> None:
     """From then on it is a debt like any other, however long ago it was."""
