@@ -92,8 +92,8 @@ class EvictionBackOff:
         created = self._now if pod.created_at is None else pod.created_at
         before = [entry for entry in entries if entry.at <= created + CLOCK_SLACK_SECONDS]
         mine = [entry for entry in before if entry.landed_on in (None, pod.node_name)]
-        if mine and self._now - mine[-1].at < self._rules.rest:
-            left = mine[-1].at + self._rules.rest - self._now
+        left = self._took_place_at(mine[-1], created) + self._rules.rest - self._now if mine else 0.0
+        if left > 0:
             return (
                 f"took the place of {mine[-1].pod.name} and rests for another {format_duration(float(round(left)))} "
                 "(policy: disruption.backOff.rest)"
@@ -102,6 +102,11 @@ class EvictionBackOff:
         if self._rules.per_day and moves >= self._rules.per_day:
             return f"was moved {moves} times within 24h already (policy: disruption.backOff.perDay)"
         return None
+
+    def _took_place_at(self, entry: LedgerEntry, created: float) -> float:
+        """When the pod came: a process may be stopped for minutes between what it announces and what it sends."""
+        repaid_at = self._now if entry.closed_at is None else entry.closed_at
+        return max(entry.at, created) if created <= repaid_at else entry.at
 
     def _moves(self, node: str | None, entries: Sequence[LedgerEntry]) -> int:
         """The most moves within a day that may have led to a pod on the node, one replacement after the other."""

@@ -175,6 +175,20 @@ class TestRest:
         memory = back_off(entry(ago=HOUR, state=EntryState.OPEN))
         assert memory.objection(pod("web-new", node="n5", created_at=NOW - 60), WEB) is not None
 
+    @pytest.mark.parametrize(
+        ("fields", "left"),
+        [
+            ({"closed_at": NOW - 10 * MINUTE}, "330m"), ({"closed_at": NOW - 40 * MINUTE}, "5h"),
+            ({"state": EntryState.OPEN}, "330m"), ({}, "5h"),
+        ],
+    )  # fmt: skip
+    def test_the_rest_begins_when_the_replacement_came(self, fields: dict[str, Any], left: str) -> None:
+        """A process may be stopped for half an hour between its word and its request. (Soak, seed 811992.)"""
+        memory = back_off(entry(ago=HOUR, **fields))
+        told = memory.objection(pod("web-new", node="n2", created_at=NOW - 30 * MINUTE), WEB)
+        assert told is not None
+        assert f"rests for another {left} " in told
+
     def test_the_newest_eviction_counts(self) -> None:
         """The rest begins with it."""
         memory = back_off(entry(1, ago=7 * HOUR), entry(2, ago=2 * HOUR))
