@@ -14,18 +14,21 @@ help: ## print the targets
 
 install: $(STAMP) ## set up the virtual environment from the lock file
 
-# What runs it, and nothing else: pip says package by package how far it is.
+# What runs it, and nothing else: pip says package by package how far it is. What is imported is compiled then; to compile
+# every module of every package beforehand takes three times as long as all the rest. Tests import nearly all of it, often:
+# their environment is compiled, by all processors at once. Some packages carry files that are no Python of this version.
 $(RUN_STAMP): pyproject.toml requirements-run.lock
 	@echo "Setting up $(VENV) with what rescheduler needs to run; this is done once."
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --disable-pip-version-check --require-hashes -r requirements-run.lock
+	$(BIN)/pip install --disable-pip-version-check --no-compile --require-hashes -r requirements-run.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $(RUN_STAMP)
 
 $(STAMP): $(RUN_STAMP) requirements.lock
 	@echo "Adding what tests and checks need to $(VENV); this is done once."
 	set -o pipefail; $(BIN)/pip install --disable-pip-version-check --require-hashes -r requirements.lock | sed '/already satisfied/d'
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $(STAMP)
 
 # What renders the chart and builds the site: large, and needed for nothing else.

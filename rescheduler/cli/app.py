@@ -20,7 +20,7 @@ COMMANDS = {
     "check": "read a policy, or a scheduler's configuration, and say what it does",
     "doctor": "say what on a live cluster would keep it from working, each with the fix",
     "simulate": "try a policy on the embedded cluster",
-    "plan": "propose moves for a cluster or a recorded snapshot",
+    "plan": "propose moves for a cluster or a recording",
     "costs": "say what the nodes cost, whom, and what each rule costs that keeps them in use",
     "diff": "show what differs between two plans",
     "score": "show what the scheduler thinks of every node for a pod",

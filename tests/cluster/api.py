@@ -64,6 +64,16 @@ class Api:
         """Return the API as the user of a kubeconfig sees it."""
         return cls(read_kubeconfig(path), user_agent=user_agent)
 
+    def serves(self, resource: str) -> bool:
+        """Whether this server has a resource known by its short name; the committed version has each."""
+        try:
+            found = self.request("GET", PREFIXES[resource])["resources"]
+        except ApiError:
+            found = []
+        is_served = any(entry["name"] == resource for entry in found)
+        assert is_served or os.environ.get(VERSION_VARIABLE), f"no {resource} is served"
+        return is_served
+
     def get(self, resource: str, name: str, namespace: str | None = None, subresource: str = "") -> Manifest:
         """Return one object."""
         return self.request("GET", resource_path(resource, namespace, name, subresource))

@@ -115,6 +115,12 @@ def wait_tidy(cluster: Cluster, seconds: float) -> None:
     wait_until(lambda: not left_over(cluster), lambda: f"a tidy cluster: {left_over(cluster)}", timeout_seconds=seconds)
 
 
+def why_unguided(cluster: Cluster) -> str:
+    """What is said where the rule is not installed: how it would be, or that this server does not have its kind."""
+    kind = "mutatingadmissionpolicies"
+    return "deploy/guide.yaml" if cluster.api.serves(kind) else f"does not serve {kind}"
+
+
 def uninstall(cluster: Cluster) -> None:
     """Remove what deploy/guide.yaml brought, for one test: an API server that is started again takes it anew."""
     for kind in ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"):

@@ -18,6 +18,16 @@ def fragmented(cluster: Cluster, nodes: int = 4) -> None:
     fill(cluster, nodes)
 
 
+def cramped(cluster: Cluster) -> None:
+    """Two nodes of 4 CPU with three pods of 1 CPU each, and a pending pod of 2 CPU: one eviction makes room.
+
+    Nothing ties: the pod that goes has one other node, so that a scheduler has no choice by lot.
+    """
+    cluster.add_nodes(2, cpu="4")
+    spread(cluster, deployment("web", replicas=6, cpu="1"))
+    add_pending(cluster, deployment("big", cpu="2"))
+
+
 def add_node(cluster: Cluster, name: str, **shape: Any) -> None:
     """Create one node and wait until pods can be placed on it."""
     cluster.create(node(name, **shape))

@@ -10,7 +10,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, STRAYS, DaemonProcess, daemon
 from tests.cluster.ports import free_port
 from tests.cluster.rest_client import Answer, ask
-from tests.cluster.scenes import fragmented
+from tests.cluster.scenes import cramped, fragmented
 from tests.cluster.tool import HOLDS, Tool
 
 POLICY = f"""
@@ -36,7 +36,7 @@ def proposed(process: DaemonProcess) -> str:
 
 def test_an_annotation_lets_a_plan_be_carried_out(cluster: Cluster, tool: Tool) -> None:
     """Without any API: nothing is evicted before it is there, and everything after."""
-    fragmented(cluster, nodes=3)
+    cramped(cluster)
     tool.writes()
     with daemon(tool, "--policy", tool.policy(POLICY)) as process:
         number = proposed(process)
@@ -48,8 +48,8 @@ def test_an_annotation_lets_a_plan_be_carried_out(cluster: Cluster, tool: Tool) 
         given = process.wait_for("approval given")
         assert (given["plan"], given["who"], given["how"]) == (number, "annotation", "annotation")
         assert process.wait_for("round ended", outcome="done")["plan"] == number
-        cluster.wait_pods_running(10)
-        assert len(evictions(tool)) == 2
+        cluster.wait_pods_running(7)
+        assert len(evictions(tool)) == 1
         assert process.stop() == 0
     tool.assert_nothing_left()
 

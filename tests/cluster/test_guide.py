@@ -25,6 +25,7 @@ from tests.cluster.guided_scenes import (
     pods_of,
     uninstall,
     wait_gated,
+    why_unguided,
 )
 from tests.cluster.kwok import GONE_AFTER
 from tests.cluster.scenes import put
@@ -153,7 +154,7 @@ def test_without_the_rule_installed_it_falls_back_and_says_so(cluster: Cluster, 
     full_pair(cluster, rivals=0)
     tool.writes()
     result = apply(tool, tmp_path, exchange(cluster), code=1)
-    assert "deploy/guide.yaml" in result["message"]
+    assert why_unguided(cluster) in result["message"]
     assert tool.evictions() == []
     result = apply(tool, tmp_path, plan_of(cluster, move(pods_of(cluster, "x")[0], "c-0")))
     assert outcomes(result) == ["Landed"]

@@ -1,4 +1,4 @@
-"""HotNode: the measured use of a node has been high for a while."""
+"""HotNode: the measured load of a node has been high for a while."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _measured(above: dict[str, float]) -> dict[str, float]:
 
 
 class HotNodeArgs(PolicyModel):
-    """When the measured use of a node has been high for a while."""
+    """When the measured load of a node has been high for a while."""
 
     above: Annotated[dict[str, Fraction], Field(min_length=1, max_length=16), AfterValidator(_measured)] = Field(
         default_factory=lambda: {"cpu": 0.85, "memory": 0.9},

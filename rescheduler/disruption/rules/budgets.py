@@ -88,5 +88,5 @@ def _numbers(status: PodBudgetStatus) -> str:
     budget = status.budget
     return (
         f"disruptionsAllowed {budget.disruptions_allowed}, currentHealthy {budget.current_healthy}, "
-        f"desiredHealthy {budget.desired_healthy}, ready by our own count {status.ready}"
+        f"desiredHealthy {budget.desired_healthy}, ready as counted here {status.ready}"
     )

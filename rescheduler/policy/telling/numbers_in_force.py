@@ -10,6 +10,7 @@ from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import SYSTEM_NAMESPACES, Mode, Policy
 from rescheduler.policy.fields.values import UNLIMITED, format_duration
 from rescheduler.policy.reading.document import Document, Path, written
+from rescheduler.policy.telling.idle_parts import idle_parts
 
 # What a policy may do in its mode, in one sentence.
 
@@ -49,7 +50,11 @@ _NOT_NUMBERS: Final = ("apiVersion", "kind", "metadata", "mode")
 
 
 def numbers_in_force(policy: Policy, document: Document | None = None) -> Iterator[str]:
-    """One line for each. ``document``: the policy as its files say it together; None: nothing is written anywhere."""
+    """One line for each, without the defaults of parts that do nothing.
+
+    ``document``: the policy as its files say it together; None: nothing is written anywhere.
+    """
+    idle = tuple(idle_parts(policy))
     for path, value in _leaves(policy.model_dump(mode="json", by_alias=True), ()):
         found = None if document is None else _at(document.data, path)
         is_left_out = found is None or (found == "" and value != "")
@@ -58,6 +63,8 @@ def numbers_in_force(policy: Policy, document: Document | None = None) -> Iterat
         if not (_is_number(path, value) or (place is not None and not is_name_of_an_item)):
             continue
         if place is None or document is None:
+            if any(path[: len(part)] == part for part in idle):
+                continue
             yield f"{written(path)}: {_shown(value)} ({_TOLD})"
         else:
             text = document.plain_texts.get(path, _shown(found))

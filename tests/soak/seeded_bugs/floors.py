@@ -82,7 +82,7 @@ BUGS: Final = (
         policy="budgets: [{rate: {maxEvictions: 2, window: 1h}}]",
     ),
     SeededBug(
-        "only debts in windows", "what was repaid does not count in rates", ("I2",),
+        "only open evictions in windows", "what was repaid does not count in rates", ("I2",),
         changed(debts_counted, "SENT", becomes(DEBTS)), policy="budgets: [{rate: {maxEvictions: 2, window: 1h}}]",
     ),
     SeededBug(

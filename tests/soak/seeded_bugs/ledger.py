@@ -111,7 +111,7 @@ BUGS: Final = (
         changed(debts, "DOUBT_SECONDS", becomes(0.0)), settings=LOSSY,
     ),
     SeededBug(
-        "others' debts forgotten", "debts of earlier plans and processes do not count", ("I1",),
+        "others' open evictions forgotten", "those of earlier plans and processes do not count", ("I1",),
         changed_everywhere(debts, "settled", _forgetting_others), settings={"kills": 6.0},
     ),
     SeededBug(

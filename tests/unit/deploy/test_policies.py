@@ -80,12 +80,12 @@ def test_a_policy_that_names_a_configuration_says_when_it_is_not_there(tmp_path:
 
 
 def test_the_policy_that_only_looks_may_write_nothing() -> None:
-    """Neither placeholders nor a lease: mode DryRun and guidance Predict."""
+    """Neither placeholders nor a lease: mode DryRun. It plans with the guidance that whoever acts would have."""
     from rescheduler.daemon.plugins import load_policy
     from rescheduler.policy.fields.policy import elects_leader
 
     found = load_policy([ROOT / "policies" / "observe-only.yaml"])
-    assert (found.mode.value, found.guidance.value, elects_leader(found)) == ("DryRun", "Predict", False)
+    assert (found.mode.value, found.guidance.value, elects_leader(found)) == ("DryRun", "Hold", False)
 
 
 def test_every_policy_is_described() -> None:

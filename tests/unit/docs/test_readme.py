@@ -70,3 +70,21 @@ def test_every_command_that_the_readme_shows_exists_and_so_do_the_files_of_the_r
         for word in words:
             if word.startswith(("docs/", "policies/", "deploy/")):
                 assert (ROOT / word).exists(), word
+
+
+def test_a_plan_before_and_after_is_seen_on_the_first_screen() -> None:
+    """A picture that the tests make, with words for whoever does not see it."""
+    [(words, picture)] = re.findall(r"^!\[([^\]]+)\]\(([^)]+)\)$", "\n".join(FIRST), re.MULTILINE)
+    assert "before and after" in words
+    assert (ROOT / picture).is_file()
+
+
+def test_the_figures_beside_karpenter_are_those_of_the_benchmark() -> None:
+    """The row of either contender: evictions and machines made."""
+    [(ours, theirs, none, made)] = re.findall(
+        r"(\d+) evictions against (\d+), (no) machine made against (\d+)", " ".join(FIRST)
+    )
+    page = (DOCS / "benchmarks.md").read_text(encoding="utf-8").replace("*", "")
+    assert re.search(rf"^\| `WhenEmptyOrUnderutilized` .*\| {theirs} \| {made} \|", page, re.MULTILINE)
+    assert none == "no"
+    assert re.search(rf"^\| `apply` beside `WhenEmpty` .*\| {ours} \| 0 \|", page, re.MULTILINE)

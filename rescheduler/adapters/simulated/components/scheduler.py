@@ -181,7 +181,7 @@ class SimulatedScheduler:
     def _fail(self, pod: Pod, message: str) -> None:
         self._queue.failed(pod)
         if self._may_preempt(pod):
-            message += " kube-scheduler would look for pods to preempt, which the simulator does not."
+            message += " kube-scheduler would look for pods to preempt, which the embedded cluster does not."
         self._store.event("FailedScheduling", pod, message)
         if pod.nominated_node is not None or pod.unscheduled != UNSCHEDULABLE:
             since = pod.unscheduled_at if pod.unscheduled == UNSCHEDULABLE else self._store.clock.now()

@@ -51,7 +51,7 @@ def demo(
     with shown_progress() as progress:
         report = simulating.simulate(cluster, policy, selection=selection, seed=seed, progress=progress)
     after = node_bars(report.after, plan=plan, before=cluster, style=style)
-    title = "3. The cluster after the plan was carried out in the embedded simulator"
+    title = "3. The cluster after the plan was carried out in the embedded cluster"
     _chapter(title, [*after, *pending_lines(report.after, style=style)])
     _chapter("4. The check: what happened, as against the plan", _check(report.results[0], report.after, report.ties))
     return DONE if all(map(is_as_planned, report.results)) and not report.after.pending_pods else FAILED

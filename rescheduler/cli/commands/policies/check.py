@@ -125,6 +125,7 @@ def _about_policy(policy: Policy, found: Checked) -> Iterator[RenderableType]:
     yield cell("In force, and where it comes from:", "bold")
     for number in found.numbers:
         yield hanging(cell(f"- {number}"))
+    yield hanging(cell("Left out: defaults of parts that this policy does not use (docs/policy-reference.md)."))
     yield from _what_binds(policy)
 
 

@@ -73,7 +73,9 @@ def init_policy(
     return DONE
 
 
-@commands.command("convert", cls=GroupedCommand, short_help="a DeschedulerPolicy turned into ours, line by line")
+@commands.command(
+    "convert", cls=GroupedCommand, short_help="a DeschedulerPolicy turned into a ReschedulerPolicy, line by line"
+)
 def convert_policy(
     file: Annotated[
         str,

@@ -137,3 +137,27 @@ def test_what_binds_now_is_what_a_policy_does_not_write() -> None:
         "notReady: Deny, rates: {perHour: 1, perDay: 2, perWorkloadPerHour: 3}}"
     )
     assert tuple(newly_binding(policy(everything))) == ()
+
+
+@pytest.mark.parametrize(
+    ("in_use", "field"),
+    [
+        ("usage: {providers: [{name: MetricsServer}]}", "usage.trust.maximumAge"),
+        ("disruption: {moveBy: [{method: Surge}]}", "disruption.surge.readyWithin"),
+        ("disruption: {moveBy: [{method: Migrate}]}", "disruption.migration.within"),
+        ("guidance: Hold", "hold.deadline"),
+        ("mode: Execute", "leaderElection.leaseDuration"),
+        ("mode: Approve", "approval.expires"),
+        ("mode: Execute\nautoscaler: {firstTry: On}", "autoscaler.firstTryEvictions"),
+        ("autoscaler: {scaleDown: Annotate}", "autoscaler.offer"),
+    ],
+)
+def test_a_default_is_told_only_where_its_part_does_something(tmp_path: Path, in_use: str, field: str) -> None:
+    """It binds nobody under a policy that does not use it."""
+    assert told(tmp_path, in_use)[field].endswith("(default)")
+    assert field not in told(tmp_path, "guidance: Predict")
+
+
+def test_what_a_file_writes_is_told_even_where_it_does_nothing(tmp_path: Path) -> None:
+    """Whoever wrote it has to see that it was read."""
+    assert told(tmp_path, "approval: {expires: 2h}")["approval.expires"] == "2h (0.yaml:3)"
