@@ -22,7 +22,7 @@ telemetry: {address: "127.0.0.1:0"}
 
 
 class Shell(NamedTuple):
-    """Of somebody who has installed it: nothing of the checkout, and no variable of this session, is seen."""
+    """Of somebody who has installed it: nothing of the checkout, and no variable from outside, is seen."""
 
     environment: Path
     folder: Path
