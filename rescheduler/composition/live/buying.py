@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace as with_changes
 
@@ -12,7 +13,7 @@ from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.composition.live.ledgers import earlier_evictions
 from rescheduler.execution.buying.buyer import Bought, Buyer, BuyingSettings
-from rescheduler.execution.buying.orders import objection, orders_of, taken_by, told
+from rescheduler.execution.buying.orders import machines_of, objection, orders_of, taken_by, told
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, MachineMarket, Progress
@@ -21,7 +22,10 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.policy.fields.policy import Policy
 
-SHARE_OF_TIME = 0.5
+if TYPE_CHECKING:
+    from rescheduler.adapters.kubernetes.client.connection import Connection
+
+SHARE_OF_TIME: Final = 0.5
 """Of the time that a plan has, machines are awaited for this part at most: their pods need the rest to move."""
 
 
@@ -56,7 +60,7 @@ def bought(
     settings = BuyingSettings(
         run_id, patience(policy, seconds), max(1, int(policy.hold.deadline)), stopped=stopped, progress=progress
     )
-    with _guarded(options, policy, run_id):
+    with _guarded(options, policy, run_id, connection):
         return Buyer(market, reader_for(connection, plan).read, clock, settings).buy(plan, cluster)
 
 
@@ -95,7 +99,7 @@ def not_bought(plan: Plan, why: str) -> PlanResult:
 
 def told_of_machines(result: PlanResult, plan: Plan, found: Bought) -> PlanResult:
     """The result with what came for each machine that the plan names."""
-    lines = (f"{told(order.machine)} is node {found.nodes[order.machine.name]}" for order in orders_of(plan, Cluster()))
+    lines = (f"{told(machine)} is node {found.nodes[machine.name]}" for machine in machines_of(plan))
     return with_changes(result, warnings=(*lines, *result.warnings))
 
 
@@ -106,7 +110,7 @@ def _stopped(policy: Policy, stop: str | None) -> Callable[[], str | None]:
 
 
 @contextmanager
-def _guarded(options: ClusterOptions, policy: Policy, run_id: str) -> Iterator[None]:
+def _guarded(options: ClusterOptions, policy: Policy, run_id: str, connection: Connection) -> Iterator[None]:
     """With somebody who takes back what was asked for if this process is killed. Raises PlanStoppedError."""
     from rescheduler.composition.live.guarding import Guard
 
@@ -117,4 +121,4 @@ def _guarded(options: ClusterOptions, policy: Policy, run_id: str) -> Iterator[N
     try:
         yield
     finally:
-        guard.end(connected(options, read_only=False))
+        guard.end(connection)

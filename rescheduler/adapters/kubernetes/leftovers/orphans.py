@@ -54,6 +54,11 @@ def tidy_up(
         parts.append(lambda: withdraw_nominations(connection, namespace, ledger, plan_id))
     if request:
         parts.insert(0, lambda: _remove_request(connection, namespace, request))
+    return _all_tried(parts)
+
+
+def _all_tried(parts: Sequence[Callable[[], int]]) -> int:
+    """How much they found; raises ClusterError, of the last that failed, when each was tried."""
     count, failure = 0, None
     for part in parts:
         try:

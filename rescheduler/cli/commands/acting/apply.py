@@ -96,10 +96,7 @@ def apply(options: ApplyFlags) -> int:
 
     _refuse_what_cannot_be(options)
     files = given_files(options)
-    if (options.buy or replaces(options)) and (files.theirs or options.improve):
-        raise UsageError(
-            "--replace-node, --replace-pool and --buy go by our own planner; leave the DeschedulerPolicy out"
-        )
+    _refuse_replacing_under(options, files)
     if files.theirs and not options.improve:
         from rescheduler.cli.descheduler_plan import applied
 
@@ -287,6 +284,14 @@ def _refuse_what_cannot_be(options: ApplyFlags) -> None:
     if (options.plan is not None or options.resume is not None) and options.objective:
         raise UsageError(f"{given} brings its own moves, --objective would plan others; give one of them")
     _refuse_replacing_with(options)
+
+
+def _refuse_replacing_under(options: ApplyFlags, files: GivenFiles) -> None:
+    """Raise UsageError where descheduler's rules are to be carried out, or the ends behind them."""
+    if (options.buy or replaces(options)) and (files.theirs or options.improve):
+        raise UsageError(
+            "--replace-node, --replace-pool and --buy go by our own planner; leave the DeschedulerPolicy out"
+        )
 
 
 def _refuse_replacing_with(options: ApplyFlags) -> None:
