@@ -12,6 +12,7 @@ from msgspec.structs import replace as with_changes
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.composition.live.ledgers import earlier_evictions
+from rescheduler.composition.replacing import NOT_YET
 from rescheduler.execution.buying.buyer import Bought, Buyer, BuyingSettings
 from rescheduler.execution.buying.orders import machines_of, objection, orders_of, taken_by, told
 from rescheduler.execution.landing.outcomes import Outcomes
@@ -100,7 +101,8 @@ def not_bought(plan: Plan, why: str) -> PlanResult:
 def told_of_machines(result: PlanResult, plan: Plan, found: Bought) -> PlanResult:
     """The result with what came for each machine that the plan names."""
     lines = (f"{told(machine)} is node {found.nodes[machine.name]}" for machine in machines_of(plan))
-    return with_changes(result, warnings=(*lines, *result.warnings))
+    others = (text for text in result.warnings if not text.endswith(NOT_YET))
+    return with_changes(result, warnings=(*lines, *others))
 
 
 def _stopped(policy: Policy, stop: str | None) -> Callable[[], str | None]:
