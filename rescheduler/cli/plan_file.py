@@ -12,8 +12,9 @@ from msgspec import UNSET, structs
 
 from rescheduler.cli.streams import say
 from rescheduler.extension_points import ReschedulerError
+from rescheduler.model.objects.resources import CPU, MEMORY, QuantityError, offered_amount
 from rescheduler.model.plan.plan import API_VERSION, Landing, Plan, marked_waves
-from rescheduler.model.plan.what_if import WhatIf
+from rescheduler.model.plan.what_if import AddedNode, WhatIf
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.yaml_reader import FAST_LOADER, YamlReader, YamlTextError
 
@@ -81,10 +82,11 @@ def _json(value: bool) -> str:
 MOST_BYTES = 64 * 1024 * 1024
 
 
-def read_plan_file(file: str, *, is_to_be_carried_out: bool = True) -> Plan:
+def read_plan_file(file: str, *, is_to_be_carried_out: bool = True, buys: bool = False) -> Plan:
     """Read JSON or YAML as ``plan -o json`` and ``-o yaml`` write it. Raises PlanFileError.
 
-    ``is_to_be_carried_out``: then a plan for nodes that do not exist is none.
+    ``is_to_be_carried_out``: then a plan for nodes that do not exist is none; ``buys``: unless they are machines that
+    were chosen to replace others.
     """
     try:
         with Path(file).open("rb") as stream:
@@ -94,7 +96,7 @@ def read_plan_file(file: str, *, is_to_be_carried_out: bool = True) -> Plan:
     if len(raw) > MOST_BYTES:
         raise PlanFileError(f"{file}: larger than {MOST_BYTES // 1024**2} MiB; that is no plan")
     try:
-        return parse_plan(raw, is_to_be_carried_out=is_to_be_carried_out)
+        return parse_plan(raw, is_to_be_carried_out=is_to_be_carried_out, buys=buys)
     except PlanFileError as error:
         raise PlanFileError(f"{file}: {error}") from None
 
@@ -125,14 +127,14 @@ def read_plan_to_resume(wanted: str, options: ClusterOptions, policy: Policy) ->
     return plan
 
 
-def parse_plan(raw: bytes, *, is_to_be_carried_out: bool = True) -> Plan:
-    """Read a plan's bytes strictly. Raises PlanFileError."""
+def parse_plan(raw: bytes, *, is_to_be_carried_out: bool = True, buys: bool = False) -> Plan:
+    """Read a plan's bytes strictly; see ``read_plan_file``. Raises PlanFileError."""
     try:
         plan = _plan_from(_data(raw))
     except RecursionError:
         raise PlanFileError("nested too deeply; that is no plan") from None
     if is_to_be_carried_out:
-        _refuse_added_nodes(plan)
+        _refuse_added_nodes(plan, buys=buys)
     return plan
 
 
@@ -248,13 +250,37 @@ def _refuse_contradictions(plan: Plan) -> None:
             raise PlanFileError(f"placements[{number}].wave: found {place.wave}; wanted 0 to {wave}")
 
 
-def _refuse_added_nodes(plan: Plan) -> None:
-    """Raise for what nobody can carry out: a plan for nodes that do not exist."""
-    if isinstance(plan.what_if, WhatIf) and plan.what_if.added_nodes:
-        name = _shown(plan.what_if.added_nodes[0].name)
-        again = "with --remove-node" if plan.what_if.replacement is not UNSET else "without --add-node"
-        raise PlanFileError(f"whatIf.addedNodes: {name} does not exist, so this plan cannot be carried out, and no "
-                            f"command buys machines; plan again {again} once there is such a node")  # fmt: skip
+def _refuse_added_nodes(plan: Plan, *, buys: bool) -> None:
+    """Raise for what nobody can carry out: a plan for nodes that do not exist, and that nobody is asked for."""
+    if not isinstance(plan.what_if, WhatIf) or not plan.what_if.added_nodes:
+        return
+    if plan.what_if.replacement is not UNSET and buys:
+        _refuse_bad_machines(plan.what_if.added_nodes)
+        return
+    name = _shown(plan.what_if.added_nodes[0].name)
+    again = "plan again without --add-node once there is such a node"
+    if plan.what_if.replacement is not UNSET:
+        again = "apply --plan FILE --buy has it made first, or plan again with --remove-node once there is such a node"
+    raise PlanFileError(f"whatIf.addedNodes: {name} does not exist, so this plan cannot be carried out; {again}")
+
+
+def _refuse_bad_machines(machines: Iterable[AddedNode]) -> None:
+    """Raise for machines that nobody could be asked for."""
+    seen: set[str] = set()
+    for number, machine in enumerate(machines):
+        where = f"whatIf.addedNodes[{number}]"
+        if machine.name in seen:
+            raise PlanFileError(f"{where}.name: {_shown(machine.name)} stands twice")
+        seen.add(machine.name)
+        if not machine.instance_type:
+            raise PlanFileError(f"{where}.instanceType: missing; without it anything might be bought")
+        for resource, amount in machine.allocatable.items():
+            try:
+                offered_amount(resource, amount)
+            except QuantityError as error:
+                raise PlanFileError(f"{where}.allocatable.{_shown(resource)}: {error}") from None
+        if not {CPU, MEMORY} <= machine.allocatable.keys():
+            raise PlanFileError(f"{where}.allocatable: wanted cpu and memory at least")
 
 
 def _refuse_doubles(field: str, keys: Iterable[str]) -> None:

@@ -16,12 +16,14 @@ from rescheduler.costs.machines import MachineOffers, machines_like, unjudged_to
 from rescheduler.costs.node_prices import NodePrices, node_prices
 from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.cycle import CycleOptions
+from rescheduler.execution.buying.orders import orders_of, taken_by, told
 from rescheduler.explain import find_node
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.machine import Machine
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import is_leaving
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.resources import exact_amount
 from rescheduler.model.plan.imagined import with_nodes, with_nodes_to_go
 from rescheduler.model.plan.plan import EMPTY_NODES, Plan, Refusal, Status
 from rescheduler.model.plan.what_if import NodeReplacement, NodeShape, WhatIf
@@ -39,6 +41,7 @@ CHOOSING_SHARE: Final = 0.3
 PLANNING_SHARES: Final = (0.4, 0.2, 0.1)
 """Of the planning time: for a plan with the first choice, and for what is tried where that cannot be planned."""
 CENT: Final = 0.01
+NOT_YET: Final = "until apply --buy has it made"
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,7 @@ class _Replacing:
         world = with_nodes_to_go(imagined.cluster, self.names)
         plan = self.asking.plan(world, share)
         question = WhatIf(removed_nodes=self.names, added_nodes=imagined.added)
-        plan = with_changes(plan, what_if=question, warnings=(*plan.warnings, *said_of(imagined.added)))
+        plan = with_changes(plan, what_if=question, warnings=(*plan.warnings, *said_of(imagined.added, NOT_YET)))
         return self.asking.told_of_removal(plan, world), world
 
     def _move_cost(self) -> float:
@@ -274,6 +277,25 @@ class _Replacing:
         assert isinstance(plan.what_if, WhatIf)
         question = with_changes(plan.what_if, replacement=figures)
         return with_changes(plan, objectives=(objective,), what_if=question)
+
+
+def told_what_is_asked(plan: Plan, cluster: Cluster, policy: Policy) -> Plan:
+    """The plan with what ``apply --buy`` would ask for, and why it would not. ``cluster``: as it is."""
+    lines: list[str] = []
+    for order in orders_of(plan, cluster):
+        amounts = ", ".join(f"{name}={exact_amount(name, amount)}" for name, amount in order.placeholder.requests)
+        labels = ", ".join(f"{key}={value}" for key, value in order.placeholder.node_selector)
+        lines.append(
+            f"apply --buy asks for {told(order.machine)} by a placeholder in namespace {policy.hold.namespace} with "
+            f"{amounts} on a node with {labels}"
+        )
+        node = taken_by(order, cluster)
+        if node is not None:
+            lines.append(
+                f"apply --buy refuses this as it stands: node {node} is of that type, and so empty that nobody would "
+                "make another"
+            )
+    return with_changes(plan, warnings=(*plan.warnings, *lines))
 
 
 def _each(machines: Sequence[Machine], choice: ReplacementChoice) -> Iterator[Machine]:

@@ -159,12 +159,12 @@ def pods_to_move(cluster: Cluster, node: str) -> list[Pod]:
     return [pod for pod in cluster.pods_by_node.get(node, ()) if not pod.belongs_to_its_node and not pod.is_terminating]
 
 
-def said_of(added: Sequence[AddedNode]) -> tuple[str, ...]:
-    """That nobody takes a thought for a thing."""
+def said_of(added: Sequence[AddedNode], so_far: str = "which cannot be carried out") -> tuple[str, ...]:
+    """That nobody takes a thought for a thing. ``so_far``: what follows from it."""
     names = ", ".join(node.name for node in added[:MOST_NAMED])
     more = f" and {len(added) - MOST_NAMED} more" if len(added) > MOST_NAMED else ""
     exist = "exists" if len(added) == 1 else "exist"
-    return (f"{names}{more} {exist} in this plan only, which cannot be carried out",) if added else ()
+    return (f"{names}{more} {exist} in this plan only, {so_far}",) if added else ()
 
 
 def _told_of_help(answer: Plan) -> Plan:

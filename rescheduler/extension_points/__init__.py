@@ -11,6 +11,7 @@ from rescheduler.extension_points.cluster import (
     EvictionAnswer,
     ExecutionTarget,
     HoldRequest,
+    MachineMarket,
 )
 from rescheduler.extension_points.errors import (
     ClusterError,
@@ -74,6 +75,7 @@ __all__ = [
     "LedgerReading",
     "LedgerStore",
     "Listener",
+    "MachineMarket",
     "MetricsError",
     "MetricsProvider",
     "NotSentError",

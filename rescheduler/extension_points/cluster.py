@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from rescheduler.model.daemon.account import Account, ApiRight
-from rescheduler.model.daemon.capacity import CapacityRequest, StandingRequest
+from rescheduler.model.daemon.capacity import AskedMachine, CapacityRequest, StandingRequest
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.endpoints import ServiceEndpoints
@@ -178,6 +178,28 @@ class CapacityTarget(Protocol):
 
     def take_back(self, nodes: Sequence[str]) -> None:
         """Take our marks of emptied nodes off; nodes without, or gone, are fine. Raises ClusterError."""
+
+
+class MachineMarket(Protocol):
+    """Where machines are asked for, each by a pod that waits for it; one request at a time."""
+
+    def cannot(self) -> str | None:
+        """Why no machine can be asked for here; None: some can. Raises ClusterError."""
+
+    def of_others(self) -> Sequence[str]:
+        """Names of such requests that stand, whichever process has made them. Raises ClusterError."""
+
+    def ask(self, request: CapacityRequest) -> None:
+        """Ask for a machine of each shape, until the request expires. Raises ClusterError (some may be asked for)."""
+
+    def renew(self, seconds: int) -> bool:
+        """Let what was asked for stand for so long from now on; False: some is gone. Raises ClusterError."""
+
+    def asked(self) -> Sequence[AskedMachine]:
+        """How far each has come, in the order of the request's shapes. Raises ClusterError."""
+
+    def withdraw(self) -> None:
+        """Take everything back that was asked for; returns when the pods are gone. Raises ClusterError."""
 
 
 class AccessReviewer(Protocol):

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.autoscalers.capacity_target import KubernetesCapacity
+from rescheduler.adapters.kubernetes.autoscalers.machine_market import KubernetesMarket
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.client.paths import ensure_namespace
 from rescheduler.adapters.kubernetes.eviction.events import Act, record
@@ -25,7 +26,7 @@ from rescheduler.adapters.kubernetes.leftovers.stale_leftovers import remove_sta
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.rights.access_reviews import AccessReviews
 from rescheduler.extension_points import HoldRequest
-from rescheduler.model.daemon.capacity import OFFERING, CapacityRequest, PodSet
+from rescheduler.model.daemon.capacity import BUYING, OFFERING, CapacityRequest, PodSet
 from rescheduler.model.daemon.lease import LeaseRecord
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.pod import OwnerReference
@@ -186,6 +187,16 @@ class Account:
             assert [item.name for item in self.capacity.standing(how)] == ["room"]
             self.capacity.withdraw(how, ["room"])
 
+    def buy(self) -> None:
+        """Two machines are asked for, for longer, and no longer."""
+        market = KubernetesMarket(self.connection, HOLDS, self.clock)
+        assert market.cannot() is None
+        shapes = (PodSet(ROOM, 1), PodSet(ROOM, 1))
+        market.ask(CapacityRequest(f"{BUYING}r1", "Placeholders", (), shapes, self.clock.now() + 60))
+        assert market.renew(60)
+        assert len(market.asked()) == 2
+        market.withdraw()
+
     def mark(self) -> None:
         """By the annotation and by the taint, renewed and taken off."""
         for how in ("Annotate", "Taint", "Annotate"):
@@ -237,6 +248,7 @@ ACTS: Final[dict[str, Callable[[Account], None]]] = {
     "Detachment": Account.detach,
     "Taint": Account.taint,
     "Request for room": Account.ask,
+    "Request for a machine": Account.buy,
     "Mark of an emptied node": Account.mark,
     "Placeholder on an emptied node": Account.keep_empty,
     "Lease": Account.lead,

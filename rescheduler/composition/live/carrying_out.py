@@ -13,15 +13,18 @@ from msgspec.structs import replace as with_changes
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.stop_file import stop_file
+from rescheduler.composition.live import buying
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected, read_cluster, with_network_policies
 from rescheduler.composition.live.executors import OWN_WAYS, Ways, executor_under
 from rescheduler.composition.live.ledgers import Ledgers, book_rules, earlier_evictions, ledgers_of
 from rescheduler.composition.live.owed_room import OwedRoom
 from rescheduler.composition.planning import cycle_options
-from rescheduler.cycle import make_plan
+from rescheduler.composition.replacing import NodesToReplace, plan_replacement
+from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.disruption.gate.gate import USAGE_BASED
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
+from rescheduler.execution.buying.orders import bill_of, is_over, machines_of
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.run.executor import Executor, plan_id_of
 from rescheduler.execution.run.planning_again import AttemptEnd, attempted, in_attempts
@@ -30,9 +33,11 @@ from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import (
     Clock,
     ClusterError,
+    ExecutionInterruptedError,
     ExecutionTarget,
     HearMoves,
     Progress,
+    ReschedulerError,
     no_progress,
     nobody_hears,
 )
@@ -69,6 +74,8 @@ def apply(
     *,
     confirm: Callable[[Plan, Cluster], bool],
     reviewed: Plan | None = None,
+    wanted: NodesToReplace | None = None,
+    buys: bool = False,
     selection: Selection,
     schedulers: Callable[[Cluster], Schedulers] = lambda _: DEFAULTS,
     seed: int = 0,
@@ -80,16 +87,22 @@ def apply(
 
     Until then the connection refuses to write. ``schedulers`` of the cluster that was read first hold for all of it.
     ``reviewed``: a plan that was made before; none but its pods are moved. Otherwise what is left when something came
-    in the way is planned again, and ``confirm`` asked again.
+    in the way is planned again, and ``confirm`` asked again. ``wanted``: nodes to replace by cheaper machines, in place
+    of the policy's objectives; ``buys``: machines that a plan names are made first, and then none but its pods are
+    moved. Raises ReschedulerError for a plan that needs some and may not have them.
     """
     asked = Applying(options, policy, selection, seed, timeout_seconds, progress, hear_moves, confirm)
     cluster = asked.look()
     asked.schedulers = schedulers(cluster)
-    proposed = asked.planned(cluster) if reviewed is None else reviewed
+    proposed, seen = (reviewed, cluster) if reviewed is not None else asked.proposed(cluster, wanted)
     refuse_taints(proposed, cluster, policy)
-    if not confirm(proposed, cluster):
+    if machines_of(proposed) and not buys:
+        raise ReschedulerError(f"the plan needs {bill_of(proposed)}, which is not there; --buy has it made first")
+    if not confirm(proposed, seen):
         return None
-    if reviewed is not None:
+    if machines_of(proposed) and not is_over(proposed, cluster):
+        return asked.buy_and_carry_out(proposed)
+    if reviewed is not None or wanted is not None:
         return asked.carry_out(proposed, NO_EARLIER_ATTEMPTS).result
     return in_attempts(proposed, asked.carry_out, asked.plan_again)
 
@@ -134,15 +147,24 @@ class Applying:
         self.cluster = cluster
         return cluster
 
+    def proposed(self, cluster: Cluster, wanted: NodesToReplace | None) -> tuple[Plan, Cluster]:
+        """What is proposed first, and the cluster that it is about; ``wanted``: see ``apply``."""
+        if wanted is None:
+            return self.planned(cluster), cluster
+        return plan_replacement(cluster, self._policy, wanted, self._cycle_options(cluster, NO_EARLIER_ATTEMPTS))
+
     def planned(self, cluster: Cluster, attempts: EarlierAttempts = NO_EARLIER_ATTEMPTS) -> Plan:
         """What is proposed for a cluster, with what these attempts have left of the limits."""
+        return make_plan(cluster, self._policy, self._cycle_options(cluster, attempts))
+
+    def _cycle_options(self, cluster: Cluster, attempts: EarlierAttempts) -> CycleOptions:
         earlier = earlier_evictions(self._options, self._policy, cluster, self._told.append)
         ledger = repaid(earlier.ledger, attempts.ready, cluster.taken_at)
         asked = cycle_options(
             self._policy, selection=self._selection, schedulers=self.schedulers, seed=self._seed,
             earlier=earlier._replace(ledger=ledger), progress=self._progress,
         )  # fmt: skip
-        return make_plan(cluster, self._policy, replace(asked, earlier=attempts))
+        return replace(asked, earlier=attempts)
 
     def plan_again(self, attempts: EarlierAttempts) -> Plan | str:
         """What is proposed after these attempts, where somebody agrees. Raises ClusterError."""
@@ -157,10 +179,31 @@ class Applying:
             return "nobody said yes"
         return again
 
-    def carry_out(self, plan: Plan, attempts: EarlierAttempts) -> AttemptEnd:
-        """One attempt, with the time that is left. Raises ClusterError."""
+    def buy_and_carry_out(self, plan: Plan) -> PlanResult:
+        """Have a plan's machines made, then carry it out on them. Raises ClusterError, ExecutionInterruptedError."""
+        self._begin()
+        run_id = plan_id_of(plan) + token_hex(2)
+        try:
+            found = buying.bought(
+                plan, self.cluster, self._options, self._policy, run_id, seconds=self._seconds_left, clock=self._clock,
+                progress=self._progress, tell=self._told.append,
+            )  # fmt: skip
+        except PlanStoppedError as stopped:
+            return buying.not_bought(plan, str(stopped))
+        except KeyboardInterrupt:
+            why = "interrupted before anything was moved; nothing asks for machines any more"
+            raise ExecutionInterruptedError("interrupted", buying.not_bought(plan, why)) from None
+        self.cluster = found.cluster
+        result = self.carry_out(found.plan, NO_EARLIER_ATTEMPTS).result
+        return buying.told_of_machines(result, plan, found)
+
+    def _begin(self) -> None:
         if self._ends_at is None:
             self._ends_at = self._clock.monotonic() + self._timeout_seconds
+
+    def carry_out(self, plan: Plan, attempts: EarlierAttempts) -> AttemptEnd:
+        """One attempt, with the time that is left. Raises ClusterError."""
+        self._begin()
         run_id, seconds = plan_id_of(plan) + token_hex(2), self._seconds_left
         if self._gate is None:
             self._gate = gate_of(self._policy, self._selection, self.schedulers)

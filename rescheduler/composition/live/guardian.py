@@ -29,7 +29,8 @@ class GuardianOrders(NamedTuple):
     """Where the cluster is, and what to look after there.
 
     ``has_taints``: nodes too; ``has_surges``: pods that were taken out of their ReplicaSets; ``ledger``: where pods are
-    written that were nominated to room which was to be made ("": none were).
+    written that were nominated to room which was to be made ("": none were). ``request``: what an autoscaler was asked
+    for ("": nothing).
     """
 
     kubeconfig: str | None
@@ -39,6 +40,7 @@ class GuardianOrders(NamedTuple):
     has_taints: bool = False
     has_surges: bool = False
     ledger: str = ""
+    request: str = ""
 
     def written(self) -> bytes:
         """As one line."""
@@ -94,7 +96,7 @@ def _tidied(orders: GuardianOrders) -> int:
     connection: Any = connect(orders.kubeconfig, orders.context, read_only=False)
     return tidy_up(
         connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints, has_surges=orders.has_surges,
-        ledger=orders.ledger,
+        ledger=orders.ledger, request=orders.request,
     )  # fmt: skip
 
 

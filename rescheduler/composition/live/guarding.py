@@ -73,13 +73,18 @@ class Guardian:
 
 
 class Guard:
-    """A guardian for one plan, started when something is to be written that does not go by itself."""
+    """A guardian for one plan, started when something is to be written that does not go by itself.
 
-    def __init__(self, options: ClusterOptions, policy: Policy, plan_id: str, *, has_surges: bool = False) -> None:
+    ``request``: the name of what an autoscaler is asked for ("": nothing).
+    """
+
+    def __init__(
+        self, options: ClusterOptions, policy: Policy, plan_id: str, *, has_surges: bool = False, request: str = ""
+    ) -> None:
         self._orders = GuardianOrders(
             options.kubeconfig, options.context, policy.hold.namespace, plan_id,
             has_taints=policy.guidance is Guidance.TAINT, has_surges=has_surges,
-            ledger=policy.ledger.name if tries_first(policy) else "",
+            ledger=policy.ledger.name if tries_first(policy) else "", request=request,
         )  # fmt: skip
         self._guardian: Guardian | None = None
 
@@ -100,7 +105,7 @@ class Guard:
         try:
             tidy_up(
                 connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints,
-                has_surges=orders.has_surges, ledger=orders.ledger,
+                has_surges=orders.has_surges, ledger=orders.ledger, request=orders.request,
             )  # fmt: skip
         except (ClusterError, KeyboardInterrupt):
             self._guardian.leave_alone()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rescheduler.extension_points import CapacityTarget, ClusterError
-from rescheduler.model.daemon.capacity import CAPACITY, CapacityRequest, StandingRequest
+from rescheduler.model.daemon.capacity import BUYING, CAPACITY, CapacityRequest, StandingRequest
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import PodReference
 from rescheduler.policy.fields.daemon.autoscaler import ScaleUp
@@ -74,6 +74,8 @@ def _is_over(request: StandingRequest, cluster: Cluster) -> bool:
     """Nobody waits for it any more, it has run out or failed, or its room has come and placeholders would fill it."""
     if cluster.taken_at >= request.expires_at or request.failure:
         return True
+    if request.name.startswith(BUYING):  # `apply --buy` looks after it: no pod waits for that room
+        return False
     if any(pod.labels.get(CAPACITY) == request.name and pod.node_name is not None for pod in cluster.pods):
         return True
     waiting = {pod.uid for pod in cluster.pending_pods}

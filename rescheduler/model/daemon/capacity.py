@@ -15,6 +15,8 @@ CAPACITY: Final = "rescheduler.dev/capacity"
 """Label of everything that one request for room consists of: its name."""
 FOR: Final = "rescheduler.dev/for"
 """Annotation of the same: uids of the pods that the room is for."""
+BUYING: Final = "rescheduler-buy-"
+"""How the names of requests begin that ask for machines which a plan names, and which no pod waits for."""
 EMPTIED: Final = "rescheduler.dev/emptied"
 """Annotation or taint of a node that a plan has emptied: until when it is offered."""
 NO_SCHEDULE: Final = "NoSchedule"
@@ -41,6 +43,13 @@ class CapacityRequest(NamedTuple):
     pods: tuple[PodReference, ...]
     shapes: tuple[PodSet, ...]
     expires_at: float
+
+
+class AskedMachine(NamedTuple):
+    """How far a machine has come that was asked for. ``stands``: the pod that asks is there; ``node``: where it is."""
+
+    stands: bool
+    node: str | None = None
 
 
 class StandingRequest(NamedTuple):

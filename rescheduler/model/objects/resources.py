@@ -120,6 +120,17 @@ def format_amount(resource: str, amount: int) -> str:
     return str(amount)
 
 
+def exact_amount(resource: str, amount: int) -> str:
+    """Write an amount so that it is read back as the same: ``2.5`` cores, ``15Gi`` or ``4086Mi`` of memory."""
+    if resource == CPU:
+        return format_amount(resource, amount)
+    if resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith("hugepages-"):
+        for suffix, size in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
+            if amount and amount % size == 0:
+                return f"{amount // size}{suffix}"
+    return str(amount)
+
+
 def is_ignored(resource: str, names: Collection[str], groups: Collection[str]) -> bool:
     """Whether a scheduler that ignores these extended resources, and these groups (before the slash), ignores one."""
     group, slash, _ = resource.partition("/")

@@ -14,7 +14,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node import Node, is_a_passing_mark
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.objects.resources import PODS, Resources, format_amount, resources
+from rescheduler.model.objects.resources import PODS, Resources, exact_amount, resources
 from rescheduler.model.plan.leaving_taint import is_leaving_taint
 from rescheduler.model.plan.what_if import AddedNode, NodeShape
 
@@ -49,7 +49,7 @@ def with_nodes(cluster: Cluster, shapes: Sequence[NodeShape]) -> Imagined:
         for _ in range(shape.count):
             name = next(free)
             nodes.append(_empty_copy(model, name, room))
-            told = {key: format_amount(key, amount) for key, amount in room}
+            told = {key: exact_amount(key, amount) for key, amount in room}
             added.append(AddedNode(name, told, shape.like or UNSET, len(own), **_bought(shape.machine)))
     everything = sorted((*cluster.nodes, *nodes), key=lambda node: node.name)
     return Imagined(replace(cluster, nodes=tuple(everything)), tuple(added))

@@ -166,3 +166,40 @@ def test_a_plan_for_nodes_that_do_not_exist_is_refused() -> None:
     with pytest.raises(PlanFileError, match="added-1 does not exist, so this plan cannot be carried out"):
         parse_plan(edited("whatIf", asked))
     assert parse_plan(edited("whatIf", {"removedNodes": ["n1"], "addedNodes": []})).what_if
+
+
+MACHINE: dict[str, Any] = {
+    "name": "added-1", "allocatable": {"cpu": "4", "memory": "8Gi"}, "nodePods": 0, "instanceType": "small",
+}  # fmt: skip
+CHOSEN = {"oldCost": 9.0, "newCost": 1.0, "leastCost": 1.0, "oldPrices": {"n1": 9.0}}
+
+
+def with_machines(*machines: dict[str, Any], **more: Any) -> bytes:
+    """A plan file that names machines."""
+    asked = {"removedNodes": ["n1"], "addedNodes": list(machines), "replacement": CHOSEN, **more}
+    return edited("whatIf", {name: value for name, value in asked.items() if value is not None})
+
+
+def test_machines_that_replace_nodes_may_be_made_first() -> None:
+    """Only where somebody wants that, and only those that were chosen to replace others."""
+    assert parse_plan(with_machines(MACHINE), buys=True).what_if
+    with pytest.raises(PlanFileError, match="apply --plan FILE --buy has it made first"):
+        parse_plan(with_machines(MACHINE))
+    with pytest.raises(PlanFileError, match="plan again without --add-node"):
+        parse_plan(with_machines(MACHINE, replacement=None), buys=True)
+
+
+@pytest.mark.parametrize(
+    ("machines", "told"),
+    [
+        ([MACHINE, MACHINE], r"addedNodes\[1\].name: added-1 stands twice"),
+        ([{key: value for key, value in MACHINE.items() if key != "instanceType"}], "instanceType: missing"),
+        ([{**MACHINE, "instanceType": ""}], "instanceType: missing"),
+        ([{**MACHINE, "allocatable": {"cpu": "4"}}], "allocatable: wanted cpu and memory at least"),
+        ([{**MACHINE, "allocatable": {"cpu": "much", "memory": "8Gi"}}], "allocatable.cpu: "),
+    ],
+)
+def test_a_machine_that_nobody_could_be_asked_for_is_refused(machines: list[dict[str, Any]], told: str) -> None:
+    """By field, before anything is read."""
+    with pytest.raises(PlanFileError, match=told):
+        parse_plan(with_machines(*machines), buys=True)

@@ -93,7 +93,56 @@ def test_a_cheaper_machine_is_named_with_its_price(
     refused = shell("apply", "--plan", str(file), "--yes", "--kubeconfig", str(tmp_path / "none"))
     assert (refused.code, refused.out) == (1, "")
     assert "added-1 does not exist, so this plan cannot be carried out" in " ".join(refused.err.split())
-    assert "no command buys machines" in " ".join(refused.err.split())
+    assert "apply --plan FILE --buy has it made first" in " ".join(refused.err.split())
+
+
+def test_a_dry_run_says_what_would_be_asked_for(shell: Any, priced: tuple[str, str]) -> None:
+    """Each placeholder with size and labels; the plan itself is the same with and without."""
+    cluster, prices = priced
+    asked = ("plan", "-f", cluster, "--prices", prices, "--replace-node", "n1", "-o", "json")
+    plain, told = (json.loads(shell(*asked, *more).out) for more in ((), ("--buy",)))
+    assert "added-1 exists in this plan only, until apply --buy has it made" in plain["warnings"]
+    [line] = [text for text in told["warnings"] if text not in plain["warnings"]]
+    assert line == (
+        "apply --buy asks for added-1: small (web) by a placeholder in namespace rescheduler-holds with cpu=2, "
+        "memory=4Gi on a node with node.kubernetes.io/instance-type=small, karpenter.sh/nodepool=web"
+    )
+    for plan in (plain, told):
+        for part in ("warnings", "objectives"):
+            del plan[part]
+    assert plain == told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["plan", "--buy"], "--buy is for machines that replace nodes"),
+        (["apply", "--yes", "--buy"], "--buy is for machines that replace nodes"),
+        (["apply", "--yes", "--buy", "--resume", "7"], "a plan that was begun has its machines"),
+        (["apply", "--yes", "--plan", "x", "--replace-node", "a"], "bring their own moves"),
+        (["apply", "--yes", "--replace-pool", ""], "an empty name"),
+        (["apply", "--yes", "--replace-node", "a", "--objective", "MakeRoom"], "leave --objective out"),
+        (["apply", "--yes", "--replace-node", "a", "--buy"], "wanted a table of prices"),
+        (["apply", "--yes", "--replace-node", "a", "--improve"], "leave the DeschedulerPolicy out"),
+    ],
+)
+def test_wrong_use_of_buying_is_found_before_anything_is_read(shell: Any, arguments: list[str], told: str) -> None:
+    """Exit 2, without a connection."""
+    refused = shell(*arguments)
+    assert (refused.code, refused.out) == (2, "")
+    assert told in " ".join(refused.err.split())
+
+
+def test_placeholders_are_not_made_under_predict(shell: Any, priced: tuple[str, str], tmp_path: Path) -> None:
+    """That guidance writes nothing but evictions."""
+    cluster, prices = priced
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("apiVersion: rescheduler/v1alpha1\nkind: ReschedulerPolicy\nguidance: Predict\n")
+    asked = ("--prices", prices, "--replace-node", "n1", "--buy", "--policy", str(policy))
+    for command in (("plan", "-f", cluster), ("apply", "--yes")):
+        refused = shell(*command, *asked)
+        assert refused.code == 2
+        assert "guidance: Predict writes nothing but evictions" in " ".join(refused.err.split())
 
 
 def test_a_type_of_the_table_is_added_with_its_size_and_price(shell: Any, priced: tuple[str, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import OUR_REQUESTS
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
 from rescheduler.adapters.kubernetes.client.paths import job_path
@@ -16,6 +17,7 @@ from rescheduler.adapters.kubernetes.guidance.rule_object import plan_of, read_r
 from rescheduler.adapters.kubernetes.guidance.taints import sweep_taints
 from rescheduler.adapters.kubernetes.leftovers.lost_nominations import withdraw_nominations
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.daemon.capacity import CAPACITY
 
 ALL_JOBS: Final = "/apis/batch/v1/jobs"
 
@@ -28,6 +30,7 @@ def tidy_up(
     has_taints: bool = False,
     has_surges: bool = False,
     ledger: str = "",
+    request: str = "",
 ) -> int:
     """Take away everything of one plan; how many things there were.
 
@@ -49,6 +52,13 @@ def tidy_up(
         parts.insert(0, lambda: len(give_plan_back(connection, lambda plan: plan == plan_id)))
     if ledger:
         parts.append(lambda: withdraw_nominations(connection, namespace, ledger, plan_id))
+    if request:
+        parts.insert(0, lambda: _remove_request(connection, namespace, request))
+    return _all_tried(parts)
+
+
+def _all_tried(parts: Sequence[Callable[[], int]]) -> int:
+    """How much they found; raises ClusterError, of the last that failed, when each was tried."""
     count, failure = 0, None
     for part in parts:
         try:
@@ -93,5 +103,13 @@ def _remove_rule(connection: Connection, namespace: str, plan_id: str) -> int:
 
 
 def _remove_jobs(connection: Connection, namespace: str, plan_id: str) -> int:
-    found = list_all(connection, job_path(namespace), f"{OUR_PLACEHOLDERS},{PLAN_LABEL}={plan_id}")
+    return _remove_selected(connection, namespace, f"{OUR_PLACEHOLDERS},{PLAN_LABEL}={plan_id}")
+
+
+def _remove_request(connection: Connection, namespace: str, name: str) -> int:
+    return _remove_selected(connection, namespace, f"{OUR_REQUESTS},{CAPACITY}={name}")
+
+
+def _remove_selected(connection: Connection, namespace: str, selector: str) -> int:
+    found = list_all(connection, job_path(namespace), selector)
     return sum(delete(connection, job_path(namespace, item["metadata"]["name"])) for item in found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
-from rescheduler.cli.options import ImprovingFlags, Yes, with_options
+from rescheduler.cli.options import Yes, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
@@ -20,6 +20,14 @@ from rescheduler.cli.preparation import (
     selection_from,
 )
 from rescheduler.cli.progress import ShownProgress, is_shown, shown_progress
+from rescheduler.cli.replacing_flags import (
+    ReplacingFlags,
+    refuse_bad_replacing,
+    refuse_buying_under_predict,
+    refuse_without_sizes,
+    replaces,
+    wanted_of,
+)
 from rescheduler.cli.streams import confirmed, console, is_terminal, say, show, warn, write
 from rescheduler.model.printable import printable
 
@@ -37,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ApplyFlags(ImprovingFlags):
+class ApplyFlags(ReplacingFlags):
     """The options of ``plan``, and what carrying out needs besides."""
 
     plan: Annotated[
@@ -88,6 +96,7 @@ def apply(options: ApplyFlags) -> int:
 
     _refuse_what_cannot_be(options)
     files = given_files(options)
+    _refuse_replacing_under(options, files)
     if files.theirs and not options.improve:
         from rescheduler.cli.descheduler_plan import applied
 
@@ -118,6 +127,9 @@ def apply(options: ApplyFlags) -> int:
 def _planning(options: ApplyFlags) -> CarryOut:
     """A plan for the policy's objectives, or a reviewed one. Raises PolicyError, UsageError."""
     policy = own_policy_from(options)
+    refuse_buying_under_predict(options, policy)
+    if replaces(options):
+        refuse_without_sizes(policy, "--replace-node and --replace-pool")
     reviewed = _reviewed_plan(options, policy)
 
     def carry_out(confirm: Confirm, follower: Follower) -> PlanResult | None:
@@ -130,6 +142,8 @@ def _planning(options: ApplyFlags) -> CarryOut:
             schedulers=predictions.schedulers,
             confirm=confirm,
             reviewed=reviewed,
+            wanted=wanted_of(options) if replaces(options) else None,
+            buys=options.buy,
             selection=selection_from(options),
             seed=options.seed,
             timeout_seconds=options.timeout,
@@ -215,17 +229,27 @@ class _Question:
         return is_wanted
 
     def _is_wanted(self, plan: Plan, cluster: Cluster) -> bool:
+        from rescheduler.execution.buying.orders import bill_of
         from rescheduler.report.plan.table import plan_report
 
         self.cluster = self.cluster or cluster
         self._progress.pause()
         warn(warning for warning in plan.warnings if warning not in self.warnings)
         self.warnings |= frozenset(plan.warnings)
-        return agreed(self._options, len(plan.moves), lambda: show(plan_report(plan, cluster), to_stderr=True))
+        bill = bill_of(plan)
+        first = f"Have {printable(bill)} made, then evict" if bill else "Evict"
+        return agreed(
+            self._options, len(plan.moves), lambda: show(plan_report(plan, cluster), to_stderr=True), first=first
+        )
 
 
-def agreed(options: ApplyFlags, pods: int, show_plan: Callable[[], None], besides: str = "") -> bool:
-    """Show what would be done and ask, unless ``--yes`` or there is nothing to do. ``besides``: said of other pods."""
+def agreed(
+    options: ApplyFlags, pods: int, show_plan: Callable[[], None], besides: str = "", *, first: str = "Evict"
+) -> bool:
+    """Show what would be done and ask, unless ``--yes`` or there is nothing to do.
+
+    ``besides``: said of other pods; ``first``: what is done with these.
+    """
     where = _unchosen(options) if pods else None
     if options.yes and where is not None:
         say(f"acting on {where}; --context NAME says which one is meant")
@@ -233,7 +257,7 @@ def agreed(options: ApplyFlags, pods: int, show_plan: Callable[[], None], beside
         return True
     show_plan()
     count = "1 pod" if pods == 1 else f"{pods} pods"
-    return confirmed(f"Evict {count} as shown{besides}{'' if where is None else f', in {where}'}? [y/N] ")
+    return confirmed(f"{first} {count} as shown{besides}{'' if where is None else f', in {where}'}? [y/N] ")
 
 
 def _unchosen(options: ApplyFlags) -> str | None:
@@ -259,6 +283,28 @@ def _refuse_what_cannot_be(options: ApplyFlags) -> None:
         raise UsageError("--plan and --resume name a plan each; give one of them")
     if (options.plan is not None or options.resume is not None) and options.objective:
         raise UsageError(f"{given} brings its own moves, --objective would plan others; give one of them")
+    _refuse_replacing_with(options)
+
+
+def _refuse_replacing_under(options: ApplyFlags, files: GivenFiles) -> None:
+    """Raise UsageError where descheduler's rules are to be carried out, or the ends behind them."""
+    if (options.buy or replaces(options)) and (files.theirs or options.improve):
+        raise UsageError(
+            "--replace-node, --replace-pool and --buy go by our own planner; leave the DeschedulerPolicy out"
+        )
+
+
+def _refuse_replacing_with(options: ApplyFlags) -> None:
+    refuse_bad_replacing(options)
+    if replaces(options) and (options.plan is not None or options.resume is not None):
+        raise UsageError("--plan and --resume bring their own moves; leave --replace-node and --replace-pool out")
+    if options.buy and options.resume is not None:
+        raise UsageError("a plan that was begun has its machines; leave --buy out, and --resume goes on with them")
+    if options.buy and not replaces(options) and options.plan is None:
+        raise UsageError(
+            "--buy is for machines that replace nodes; name some with --replace-node or --replace-pool, or give such a "
+            "plan with --plan"
+        )
 
 
 def _reviewed_plan(options: ApplyFlags, policy: Policy) -> Plan | None:
@@ -270,7 +316,7 @@ def _reviewed_plan(options: ApplyFlags, policy: Policy) -> Plan | None:
 
     if options.resume is None:
         where = options.plan or ""
-        plan = read_plan_file(where)
+        plan = read_plan_file(where, buys=options.buy)
     else:
         where = options.resume
         plan = read_plan_to_resume(where, cluster_options_from(options), policy)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
-from rescheduler.cli.options import ImprovingFlags, with_options
+from rescheduler.cli.options import with_options
 from rescheduler.cli.parameters import MomentInTime, OutputFormat, moment, parsed
 from rescheduler.cli.plan_output import print_plan
 from rescheduler.cli.preparation import (
@@ -21,6 +21,14 @@ from rescheduler.cli.preparation import (
     time_in,
 )
 from rescheduler.cli.progress import shown_progress
+from rescheduler.cli.replacing_flags import (
+    ReplacingFlags,
+    refuse_bad_replacing,
+    refuse_buying_under_predict,
+    refuse_without_sizes,
+    replaces,
+    wanted_of,
+)
 from rescheduler.cli.streams import warn
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS, QuantityError, offered_amount, resources
 from rescheduler.model.plan.what_if import NodeShape
@@ -115,7 +123,7 @@ def _refuse_unknown(name: str) -> None:
 
 
 @dataclass(frozen=True)
-class WhatIfFlags(ImprovingFlags):
+class WhatIfFlags(ReplacingFlags):
     """The options of every plan, and nodes that come or go in thought."""
 
     remove_node: Annotated[
@@ -132,21 +140,6 @@ class WhatIfFlags(ImprovingFlags):
             metavar="SHAPE", parser=parsed(parse_node_shape), help="Would one more of these help? Plan as if there was "
             "a further node, such as cpu=16,memory=64Gi,nvidia.com/gpu=1, like:NODE, 2xlike:NODE or, by the table of "
             "prices, type:TYPE,zone=ZONE; repeatable",
-            show_default=False, rich_help_panel="What if",
-        ),
-    ] = None  # fmt: skip
-    replace_node: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Which cheaper machines of the table of prices could take its pods? Plan as if they "
-            "were there; repeatable, for all of them together",
-            show_default=False, rich_help_panel="What if",
-        ),
-    ] = None  # fmt: skip
-    replace_pool: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="The same for the nodes of a NodePool whose pods may all be moved; repeatable",
             show_default=False, rich_help_panel="What if",
         ),
     ] = None  # fmt: skip
@@ -218,6 +211,7 @@ def _plan_once(options: WhatIfFlags, latest: LatestPlan) -> int:
         return _plan_of_descheduler_policy(options, files)
     policy = own_policy_from(options)
     _refuse_without_prices(options, policy)
+    refuse_buying_under_predict(options, policy)
     with shown_progress() as progress:
         from rescheduler.composition import planning
         from rescheduler.cycle import make_plan
@@ -229,11 +223,13 @@ def _plan_once(options: WhatIfFlags, latest: LatestPlan) -> int:
             cluster, schedulers = planning.as_if_at(cluster, schedulers, at)
             asked = replace(asked, schedulers=schedulers)
         removed, added = tuple(dict.fromkeys(options.remove_node or ())), tuple(options.add_node or ())
-        if _replaces(options):
+        if replaces(options):
             from rescheduler.composition import replacing
 
-            wanted = replacing.NodesToReplace(tuple(options.replace_node or ()), tuple(options.replace_pool or ()))
-            proposed, cluster = replacing.plan_replacement(cluster, policy, wanted, asked)
+            proposed, imagined = replacing.plan_replacement(cluster, policy, wanted_of(options), asked)
+            if options.buy:
+                proposed = replacing.told_what_is_asked(proposed, cluster, policy)
+            cluster = imagined
         elif removed or added:
             from rescheduler.composition import what_if
 
@@ -254,7 +250,7 @@ def _plan_of_descheduler_policy(options: WhatIfFlags, files: GivenFiles) -> int:
 
     if files.theirs and (options.remove_node or options.add_node):
         raise UsageError("--remove-node and --add-node ask our own planner; leave the DeschedulerPolicy out")
-    if _replaces(options):
+    if replaces(options):
         raise UsageError("--replace-node and --replace-pool ask our own planner; leave the DeschedulerPolicy out")
     if not options.improve:
         return foretold(options, files, options.at)
@@ -262,21 +258,12 @@ def _plan_of_descheduler_policy(options: WhatIfFlags, files: GivenFiles) -> int:
     return _told(options, proposed, cluster)
 
 
-def _replaces(options: WhatIfFlags) -> bool:
-    return bool(options.replace_node or options.replace_pool)
-
-
 def _refuse_without_prices(options: WhatIfFlags, policy: Policy) -> None:
     """Raise UsageError for a question about machines that no table of prices knows."""
-    table = policy.prices.table
-    if _replaces(options):
-        needed = "--replace-node and --replace-pool"
-        is_known = any(row.resources and row.place[0] for row in table.rows())
-    else:
-        needed = "--add-node type:"
-        is_known = policy.prices.file is not None or not any(shape.place for shape in options.add_node or ())
-    if not is_known:
-        raise UsageError(f"{needed}: wanted a table of prices that says instanceType and resources; give --prices FILE")
+    if replaces(options):
+        refuse_without_sizes(policy, "--replace-node and --replace-pool")
+    elif policy.prices.file is None and any(shape.place for shape in options.add_node or ()):
+        refuse_without_sizes(policy, "--add-node type:")
 
 
 def _told(options: WhatIfFlags, proposed: Plan, cluster: Cluster, observed: ObservedUse | None = None) -> int:
@@ -294,7 +281,7 @@ def _refuse_what_cannot_be(options: WhatIfFlags) -> None:
     if "" in removed:
         raise UsageError("--remove-node: an empty name; name a node")
     _refuse_replacing_with(options)
-    if options.start is not None and (removed or added or _replaces(options)):
+    if options.start is not None and (removed or added or replaces(options)):
         raise UsageError("--start begins with a plan for the cluster as it is; leave it out, or the nodes that are not")
     if removed and options.objective:
         raise UsageError("--remove-node asks whether nodes can be emptied, --objective asks for others; give one")
@@ -308,10 +295,11 @@ def _refuse_what_cannot_be(options: WhatIfFlags) -> None:
 
 
 def _refuse_replacing_with(options: WhatIfFlags) -> None:
-    if "" in (*(options.replace_node or ()), *(options.replace_pool or ())):
-        raise UsageError("--replace-node, --replace-pool: an empty name; name a node or a NodePool")
-    if _replaces(options) and (options.remove_node or options.add_node or options.objective):
+    refuse_bad_replacing(options)
+    if replaces(options) and (options.remove_node or options.add_node):
         raise UsageError(
-            "--replace-node and --replace-pool choose the nodes to add themselves; leave --remove-node, --add-node and "
-            "--objective out"
+            "--replace-node and --replace-pool choose the nodes to add themselves; leave --remove-node and --add-node "
+            "out"
         )
+    if options.buy and not replaces(options):
+        raise UsageError("--buy is for machines that replace nodes; name some with --replace-node or --replace-pool")

@@ -262,6 +262,19 @@ def test_requests_of_an_earlier_process_are_found_again() -> None:
     assert desk.target.requests == {}
 
 
+def test_machines_of_a_plan_are_left_to_whoever_asked_for_them() -> None:
+    """``apply --buy`` looks after them, though no pod waits; once they have run out they go like all others."""
+    desk = Desk(autoscaler={"scale_up": "Placeholders"})
+    desk.target.requests["rescheduler-buy-r1"] = StandingRequest(
+        "rescheduler-buy-r1", "Placeholders", (), NOW - 50, NOW + 60
+    )
+    bound = (node("n2"), pod("room-0", "3", node="n2", labels={CAPACITY: "rescheduler-buy-r1"}))
+    desk.hand_over.look(full(*bound))
+    assert set(desk.target.requests) == {"rescheduler-buy-r1"}
+    desk.hand_over.look(full(at=NOW + 100))
+    assert desk.target.requests == {}
+
+
 def test_after_a_scale_up_no_node_is_emptied_for_a_while() -> None:
     """The objective is left out with its reason; without word from an autoscaler nothing waits."""
     desk = Desk(objectives=[{"name": "EmptyNodes"}])

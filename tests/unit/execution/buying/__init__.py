@@ -1,0 +1,1 @@
+"""Tests of machines that are made before a plan."""
