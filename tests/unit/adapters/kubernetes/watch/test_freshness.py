@@ -32,7 +32,9 @@ class Server(WatchedServer):
         namespace, _, plural = rest.partition("/")
         if "sendInitialEvents" not in params or not (namespace or {"fieldSelector", "labelSelector"} & {*params}):
             return super().stream(path, params, read_timeout=read_timeout)
-        self.asked.append(Asked("proof", path, params))
+        lines = self._fault(Asked("proof", path, params))
+        if lines is not None:
+            return Lines(lines)
         wanted = dict(part.split("=") for part in params.get("fieldSelector", "").split(",") if part)
         listed = f"{group}/{plural}" if namespace else path
         return Lines(self._selected(params.get("labelSelector", ""), self._part(listed, namespace, wanted)))
@@ -221,7 +223,7 @@ def test_a_watch_of_nodes_that_lags_behind_is_found_out(change: str) -> None:
         scene.server.put(NODES, labelled("n1", hostname="other"))
     else:
         scene.server.put(NODES, labelled("n9", hostname="n1"))
-    with pytest.raises(StaleMirrorError, match="watch of Node lags behind: n[19] is"):
+    with pytest.raises(StaleMirrorError, match=r"watch of Node lags behind: n[19] is"):
         scene.freshness.prove([WatchedScope("Node", name="n1"), WatchedScope("Node", name="n2")])
 
 

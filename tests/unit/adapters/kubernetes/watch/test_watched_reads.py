@@ -19,7 +19,9 @@ from rescheduler.model.plan.vicinity import Vicinity
 from tests.unit.adapters.api_objects import pod_object
 from tests.unit.adapters.kubernetes.watch.test_freshness import NODES, PODS, Scene, Server
 
-MOVE = Move(pod=PodReference("default", "on-n1", "uid-1"), from_node="n1", to_node="n2", wave=1, reason="", objective="")
+MOVE = Move(
+    pod=PodReference("default", "on-n1", "uid-1"), from_node="n1", to_node="n2", wave=1, reason="", objective=""
+)
 BUDGETS = KIND_BY_NAME["PodDisruptionBudget"].path
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
