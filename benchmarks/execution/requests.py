@@ -16,11 +16,13 @@ PROOF = " (proof)"
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: when it came in (seconds), what it was (as told in tables), and the answer's code."""
+    """One request: when it came in (seconds), what it was (as told in tables), the answer's code, and where ("": in
+    no namespace, or in all)."""
 
     at: float
     kind: str
     code: int
+    namespace: str = ""
 
     @property
     def is_eviction(self) -> bool:
@@ -77,4 +79,4 @@ def _asked(event: dict[str, Any]) -> Asked:
         f"{PROOF if is_proof else ''}"
     )
     at = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
-    return Asked(at, kind, event.get("responseStatus", {}).get("code", 0))
+    return Asked(at, kind, event.get("responseStatus", {}).get("code", 0), target.get("namespace", ""))
