@@ -10,14 +10,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+PROOF = " (proof)"
+"""Streams of a part of the cluster, which show whether what watches have told is up to date."""
+
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: when it came in (seconds), what it was (as told in tables), and the answer's code."""
+    """One request: when it came in (seconds), what it was (as told in tables), the answer's code, and where ("": in
+    no namespace, or in all)."""
 
     at: float
     kind: str
     code: int
+    namespace: str = ""
 
     @property
     def is_eviction(self) -> bool:
@@ -35,18 +40,26 @@ def asked_by(log: Path, start: int, end: int, user: str) -> list[Asked]:
 
 
 def told(asked: Sequence[Asked]) -> dict[str, Any]:
-    """Times and numbers between the first eviction and the last request, as the result has them."""
+    """Times and numbers between the first eviction and the last request, as the result has them.
+
+    ``requestsAMove`` counts neither watches nor proofs of freshness, which are told apart.
+    """
     evictions = [one.at for one in asked if one.is_eviction]
     if not evictions:
         return {"evictions": 0}
-    during = [one for one in asked if one.at >= evictions[0]]
+    since = [one for one in asked if one.at >= evictions[0]]
+    during = [one for one in since if not one.kind.startswith("watch ")]
     per_move = {kind: round(number / len(evictions), 2) for kind, number in Counter(one.kind for one in during).items()}
+    proofs = sum(one.kind.endswith(PROOF) for one in since)
     return {
         "evictions": len(evictions),
         "secondsEvicting": round(evictions[-1] - evictions[0], 2),
         "secondsToLastRequest": round(during[-1].at - evictions[0], 2),
         "evictionsASecond": round(len(evictions) / max(evictions[-1] - evictions[0], 0.001), 1),
         "listsOfTheWholeCluster": sum(one.kind == "list pods (all)" for one in during),
+        "lists": sum(one.kind.startswith("list ") for one in during),
+        "watches": len(since) - len(during) - proofs,
+        "proofsAMove": round(proofs / len(evictions), 1),
         "requestsAMove": round(len(during) / len(evictions), 1),
         "requestsAMoveByKind": dict(sorted(per_move.items(), key=lambda item: -item[1])),
     }
@@ -58,6 +71,12 @@ def _asked(event: dict[str, Any]) -> Asked:
     options = (event.get("requestObject") or {}).get("deleteOptions") or {}
     is_dry = "dryRun" in event["requestURI"] or bool(options.get("dryRun"))
     is_whole = event["verb"] == "list" and not target.get("namespace") and "Selector" not in event["requestURI"]
-    kind = f"{event['verb']} {resource}{' (all)' if is_whole else ''}{' (dry run)' if is_dry else ''}"
+    is_proof = "sendInitialEvents" in event["requestURI"] and (
+        bool(target.get("namespace")) or "Selector" in event["requestURI"]
+    )
+    kind = (
+        f"{event['verb']} {resource}{' (all)' if is_whole else ''}{' (dry run)' if is_dry else ''}"
+        f"{PROOF if is_proof else ''}"
+    )
     at = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
-    return Asked(at, kind, event.get("responseStatus", {}).get("code", 0))
+    return Asked(at, kind, event.get("responseStatus", {}).get("code", 0), target.get("namespace", ""))

@@ -37,7 +37,7 @@ from rescheduler.model.daemon.notices import (
     TriggerFired,
 )
 from rescheduler.model.daemon.rounds import RoundReport
-from rescheduler.model.plan.attempts import last_attempt
+from rescheduler.model.plan.attempts import dropped, last_attempt
 from rescheduler.model.plan.plan import Move, ObjectiveResult, PodReference, Refusal
 from rescheduler.model.times import rfc3339
 
@@ -266,6 +266,7 @@ def round_line(report: RoundReport) -> Line:
         "refusals": 0 if plan is None else len(plan.refusals),
         "objectives": [] if plan is None else [objective_fields(objective) for objective in plan.objectives],
         "attempts": None if result is None else last_attempt(result),
+        "dropped": None if result is None else len(dropped(result)) or None,
         "outcomes": None if result is None else dict(Counter(move.outcome.value for move in result.moves)),
         "reason": report.reason,
         "approved_by": report.approved_by,

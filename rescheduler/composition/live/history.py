@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
+
+from msgspec.structs import replace
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.sqlite.history_store import (
@@ -15,6 +18,7 @@ from rescheduler.adapters.files.sqlite.history_store import (
 )
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
+from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod
 from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.composition.live.ledgers import config_map_ledger
@@ -22,10 +26,12 @@ from rescheduler.execution.ledger.open_evictions import settled
 from rescheduler.execution.run.resuming import made_at
 from rescheduler.extension_points import ClusterError, StoreError
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.policy import Policy
 
 Tell = Callable[[str], None]
+Settle = Callable[[Connection, Ledger], Ledger]
 
 
 def past(
@@ -36,8 +42,19 @@ def past(
     Without a cluster what this machine remembers is all, which ``tell`` is told. Raises ClusterError where a
     kubeconfig or context was named that cannot be used, StoreError.
     """
+    return _past(options, policy, since_seconds, namespaces, tell, _settled_by_all)
+
+
+def _past(
+    options: ClusterOptions,
+    policy: Policy,
+    since_seconds: float | None,
+    namespaces: Sequence[str],
+    tell: Tell,
+    settle: Settle,
+) -> list[LedgerEntry]:
     connection = _connection(options, tell)
-    place, ledger = (None, Ledger()) if connection is None else _from_cluster(connection, policy, tell)
+    place, ledger = (None, Ledger()) if connection is None else _from_cluster(connection, policy, tell, settle)
     now = SystemClock().now() if connection is None else connection.server_time or SystemClock().now()
     since = float("-inf") if since_seconds is None else now - since_seconds
     known = {(entry.pod.uid, entry.at): entry for entry in _from_here(place, since, tell)}
@@ -54,11 +71,14 @@ def kept_plans(options: ClusterOptions) -> Mapping[int, Callable[[], bytes]]:
 
 
 def was_begun(plan: Plan, options: ClusterOptions, policy: Policy, tell: Tell) -> bool:
-    """Whether any of a plan's pods was evicted, or asked for, since it was made. Raises ClusterError, StoreError."""
-    pods, since = {move.pod.uid for move in plan.moves}, made_at(plan)
+    """Whether any of a plan's pods was evicted, or asked for, since it was made. Raises ClusterError, StoreError.
+
+    Only pods of the plan whose eviction may not have taken effect are looked at, each by itself.
+    """
+    pods, since = frozenset(move.pod.uid for move in plan.moves), made_at(plan)
     return any(
         entry.pod.uid in pods and entry.at >= since and entry.state not in (EntryState.REFUSED, EntryState.NOT_EVICTED)
-        for entry in past(options, policy, since_seconds=None, namespaces=(), tell=tell)
+        for entry in _past(options, policy, None, (), tell, partial(_settled_by_pods, pods))
     )
 
 
@@ -72,18 +92,33 @@ def _connection(options: ClusterOptions, tell: Tell) -> Connection | None:
         return None
 
 
-def _from_cluster(connection: Connection, policy: Policy, tell: Tell) -> tuple[Place, Ledger]:
-    """Which cluster it is, and its ledger with every debt closed that is proven to be over."""
+def _settled_by_all(connection: Connection, ledger: Ledger) -> Ledger:
+    """With every debt closed that the whole cluster proves to be over. Raises ClusterError."""
+    if not ledger.debts:
+        return ledger
+    cluster = LiveReader(connection).read()
+    return settled(ledger, cluster, lambda reference: cluster.pod_by_key.get(reference.key))
+
+
+def _settled_by_pods(pods: Container[str], connection: Connection, ledger: Ledger) -> Ledger:
+    """The entries of these pods alone (by uid), told apart as far as the pods themselves do. Raises ClusterError.
+
+    Those that have left have left: whether replacements work is not asked, so nobody else has to be read.
+    """
+    own = replace(ledger, entries=tuple(entry for entry in ledger.entries if entry.pod.uid in pods))
+    now = connection.server_time or SystemClock().now()
+    return settled(own, Cluster(taken_at=now), lambda pod: read_pod(connection, pod.namespace, pod.name))
+
+
+def _from_cluster(connection: Connection, policy: Policy, tell: Tell, settle: Settle) -> tuple[Place, Ledger]:
+    """Which cluster it is, and its ledger as ``settle`` makes it of what it holds."""
     try:
         place = Place(cluster_identity(connection), connection.server)
     except ClusterError as error:
         tell(f"{error}; what this machine remembers of this cluster is shown")
         return Place("", connection.server), Ledger()
     try:
-        ledger = config_map_ledger(connection, policy).read().ledger
-        if ledger.debts:
-            cluster = LiveReader(connection).read()
-            ledger = settled(ledger, cluster, lambda reference: cluster.pod_by_key.get(reference.key))
+        ledger = settle(connection, config_map_ledger(connection, policy).read().ledger)
     except ClusterError as error:
         tell(f"{error}; what this machine remembers of this cluster is shown")
         ledger = Ledger()

@@ -73,7 +73,19 @@ def _to_be_empty(moves: Sequence[MoveOutcome], placements: Sequence[PlacementOut
 
 def last_attempt(result: PlanResult) -> int | None:
     """The number of the last attempt; None where there was but one."""
-    return max((move.attempt for move in result.moves if isinstance(move.attempt, int)), default=None)
+    attempt = max(map(_attempt_of, result.moves), default=1)
+    return attempt if attempt > 1 else None
+
+
+def _attempt_of(move: MoveOutcome) -> int:
+    """From 1."""
+    return move.attempt if isinstance(move.attempt, int) else 1
+
+
+def dropped(result: PlanResult) -> list[MoveOutcome]:
+    """Moves that were not made, and that no later attempt has planned again although there was one."""
+    last = last_attempt(result) or 1
+    return [move for move in newest(result.moves) if not may_have_left(move) and _attempt_of(move) < last]
 
 
 def may_have_left(move: MoveOutcome) -> bool:

@@ -28,6 +28,8 @@ COUNTERS: Final = (
     Family("planned_moves_total", "counter", "Moves in plans, by the objective that they serve.",
            ("objective", "dry_run")),
     Family("moves_total", "counter", "Moves of plans that were carried out, by what became of them.", ("outcome",)),
+    Family("plans_again_total", "counter", "Times that what was left of a plan was planned again, and had moves."),
+    Family("moves_dropped_total", "counter", "Moves that were not made, and not planned again with the rest."),
     Family("evictions_total", "counter", "Evictions, counted once under each state that they reach.", ("outcome",)),
     Family("approvals_total", "counter", "Plans that a person was asked about, by what was heard.", ("outcome",)),
     Family("capacity_requests_total", "counter", "Times that an autoscaler was asked for room.", ("how",)),

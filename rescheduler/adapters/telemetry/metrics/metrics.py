@@ -45,6 +45,7 @@ from rescheduler.model.daemon.notices import (
     TriggerFired,
 )
 from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.plan.attempts import dropped, last_attempt
 from rescheduler.model.plan.plan import OutcomeKind
 from rescheduler.policy.fields.daemon.autoscaler import ScaleDown, ScaleUp
 
@@ -154,6 +155,9 @@ class Metrics(Listener):
             self._count("planned_moves_total", move.objective, dry_run)
         for outcome in () if report.result is None else report.result.moves:
             self._count("moves_total", outcome.outcome.value)
+        if report.result is not None:
+            self._count("plans_again_total", by=(last_attempt(report.result) or 1) - 1)
+            self._count("moves_dropped_total", by=len(dropped(report.result)))
 
     def _eviction(self, entry: LedgerEntry) -> None:
         word = eviction_word(entry)

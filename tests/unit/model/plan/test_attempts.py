@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.model.plan.attempts import is_as_planned, joined, last_attempt
+from rescheduler.model.plan.attempts import dropped, is_as_planned, joined, last_attempt
 from rescheduler.model.plan.plan import (
     MoveOutcome,
     OutcomeKind,
@@ -84,3 +84,11 @@ def test_a_pod_that_strays_to_a_node_that_was_to_be_empty_is_harm_in_any_attempt
     stray = structs.replace(move("b", OutcomeKind.LANDED_ELSEWHERE, from_node="n2", **emptying), landed_on="n0")
     first = result(move("a", LANDED, **emptying), move("b", LEFT, from_node="n2", **emptying))
     assert not is_as_planned(joined([first, result(stray)]))
+
+
+def test_what_no_later_attempt_plans_again_was_dropped() -> None:
+    """Not what was made, may have been made, or is planned again; and nothing where there was but one attempt."""
+    first = result(*(move(name, how) for name, how in (("a", LANDED), ("b", LEFT), ("c", LEFT), ("d", UNKNOWN))))
+    assert dropped(first) == []
+    whole = joined([first, result(move("b", LEFT), move("e", LEFT)), result(move("e", LEFT))])
+    assert [item.pod.name for item in dropped(whole)] == ["b", "c"]

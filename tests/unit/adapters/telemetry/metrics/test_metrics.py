@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import structs
 from prometheus_client.parser import text_string_to_metric_families
 
 from rescheduler.adapters.kubernetes.client.request_record import RequestCount
@@ -36,10 +37,18 @@ from rescheduler.model.daemon.notices import (
 )
 from rescheduler.model.daemon.rounds import Occasion
 from rescheduler.model.plan.move_change import MoveChange, MoveState
-from rescheduler.model.plan.plan import OutcomeKind, PodReference, Refusal, Status
+from rescheduler.model.plan.plan import OutcomeKind, PlanResult, PodReference, Refusal, Status
 from tests.builders import NOW, cluster, node, pod
 from tests.clocks import FakeClock
-from tests.unit.adapters.telemetry.daemon_notices import all_notices, dry_round, objective, plan, report, result
+from tests.unit.adapters.telemetry.daemon_notices import (
+    SUMMARY,
+    all_notices,
+    dry_round,
+    objective,
+    plan,
+    report,
+    result,
+)
 from tests.unit.execution.entries import entry, ledger_of
 
 Scraped = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -122,6 +131,18 @@ def test_a_round_is_counted_by_its_first_trigger_and_how_it_ended() -> None:
     assert found("planned_moves_total", objective="MakeRoom", dry_run="false") == 1
     assert found("moves_total", outcome="Landed") == 1
     assert (found("pending_pods_wanted"), found("pending_pods_helped")) == (1, 1)
+
+
+def test_planning_again_is_counted_with_the_moves_that_it_dropped() -> None:
+    """The first attempt is none of them; a move that was planned again is not dropped, however it ends."""
+    (left,) = result(OutcomeKind.NOT_ATTEMPTED).moves
+    db = structs.replace(left, pod=PodReference("shop", "db-0", "uid-db-0"))
+    once = report(result=PlanResult(SUMMARY, moves=(left, db)))
+    again = report(result=PlanResult(SUMMARY, moves=(left, db, structs.replace(left, attempt=2))))
+    found = told(RoundEnded(NOW, once))
+    assert (found("plans_again_total"), found("moves_dropped_total")) == (0, 0)
+    found = told(RoundEnded(NOW, once), RoundEnded(NOW, again))
+    assert (found("plans_again_total"), found("moves_dropped_total")) == (1, 1)
 
 
 def test_gauges_are_those_of_the_last_round_alone() -> None:
