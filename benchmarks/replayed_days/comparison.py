@@ -1,4 +1,4 @@
-"""What a replay says beside what was played, as sums over all hours, and where they are further apart than promised."""
+"""What a replay says beside what was played, as sums over all steps, and where they are further apart than promised."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TOLERANCES: Final[Mapping[str, float]] = {EVICTIONS: 0.05, NODES_EMPTIED: 0.05, 
 
 
 class Sums(NamedTuple):
-    """Of all hours; ``in_use`` in the mean."""
+    """Of all steps; ``in_use`` in the mean."""
 
     evictions: int
     emptied: int
@@ -25,13 +25,13 @@ class Sums(NamedTuple):
 
 
 def played_sums(played: PlayedHistory) -> Sums:
-    """Waits that ended within their hour are the control plane's own and stand apart."""
-    hours = played.hours
+    """Waits that ended within their step are the control plane's own and stand apart."""
+    steps = played.steps
     return Sums(
-        sum(hour.evictions for hour in hours),
-        sum(hour.in_use_before - hour.in_use for hour in hours),
-        round(sum(hour.in_use for hour in hours) / len(hours), 2),
-        round(played.waits.whole_hours, 1),
+        sum(step.evictions for step in steps),
+        sum(step.in_use_before - step.in_use for step in steps),
+        round(sum(step.in_use for step in steps) / len(steps), 2),
+        round(played.waits.whole_steps, 1),
     )
 
 

@@ -29,15 +29,15 @@ class WorkloadShape(NamedTuple):
 
 @dataclass(frozen=True)
 class ClusterHistory:
-    """``nodes``: cpus by name; ``hours``: how many pods of which workload are wanted; one that is not named is not there."""
+    """``nodes``: cpus by name; ``steps``: how many pods of each workload are wanted; one without a number is not there."""
 
     nodes: Mapping[str, int]
     workloads: Mapping[str, WorkloadShape]
-    hours: tuple[Mapping[str, int], ...]
+    steps: tuple[Mapping[str, int], ...]
 
 
-def random_history(seed: int, nodes: int, hours: int) -> ClusterHistory:
-    """The same for the same numbers."""
+def random_history(seed: int, nodes: int, hours: int, every: int = 1) -> ClusterHistory:
+    """The same for the same numbers. ``every``: so many hours are one step, of which the first is taken."""
     chance = Random(f"{seed} {nodes} {hours}")
     cpus = {f"node-{number}": NODE_CPUS[number % len(NODE_CPUS)] for number in range(nodes)}
     workloads: dict[str, WorkloadShape] = {}
@@ -52,7 +52,7 @@ def random_history(seed: int, nodes: int, hours: int) -> ClusterHistory:
             name = f"large-{hour}-{number}"
             workloads[name] = WorkloadShape(WHOLE_NODE_MILLICORES)
             _stays(wanted, name, chance.randint(1, 2), hour, chance.randint(4, 12))
-    return ClusterHistory(cpus, workloads, tuple(wanted))
+    return ClusterHistory(cpus, workloads, tuple(wanted[::every]))
 
 
 def _add_services(

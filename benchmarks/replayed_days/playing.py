@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from benchmarks.replayed_days.history import ClusterHistory
@@ -20,10 +22,10 @@ from tests.cluster.tool import Tool
 from tests.cluster.waiting import wait_until
 
 SETTLE_SECONDS: Final = 120.0
-ROUND_SECONDS: Final = 120.0
+ROUND_SECONDS: Final = 300.0
 
 
-class PlayedHour(NamedTuple):
+class PlayedStep(NamedTuple):
     """``settled`` and ``over``: seconds from its begin until all stood or waited, and until the round had ended too."""
 
     evictions: int
@@ -36,15 +38,39 @@ class PlayedHour(NamedTuple):
 
 
 class PlayedHistory(NamedTuple):
-    """All hours; ``late``: by how many seconds the latest of them began too late."""
+    """All steps; ``longest``: of them, in seconds."""
 
-    hours: list[PlayedHour]
+    steps: list[PlayedStep]
     waits: Waits
-    late: float
+    longest: float
+
+
+class Pace:
+    """Lets all who play begin a step at the same time: when it is due, and the last of them is done with the one before.
+
+    So a machine that is slow stretches time for the recorded and the played history alike.
+    """
+
+    def __init__(self, players: int, seconds: float) -> None:
+        self._seconds = seconds
+        self._due = time.monotonic()
+        self._barrier = threading.Barrier(players, self._wait_until_due)
+
+    def wait(self) -> None:
+        """Raises BrokenBarrierError where somebody has given up."""
+        self._barrier.wait()
+
+    def give_up(self) -> None:
+        """Nobody waits any more."""
+        self._barrier.abort()
+
+    def _wait_until_due(self) -> None:
+        time.sleep(max(0.0, self._due - time.monotonic()))
+        self._due = time.monotonic() + self._seconds
 
 
 Round = Callable[[], int]
-"""What is done in an hour once all stand or wait; says how many evictions it took."""
+"""What is done in a step once all stand or wait; says how many evictions it took."""
 
 
 def recording(cluster: Cluster, archive: str) -> Round:
@@ -52,24 +78,24 @@ def recording(cluster: Cluster, archive: str) -> Round:
     where = ClusterOptions(kubeconfig=str(cluster.control_plane.kubeconfig))
     recorder, policy = Recorder(ArchiveSettings(archive)), Policy()
 
-    def round_of_an_hour() -> int:
+    def round_of_a_step() -> int:
         recorder.add_live(where, policy, lambda _: None)
         return 0
 
-    return round_of_an_hour
+    return round_of_a_step
 
 
 def asking(tool: Tool, process: DaemonProcess) -> Round:
     """One round of a daemon with the trigger OnDemand."""
 
-    def round_of_an_hour() -> int:
+    def round_of_a_step() -> int:
         before = len(process.events("round ended"))
         process.process.send_signal(signal.SIGUSR1)
         process.wait_for("round ended", count=before + 1, timeout_seconds=ROUND_SECONDS)
         sent = [write for write in tool.writes() if write.subresource == "eviction" and not write.is_dry_run]
         return sum(write.code < 300 for write in sent)
 
-    return round_of_an_hour
+    return round_of_a_step
 
 
 def prepare(cluster: Cluster, history: ClusterHistory) -> None:
@@ -81,33 +107,32 @@ def prepare(cluster: Cluster, history: ClusterHistory) -> None:
 
 
 def play(
-    cluster: Cluster, history: ClusterHistory, seconds: float, began: float, act: Round,
-    tell: Callable[[int, PlayedHour], None],
-) -> PlayedHistory:  # fmt: skip
-    """An hour is so many seconds; the first begins at ``began`` (monotonic), each later one when it is due or later."""
+    cluster: Cluster, history: ClusterHistory, pace: Pace, act: Round, tell: Callable[[int, PlayedStep], None]
+) -> PlayedHistory:
+    """Every step begins when the pace says so."""
     watch = WaitWatch(cluster.api)
     watch.start()
-    begins, hours = [], []
+    begins, steps = [], []
     there: Mapping[str, int] = {}
-    for number, wanted in enumerate(history.hours):
-        time.sleep(max(0.0, began + number * seconds - time.monotonic()))
+    for number, wanted in enumerate(history.steps):
+        pace.wait()
         begins.append(time.monotonic())
         _change(cluster, history, there, wanted)
         there = wanted
-        hours.append(_hour(cluster, wanted, begins[-1], act))
-        tell(number, hours[-1])
+        steps.append(_step(cluster, wanted, begins[-1], act))
+        tell(number, steps[-1])
     looks = watch.stop()
-    late = max(begin - began - number * seconds for number, begin in enumerate(begins))
-    return PlayedHistory(hours, waits(looks, begins), late)
+    longest = max((end - begin for begin, end in pairwise(begins)), default=0.0)
+    return PlayedHistory(steps, waits(looks, begins), longest)
 
 
-def _hour(cluster: Cluster, wanted: Mapping[str, int], begin: float, act: Round) -> PlayedHour:
+def _step(cluster: Cluster, wanted: Mapping[str, int], begin: float, act: Round) -> PlayedStep:
     before = _settled(cluster, wanted)
     settled = time.monotonic() - begin
     evictions = act()
     after = _settled(cluster, wanted)
     counted = (_in_use(before), _in_use(after), _pending(before), _pending(after))
-    return PlayedHour(evictions, *counted, settled, time.monotonic() - begin)
+    return PlayedStep(evictions, *counted, settled, time.monotonic() - begin)
 
 
 def _change(cluster: Cluster, history: ClusterHistory, there: Mapping[str, int], wanted: Mapping[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""Who has no node, looked at all the time: how long pods waited, and for how much of that hours ended over them."""
+"""Who has no node, looked at all the time: how long pods waited, and for how much of that steps ended over them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Look(NamedTuple):
 
 
 class Waits(NamedTuple):
-    """Pod-minutes. ``in_all``: without a node; ``whole_hours``: of pods that waited when an hour was over, each counted
-    for all of it, as a replay counts; ``ended``: how many waits came to an end within their hour.
+    """Pod-minutes. ``in_all``: without a node; ``whole_steps``: of pods that waited when a step was over, each counted
+    for all of it, as a replay counts; ``ended``: how many waits came to an end within their step.
     """
 
     in_all: float
-    whole_hours: float
+    whole_steps: float
     ended: int
 
     @property
     def latency_seconds(self) -> float:
-        """Of a wait that ended within its hour, in the mean: what a control plane takes where a replay takes no time."""
-        return 60 * max(0.0, self.in_all - self.whole_hours) / max(1, self.ended)
+        """Of a wait that ended within its step, in the mean: what a control plane takes where a replay takes no time."""
+        return 60 * max(0.0, self.in_all - self.whole_steps) / max(1, self.ended)
 
 
 class WaitWatch(threading.Thread):
@@ -59,7 +59,7 @@ class WaitWatch(threading.Thread):
 
 
 def waits(looks: Sequence[Look], ends: Sequence[float]) -> Waits:
-    """What looks say of hours that begin at ``ends[0]`` and then where the one before ended."""
+    """What looks say of steps that begin at ``ends[0]`` and then where the one before ended."""
     in_all = whole = 0.0
     ended = 0
     for begin, end in zip(ends, ends[1:], strict=False):

@@ -46,6 +46,30 @@ def test_a_replacement_that_has_worked_for_thirty_seconds_repays() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ended_at", "ready_at", "closed_at"),
+    [(NOW + 2, NOW + 6, NOW + 36), (NOW + 50, NOW + 6, NOW + 50), (None, NOW - 40, NOW), (None, NOW + 3570, NOW + 3600)],
+    ids=["long ago", "before the answer", "by a clock that is behind", "just now"],
+)
+def test_however_late_somebody_looks_a_replacement_took_no_longer_than_it_did(
+    ended_at: float | None, ready_at: float, closed_at: float
+) -> None:
+    """Rounds may be hours apart: a debt ends when its replacement had worked for long enough, and never before it began."""
+    new = web("new", born=NOW + 1, ready_at=ready_at)
+    found = settle(entry(ended_at=ended_at), after(3600, *OTHERS, new))
+    assert (found.state, found.closed_at) == (EntryState.REPAID, closed_at)
+
+
+@pytest.mark.parametrize("seconds", [120.0, 121.0])
+def test_a_workload_that_wants_fewer_and_has_them_owes_nothing_after_two_minutes(seconds: float) -> None:
+    """Whoever scaled it down took the replacement away: nobody was late."""
+    found = settle(entry(ended_at=NOW + 2), after(seconds, *OTHERS, replicas=2))
+    assert (found.state, found.closed_at) == (
+        (EntryState.OPEN, None) if seconds == 120.0 else (EntryState.REPAID, NOW + 2)
+    )
+    assert settle(entry(), after(500, OTHERS[0], replicas=2)).is_debt
+
+
+@pytest.mark.parametrize(
     "replacement",
     [
         web("new", born=NOW + 1, ready_at=NOW + 6.1),
@@ -155,7 +179,8 @@ def test_a_pod_of_the_same_name_and_another_uid_is_another_pod() -> None:
 
 def test_a_workload_that_is_gone_owes_nothing() -> None:
     """But one that is known by its pods alone may be between two pods."""
-    assert settle(entry(), after(5, owner=False)).state is EntryState.REPAID
+    found = settle(entry(ended_at=NOW + 1), after(5000, owner=False))
+    assert (found.state, found.closed_at) == (EntryState.REPAID, NOW + 1)
     custom = entry(workload_key="CloneSet default/web")
     assert settle(custom, after(3600, owner=False)).is_debt
     assert settle(custom, after(86401, owner=False)).state is EntryState.FAILED
