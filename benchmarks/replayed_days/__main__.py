@@ -1,7 +1,7 @@
 """`python -m benchmarks.replayed_days --nodes 100 --hours 48 --every 2 --seconds 60 -o FOLDER`.
 
 One history is played on two real control planes at the same time, a step of some hours in so many seconds: on one it is
-recorded with nothing moved, on the other `rescheduler run` is asked for a round in each step. Then the recording is replayed
+recorded with nothing moved, on the other `rescheduler run` is asked for a round in each step. The recording is replayed
 under the same policy, whose durations are of compressed steps. The exit code is 1 where forecasts are too far off.
 """
 
@@ -20,7 +20,7 @@ from typing import Any, Final
 from benchmarks.machine import describe_machine
 from benchmarks.replayed_days.comparison import apart, broken, foretold_sums, played_sums
 from benchmarks.replayed_days.history import ClusterHistory, random_history
-from benchmarks.replayed_days.playing import PlayedHistory, PlayedStep, Pace, asking, play, prepare, recording
+from benchmarks.replayed_days.playing import Pace, PlayedHistory, PlayedStep, asking, play, prepare, recording
 from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.daemon_process import SHORT_LEASE, daemon

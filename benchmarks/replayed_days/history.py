@@ -29,7 +29,7 @@ class WorkloadShape(NamedTuple):
 
 @dataclass(frozen=True)
 class ClusterHistory:
-    """``nodes``: cpus by name; ``steps``: how many pods of each workload are wanted; one without a number is not there."""
+    """``nodes``: cpus by name; ``steps``: how many pods of each workload are wanted; one not named is not there."""
 
     nodes: Mapping[str, int]
     workloads: Mapping[str, WorkloadShape]

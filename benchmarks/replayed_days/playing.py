@@ -46,7 +46,7 @@ class PlayedHistory(NamedTuple):
 
 
 class Pace:
-    """Lets all who play begin a step at the same time: when it is due, and the last of them is done with the one before.
+    """Lets all who play begin a step at the same time: when it is due, and all of them are done with the one before.
 
     So a machine that is slow stretches time for the recorded and the played history alike.
     """

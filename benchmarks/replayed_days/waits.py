@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from tests.cluster.api import Api
@@ -30,7 +31,7 @@ class Waits(NamedTuple):
 
     @property
     def latency_seconds(self) -> float:
-        """Of a wait that ended within its step, in the mean: what a control plane takes where a replay takes no time."""
+        """Of a wait that ended within its step, in the mean: what a control plane takes, and a replay does not."""
         return 60 * max(0.0, self.in_all - self.whole_steps) / max(1, self.ended)
 
 
@@ -62,7 +63,7 @@ def waits(looks: Sequence[Look], ends: Sequence[float]) -> Waits:
     """What looks say of steps that begin at ``ends[0]`` and then where the one before ended."""
     in_all = whole = 0.0
     ended = 0
-    for begin, end in zip(ends, ends[1:], strict=False):
+    for begin, end in pairwise(ends):
         inside = [look for look in looks if begin <= look.at < end]
         at_end = inside[-1].waiting if inside else frozenset()
         times = [*(look.at for look in inside), end]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import threading
 import time
 from collections import Counter
@@ -107,40 +105,6 @@ def test_a_scheduler_that_is_killed_ends_the_run_and_names_how_to_go_on(dask: Da
     assert dask.address in str(caught.value)
     assert time.monotonic() - began < 60.0
     assert all(one.result == tasks[one.key] for one in done)
-
-
-def test_a_worker_then_the_scheduler_killed_and_the_rest_done_on_another(
-    dask: DaskProcesses, tmp_path: Path
-) -> None:
-    """In mid-run, by what is done and not by time: the file of results has each task once, and the bytes are the same."""
-    kept = archive(tmp_path, [sparse()] * 8)
-    results = tmp_path / "results"
-    request = BacktestRequest(Task(kept, (), ""), BacktestSpan(), str(results))
-    victims = {1: dask.workers[0], 4: dask.scheduler}
-
-    def kill_on_the_way(step: str, done: int = 0, total: int | None = None) -> None:
-        if step == "planning" and done in victims:
-            kill(victims.pop(done))
-
-    with pytest.raises(EngineError, match="--resume"):
-        run_backtest(request, shipped_twice(), DaskCluster(dask.address), progress=kill_on_the_way)
-    assert victims == {}
-    before = results.read_bytes().splitlines()
-    assert 1 + 4 <= len(before) < 1 + 16
-    again = tmp_path / "again"
-    again.mkdir()
-    other = DaskProcesses(again)
-    try:
-        other.add_worker()
-        other.wait_for_workers()
-        there = run_backtest(request, shipped_twice(), DaskCluster(other.address))
-    finally:
-        other.stop()
-    lines = results.read_bytes().splitlines()
-    assert lines[: len(before)] == before
-    assert len(lines) == len({json.loads(line).get("task") for line in lines}) == 1 + 16
-    here = run_backtest(dataclasses.replace(request, resume=None), shipped_twice(), Here())
-    assert (to_json(there.document), there.failures) == (to_json(here.document), ())
 
 
 def test_nobody_at_the_address(tmp_path: Path) -> None:

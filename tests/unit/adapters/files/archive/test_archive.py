@@ -139,7 +139,10 @@ def test_what_somebody_has_copied_together_is_told_and_the_first_that_can_be_rea
     problems = list_archive(FolderSource(folders[0]), LATER).problems
     assert [(problem.time, problem.reason.partition(";")[0]) for problem in problems] == [
         (START, f"{TIMES[0]}: {second.name} is another snapshot of the same time"),
-        (START + 1200, f"{TIMES[1]}: {sorted(folders[0].glob('*T00-20-00Z*'))[1].name} is another snapshot of the same time"),
+        (
+            START + 1200,
+            f"{TIMES[1]}: {sorted(folders[0].glob('*T00-20-00Z*'))[1].name} is another snapshot of the same time",
+        ),
     ]
     [early] = list_archive(FolderSource(folders[0]), START + 800.0).problems[-1:]
     assert (early.time, "is of a time to come" in early.reason) == (START + 1200, True)
