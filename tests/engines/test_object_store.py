@@ -53,7 +53,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     for name, value in found.environment.items():
         monkeypatch.setenv(name, value)
     files = s3fs.S3FileSystem(skip_instance_cache=True)
-    files.mkdir("bucket")
+    files.makedirs("bucket", exist_ok=True)  # servers of one process share what they hold
     for path in Path(found.folder).iterdir():
         files.pipe(f"{URL}/{path.name}", path.read_bytes())
     yield found
