@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e e2e-campaign soak-share soak soak-daemon screenshots dashboard-picture docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-karpenter bench-swaps bench-latency bench-sync bench-backtest bench-page alerts cluster control-plane chart-files release lock clean
+.PHONY: help install demo test coverage test-deploy e2e e2e-campaign soak-share soak soak-daemon screenshots dashboard-picture docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-karpenter bench-swaps bench-latency bench-sync bench-backtest bench-replay bench-page alerts cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -134,6 +134,10 @@ bench-latency: $(STAMP) control-plane ## from a pending pod to a running one at 
 # DATA: the folder of Alibaba's cluster-trace-gpu-v2023, its CSV files as xz.
 bench-backtest: $(STAMP) ## four policies over a month of openb's arrivals, as plans and in a replay; needs DATA=FOLDER, EVERY=4h
 	$(BIN)/python -m benchmarks.openb_month --data $(DATA) --every $(or $(EVERY),4h) -o build/openb-month
+
+# Half an hour; a step lasts until both control planes are done with it, so on a busy machine longer.
+bench-replay: $(STAMP) control-plane ## two days of 100 nodes, compressed: what a replay foretells beside what run does
+	$(BIN)/python -m benchmarks.replayed_days -o build/replayed-days
 
 bench-sync: $(STAMP) control-plane ## first sync of the daemon's watches: 5,000 nodes, 150,000 pods
 	$(BIN)/python -m benchmarks.first_sync

@@ -29,8 +29,9 @@ SENT_WITHIN_SECONDS: Final = 10.0
 """From its announcement to the moment when an eviction is sent, at most: later it is given up."""
 REQUEST_SECONDS: Final = 35.0
 """The longest that one request is waited for: to connect, and for its answer."""
-UNWANTED_SECONDS: Final = 600.0
-"""A workload that was scaled down is given this long to make a replacement after all."""
+UNWANTED_SECONDS: Final = 120.0
+"""A workload that was scaled down, and has what it wants, is given this long to make a replacement after all. Shorter
+than ``breaker.repayWithin`` is by default: that nobody wants a replacement any more is no failure."""
 ASKED_SECONDS: Final = 3600.0
 """Whoever was asked to move a pod, and does not say that he does, is not asked for it again for so long."""
 FORGOTTEN_SECONDS: Final = 86400.0
@@ -145,23 +146,37 @@ def _replaced(
     node = entry.landed_on or found.node_name
     if node == entry.from_node != entry.to_node:
         return closed(entry, EntryState.FAILED, now, f"its replacement came back to {node}", landed_on=node)
-    return closed(entry, EntryState.REPAID, now, landed_on=node)
+    return closed(entry, EntryState.REPAID, _worked_at(entry, found, now), landed_on=node)
+
+
+def _worked_at(entry: LedgerEntry, replacement: Pod, now: float) -> float:
+    """When the debt was over: however much later somebody looks, the replacement took no longer than this."""
+    proven_at = now if replacement.ready_at is None else replacement.ready_at + READY_SECONDS
+    return min(now, max(proven_at, _sent_at(entry)))
+
+
+def _sent_at(entry: LedgerEntry) -> float:
+    return entry.at if entry.ended_at is None else max(entry.at, entry.ended_at)
 
 
 def _without_workload(entry: LedgerEntry, cluster: Cluster, states: dict[str, _WorkloadState]) -> LedgerEntry | None:
-    """The entry if nobody wants a replacement any more, or if nobody can ever tell; else None."""
+    """The entry if nobody wants a replacement any more, or if nobody can ever tell; else None.
+
+    What nobody wants was not late, whenever somebody looks: it counts as over since the pod went.
+    """
     now = cluster.taken_at
+    went_at = min(now, _sent_at(entry))
     pod = cluster.pod_by_key.get(entry.pod.key)
     if pod is not None and pod.uid == entry.pod.uid and not pod.is_finished:
         return None
     state = states.get(entry.workload, _WorkloadState(None, ()))
     if not entry.workload:
-        return closed(entry, EntryState.REPAID, now, "nothing recreates this pod")
+        return closed(entry, EntryState.REPAID, went_at, "nothing recreates this pod")
     if state.workload is None and cluster.would_hold(*kind_and_group(entry.workload_key)):
-        return closed(entry, EntryState.REPAID, now, "its workload is gone")
+        return closed(entry, EntryState.REPAID, went_at, "its workload is gone")
     is_smaller = state.workload is not None and _desired(state, entry) < entry.desired
     if is_smaller and state.ready >= _desired(state, entry) and now - entry.at > UNWANTED_SECONDS:
-        return closed(entry, EntryState.REPAID, now, "its workload wants fewer pods now, and has them")
+        return closed(entry, EntryState.REPAID, went_at, "its workload wants fewer pods now, and has them")
     if now - entry.at > FORGOTTEN_SECONDS:
         return closed(entry, EntryState.FAILED, now, "it was not replaced within a day")
     return None

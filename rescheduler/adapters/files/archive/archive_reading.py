@@ -157,14 +157,20 @@ def _opened(named: ArchivedName) -> tuple[Difference, tuple[bytes, ...], str]:
         raise SnapshotError(
             f"{named.archive}: holds no snapshot of {written_time(named.time)}; record --list tells which there are"
         )
-    name = files[0].name
-    try:
-        pool = pool_of(source, files[0].pool)
-        text = source.read(name)
-        _checked_head(text, files[0])
-        return difference_of(content_of(text, name), name), pool, name
-    except SnapshotError as error:
-        raise SnapshotError(f"{named.archive}: {error}") from error
+    failure: SnapshotError | None = None
+    for file in files:  # of two of one time the first that can be read, as in a listing
+        try:
+            return _difference_and_pool(source, file)
+        except SnapshotError as error:
+            failure = failure or error
+    raise SnapshotError(f"{named.archive}: {failure}") from failure
+
+
+def _difference_and_pool(source: ArchiveSource, file: SnapshotFile) -> tuple[Difference, tuple[bytes, ...], str]:
+    pool = pool_of(source, file.pool)
+    text = source.read(file.name)
+    _checked_head(text, file)
+    return difference_of(content_of(text, file.name), file.name), pool, file.name
 
 
 def _none_of(kind: str) -> bytes:

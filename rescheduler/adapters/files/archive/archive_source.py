@@ -72,8 +72,9 @@ class UrlSource(ArchiveSource):
 
             found: tuple[Any, str] = url_to_fs(url)
         except ImportError as error:
+            extra, brings = ("s3", "s3fs") if url.startswith("s3://") else ("dask", "fsspec")
             raise SnapshotError(
-                f"{shortened(url)}: {error}; pip install 'kube-rescheduler[dask]' brings fsspec"
+                f"{shortened(url)}: {error}; pip install 'kube-rescheduler[{extra}]' brings {brings}"
             ) from error
         except (ValueError, OSError) as error:
             raise SnapshotError(f"{shortened(url)}: {error}") from error

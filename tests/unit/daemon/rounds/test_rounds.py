@@ -70,6 +70,21 @@ def test_a_round_tells_how_far_each_move_has_come() -> None:
         assert "evicted" in states
 
 
+@pytest.mark.parametrize("seconds", [60.0, 900.0, 6 * 3600.0])
+def test_the_breaker_stays_closed_however_long_after_it_the_next_round_comes(seconds: float) -> None:
+    """What was replaced at once is no failure because nobody has looked for a quarter of an hour."""
+    world = World(fragmented())
+    ledger = SimulatedLedger(world.clock)
+    found = rounds(world, surroundings(world, ledger), disruption={"breaker": {"failures": 1}})
+    assert found.run_once().reason == ""
+    sent = len(ledger.ledger.entries)
+    assert sent
+    world.clock.sleep(seconds)
+    found.run_once()
+    assert {entry.state for entry in ledger.ledger.entries[:sent]} == {EntryState.REPAID}
+    assert ledger.ledger.breaker.opened_at is None
+
+
 def test_a_round_carries_its_plan_out_and_the_ledger_shows_it() -> None:
     """The pending pod gets its room; each eviction stands in the ledger with the node that its pod went to."""
     world = World(fragmented())

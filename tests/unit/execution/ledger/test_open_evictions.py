@@ -46,6 +46,35 @@ def test_a_replacement_that_has_worked_for_thirty_seconds_repays() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ended_at", "ready_at", "closed_at"),
+    [
+        (NOW + 2, NOW + 6, NOW + 36),
+        (NOW + 50, NOW + 6, NOW + 50),
+        (None, NOW - 40, NOW),
+        (None, NOW + 3570, NOW + 3600),
+    ],
+    ids=["long ago", "before the answer", "by a clock that is behind", "just now"],
+)
+def test_however_late_somebody_looks_a_replacement_took_no_longer_than_it_did(
+    ended_at: float | None, ready_at: float, closed_at: float
+) -> None:
+    """Rounds may be hours apart: a debt ends when its replacement had worked for long enough."""
+    new = web("new", born=NOW + 1, ready_at=ready_at)
+    found = settle(entry(ended_at=ended_at), after(3600, *OTHERS, new))
+    assert (found.state, found.closed_at) == (EntryState.REPAID, closed_at)
+
+
+@pytest.mark.parametrize("seconds", [120.0, 121.0])
+def test_a_workload_that_wants_fewer_and_has_them_owes_nothing_after_two_minutes(seconds: float) -> None:
+    """Whoever scaled it down took the replacement away: nobody was late."""
+    found = settle(entry(ended_at=NOW + 2), after(seconds, *OTHERS, replicas=2))
+    assert (found.state, found.closed_at) == (
+        (EntryState.OPEN, None) if seconds == 120.0 else (EntryState.REPAID, NOW + 2)
+    )
+    assert settle(entry(), after(500, OTHERS[0], replicas=2)).is_debt
+
+
+@pytest.mark.parametrize(
     "replacement",
     [
         web("new", born=NOW + 1, ready_at=NOW + 6.1),
@@ -166,7 +195,8 @@ def test_a_pod_of_the_same_name_and_another_uid_is_another_pod() -> None:
 
 def test_a_workload_that_is_gone_owes_nothing() -> None:
     """But one that is known by its pods alone may be between two pods."""
-    assert settle(entry(), after(5, owner=False)).state is EntryState.REPAID
+    found = settle(entry(ended_at=NOW + 1), after(5000, owner=False))
+    assert (found.state, found.closed_at) == (EntryState.REPAID, NOW + 1)
     custom = entry(workload_key="CloneSet default/web")
     assert settle(custom, after(3600, owner=False)).is_debt
     assert settle(custom, after(86401, owner=False)).state is EntryState.FAILED
@@ -197,9 +227,9 @@ def test_an_owner_of_a_kind_that_was_not_read_is_not_gone() -> None:
 
 def test_a_workload_that_was_scaled_down_owes_nothing_after_a_while() -> None:
     """Nobody makes a replacement; it has what it wants now."""
-    assert settle(entry(), after(599, *OTHERS, replicas=2)).is_debt
-    assert settle(entry(), after(601, *OTHERS, replicas=2)).state is EntryState.REPAID
-    assert settle(entry(), after(601, OTHERS[0], replicas=2)).is_debt
+    assert settle(entry(), after(119, *OTHERS, replicas=2)).is_debt
+    assert settle(entry(), after(121, *OTHERS, replicas=2)).state is EntryState.REPAID
+    assert settle(entry(), after(121, OTHERS[0], replicas=2)).is_debt
 
 
 def test_a_pod_without_an_owner_is_owed_until_it_is_gone() -> None:

@@ -126,6 +126,35 @@ def test_damage_costs_at_most_its_hour_is_told_and_can_be_mended(tmp_path: Path,
     assert [time for time, _, _ in listed(folder)] == [START + 1200 * number for number in range(6)]
 
 
+def test_what_somebody_has_copied_together_is_told_and_the_first_that_can_be_read_is_used(tmp_path: Path) -> None:
+    """Two snapshots of one time from two recorders, and one of a time to come; a listing and a reader agree."""
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder, node in zip(folders, "ac", strict=True):
+        writer = ArchiveWriter(str(folder))
+        writer.add(content(tmp_path, TIMES[0], node_object(node)), LATER)
+        writer.add(content(tmp_path, TIMES[1]), LATER)
+    for path in folders[1].iterdir():
+        path.rename(folders[0] / path.name)
+    first, second = sorted(folders[0].glob("2026-03-01T00-00-00Z*"))
+    problems = list_archive(FolderSource(folders[0]), LATER).problems
+    assert [(problem.time, problem.reason.partition(";")[0]) for problem in problems] == [
+        (START, f"{TIMES[0]}: {second.name} is another snapshot of the same time"),
+        (
+            START + 1200,
+            f"{TIMES[1]}: {sorted(folders[0].glob('*T00-20-00Z*'))[1].name} is another snapshot of the same time",
+        ),
+    ]
+    [early] = list_archive(FolderSource(folders[0]), START + 800.0).problems[-1:]
+    assert (early.time, "is of a time to come" in early.reason) == (START + 1200, True)
+    used = read_recording([f"{folders[0]}@{TIMES[0]}"])
+    first.write_bytes(first.read_bytes()[:-9])
+    assert listed(folders[0])[0] == (START, 1, 0)
+    assert read_recording([f"{folders[0]}@{TIMES[0]}"]).nodes != used.nodes
+    second.unlink()
+    with pytest.raises(SnapshotError, match="damaged"):
+        read_recording([f"{folders[0]}@{TIMES[0]}"])
+
+
 def test_pruning_counts_back_from_the_newest_snapshot(tmp_path: Path) -> None:
     """However long ago that was; pools that nobody needs go too, and the newest always stays."""
     folder = tmp_path / "archive"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,14 @@ def test_damage_and_absence_are_told(kept: str, store: Any, shell: Shell) -> Non
         assert (answer.code, answer.out) == (1, "")
         assert nowhere in answer.err
         assert why in answer.err
+
+
+def test_what_a_store_needs_is_named_by_its_extra(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where s3fs is not installed."""
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    answer = shell("backtest", "--archive", "s3://bucket/west")
+    assert (answer.code, answer.out) == (1, "")
+    assert "pip install 'kube-rescheduler[s3]' brings s3fs" in answer.err
 
 
 def test_a_fleet_of_urls(kept: str, store: Any, shell: Shell) -> None:
