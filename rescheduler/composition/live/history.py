@@ -106,8 +106,12 @@ def _settled_by_pods(pods: Container[str], connection: Connection, ledger: Ledge
     Those that have left have left: whether replacements work is not asked, so nobody else has to be read.
     """
     own = replace(ledger, entries=tuple(entry for entry in ledger.entries if entry.pod.uid in pods))
-    now = connection.server_time or SystemClock().now()
-    return settled(own, Cluster(taken_at=now), lambda pod: read_pod(connection, pod.namespace, pod.name))
+    is_open = (entry for entry in own.entries if entry.may_stand or entry.state is EntryState.SURGING)
+    asked = {entry.pod.key: entry.pod for entry in is_open}
+    found = (read_pod(connection, pod.namespace, pod.name) for pod in asked.values())
+    pods_now = tuple(pod for pod in found if pod is not None)
+    cluster = Cluster(pods=pods_now, taken_at=connection.server_time or SystemClock().now())
+    return settled(own, cluster, lambda pod: cluster.pod_by_key.get(pod.key))
 
 
 def _from_cluster(connection: Connection, policy: Policy, tell: Tell, settle: Settle) -> tuple[Place, Ledger]:
