@@ -177,7 +177,7 @@ def test_a_type_of_the_table_is_added_with_its_size_and_price(shell: Any, priced
         (["--replace-node", "n1"], 2, "wanted a table of prices that says instanceType and resources"),
         (["--replace-pool", ""], 2, "an empty name; name a node or a NodePool"),
         (["--replace-node", "n1", "--remove-node", "n2"], 2, "choose the nodes to add themselves"),
-        (["--replace-pool", "web", "--objective", "MakeRoom"], 2, "choose the nodes to add themselves"),
+        (["--replace-pool", "web", "--objective", "MakeRoom"], 2, "leave --objective out"),
     ],
 )
 def test_what_cannot_be_asked_says_why(shell: Any, recorded: str, arguments: list[str], code: int, told: str) -> None:
