@@ -202,6 +202,7 @@ class SurgeMoves:
             case core.GiveBack(why):
                 self._fail(surge, why)
             case core.Evict():
+                surge.departure.take_over()
                 said = self._last_step.take(surge.move, seen_at)
                 if said is None:
                     self._done(surge)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -122,3 +123,28 @@ def test_who_is_out_himself_takes_nobodys_place(guidance: str) -> None:
     world.settle()
     assert watch.fewest == 2
     assert left_behind(world) == []
+
+
+@pytest.mark.parametrize("guidance", ["Guide", "Hold"])
+def test_a_replacement_lets_one_pod_go(guidance: str) -> None:
+    """The first one's works while the second one's is still starting, and lists tell that one first."""
+    start = shop(2)
+    world = World(replace(start, budgets=()), startup_seconds=startups(5.0, 40.0))
+    watch = ReadyWatch(world)
+    original = world.read_lists
+
+    def unready_first(asked: Any) -> Any:
+        return [sorted(pods, key=lambda item: item.is_ready) for pods in original(asked)]
+
+    world.read_lists = unready_first  # type: ignore[method-assign]
+    result = surger(world, guidance=guidance).carry_out(surging(world.read(), "web-0", "web-1"))
+    assert told(result) == {"web-0": ("Landed", "n1"), "web-1": ("Landed", "n1")}
+    world.settle()
+    assert watch.fewest == 2
+    assert left_behind(world) == []
+
+
+def startups(*seconds: float) -> Callable[[Pod], float]:
+    """How long new pods start for, in the order in which they are made."""
+    known: dict[str, float] = {}
+    return lambda item: known.setdefault(item.uid, seconds[min(len(known), len(seconds) - 1)])
