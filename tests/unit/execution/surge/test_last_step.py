@@ -84,7 +84,11 @@ def test_looks_are_further_apart_where_much_was_asked() -> None:
         return original(asked)
 
     world.read_lists = look  # type: ignore[method-assign]
-    result = surger(world, asked=lambda: 500).carry_out(surging(world.read(), "web-0"))
+
+    def asked() -> int:
+        return 500 if any(SURGE in item.annotations for item in world._store.pods.values()) else 0
+
+    result = surger(world, asked=asked).carry_out(surging(world.read(), "web-0"))
     assert told(result) == {"web-0": ("Landed", "n1")}
     paced = len(seen)
     seen.clear()
@@ -92,6 +96,28 @@ def test_looks_are_further_apart_where_much_was_asked() -> None:
     calm.read_lists, original, world = look, calm.read_lists, calm  # type: ignore[method-assign]
     surger(calm).carry_out(surging(calm.read(), "web-0"))
     assert paced < len(seen) / 3
+
+
+@pytest.mark.parametrize("guidance", ["Guide", "Hold"])
+def test_no_pod_is_taken_out_before_the_minute_has_room_for_it(guidance: str) -> None:
+    """Not the first one either: what was asked before the plan counts. It is carried out as planned then."""
+    world = World(shop(2), startup_seconds=5.0)
+    until = world.clock.monotonic() + 50.0
+    began: list[float] = []
+
+    def note(_old: Pod | None, new: Pod | None) -> None:
+        if new is not None and SURGE in new.annotations:
+            began.append(world.clock.monotonic())
+
+    world._store.on_pod_change(note)
+
+    def asked() -> int:
+        return 500 if world.clock.monotonic() < until else 0
+
+    result = surger(world, guidance=guidance, asked=asked).carry_out(surging(world.read(), "web-0", "web-1"))
+    assert told(result) == {"web-0": ("Landed", "n1"), "web-1": ("Landed", "n1")}
+    assert began[0] >= until
+    assert left_behind(world) == []
 
 
 def test_a_switch_is_heard_long_before_the_last_step() -> None:
