@@ -23,9 +23,11 @@ from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.ledger_session import LedgerRules
+from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.executor import Executor
 from rescheduler.execution.run.planning_again import AttemptEnd, attempted, in_attempts
-from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.execution.run.plan_run import RunEnding
+from rescheduler.execution.stopping import LONGEST_PAUSE_SECONDS, PlanStoppedError, Waiter
 from rescheduler.extension_points import Clock, ClusterError, ReschedulerError, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.daemon.notices import NominationsFound
@@ -199,6 +201,7 @@ class RoundRunner:
             nonlocal seen
             if self._world.clock.monotonic() >= ends_at:
                 return "its time is over"
+            self._wait_for_calm(ends_at)
             seen = self._seen()
             return self._planned_again(*seen, earlier)
 
@@ -213,6 +216,19 @@ class RoundRunner:
         except (ClusterError, StoreError) as error:
             return None, str(error)
         return result, result.message
+
+    def _wait_for_calm(self, ends_at: float) -> None:
+        """Until the API server was asked for little enough within the minute that another attempt may look and write.
+
+        Raises PlanStoppedError when the plan is to end, or has no time left to wait.
+        """
+        world = self._world
+        ending = RunEnding(lambda: world.stopped() or world.ending() or world.fence())
+        seconds = ends_at - world.clock.monotonic()
+        waiter = Waiter(world.clock, seconds, ending.check, RequestPace(world.asked))
+        while waiter.is_hurried:
+            world.progress("waiting to plan again")
+            waiter.pause(LONGEST_PAUSE_SECONDS)
 
     def _planned_again(self, cluster: Cluster, ledger: Ledger, earlier: EarlierAttempts) -> Plan | str:
         """A plan after these attempts that nothing speaks against, or one without anything; else what does."""

@@ -26,6 +26,7 @@ class EvictedPod:
 
     ``refused``: a replacement that ended before it ran, as when a kubelet does not let it in. ``old``: the pod itself
     as seen last, where it is moved by surge: it is one of its owner's pods no more, and stands until the end.
+    ``successor``: uid of the replacement whose work lets a pod that moves by surge go; see ``take_over``.
     """
 
     move: Move
@@ -36,6 +37,11 @@ class EvictedPod:
     replacement: Pod | None = None
     refused: Pod | None = None
     old: Pod | None = None
+    successor: str | None = None
+
+    def take_over(self) -> None:
+        """The replacement seen last works, so that the old pod may go; from now on it lets nobody else go besides."""
+        self.successor = None if self.replacement is None else self.replacement.uid
 
     @property
     def has_owner(self) -> bool:
@@ -178,10 +184,15 @@ def _match_replicas(departures: Sequence[EvictedPod], pods: Sequence[Pod]) -> No
     Who left last has the fewest to choose from, and so comes first. Those whose old pods are gone, and new pods that
     are where they were wanted, come before others. Nobody who leaves himself takes another one's place: of those that
     are out of their ReplicaSet already, whoever is taken out after them is told nothing by their owner's selector.
+    And whoever went because a replacement works keeps that one, wherever others came: it stands in for one pod alone.
     """
     known_to_all = frozenset.intersection(*(departure.known for departure in departures))
     known_to_all |= {departure.pod.uid for departure in departures}
     unclaimed = [pod for pod in pods if pod.uid not in known_to_all]
+    for departure in departures:
+        departure.replacement = next((pod for pod in unclaimed if pod.uid == departure.successor), None)
+        if departure.replacement is not None:
+            unclaimed.remove(departure.replacement)
     for is_own, is_gone, is_as_planned in product((True, False), repeat=3):
         for departure in reversed(departures):
             if departure.replacement is None and departure.is_gone is is_gone:

@@ -108,7 +108,7 @@ class SurgeMoves:
     def _is_busy(self) -> bool:
         """Whether the next one has to wait: for others that are out, or since so much was asked of the API server."""
         under_way = sum(not surge.is_over for surge in self._open)
-        return under_way >= self._tools.in_flight or (under_way > 0 and self._tools.waiter.is_hurried)
+        return under_way >= self._tools.in_flight or self._tools.waiter.is_hurried
 
     def _begin(self, move: Move) -> None:
         """Get leave for one pod, take it out, and see its replacement to its node."""
@@ -202,6 +202,7 @@ class SurgeMoves:
             case core.GiveBack(why):
                 self._fail(surge, why)
             case core.Evict():
+                surge.departure.take_over()
                 said = self._last_step.take(surge.move, seen_at)
                 if said is None:
                     self._done(surge)

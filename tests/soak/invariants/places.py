@@ -24,7 +24,7 @@ class JointProof(Checker):
     sentence = (
         "Before each send there is a simultaneous placement, on nodes existing and Ready now, of this pod at its "
         "predicted node and of every open debt anywhere, in room that is free already, without preemption; debts that "
-        "find no place without this pod either are left out."
+        "find no place without this pod either, or found none before its wave began to change places, are left out."
     )
     interests = (Request,)
 
@@ -64,19 +64,35 @@ class JointProof(Checker):
             if debt is not send and debt.pod is not None and _is_on_its_way(debt, truth)
         ]  # fmt: skip
         # One that found no place before this send either does not lose it by the send; the others keep theirs.
-        lost = _homeless(others, free, truth)
-        housed = [other for other in others if all(other is not item for item in lost)]
+        others = _without(self._without_place_before(send, others, leaving, truth), others)
+        housed = _without(_homeless(others, free, truth), others)
         take(pod, free[node.name])
         if _have_places(housed, free, truth):
             return None
         names = " or ".join(other.key for other in housed)
         return f"would take the last place of {names}, evicted before and waiting for one"
 
+    def _without_place_before(self, send: Send, others: Sequence[Pod], leaving: set[str], truth: Truth) -> list[Pod]:
+        """Evicted before this wave, and without a place as long as nobody of it has left.
+
+        Pods that change places make room for each other alone: what one of them frees was nobody's place before. Those
+        of the wave that were sent already are to have theirs all the same: it was proven with it.
+        """
+        if not leaving:
+            return []
+        wave = {other.pod.uid for other in self.history.waves.get(send.request.process, ())}
+        room = {name: free_room(item, truth, without=set()) for name, item in truth.nodes.items()}
+        return _homeless([other for other in others if other.uid not in wave], room, truth)
+
     def _leaving_first(self, send: Send, move: Move) -> set[str]:
         """Pods that leave before anybody of the wave arrives, this one among them."""
         if not move.evict_first:
             return set()
         return {other.pod.uid for other in self.history.waves.get(send.request.process, ()) if other.evict_first}
+
+
+def _without(some: Sequence[Pod], pods: Sequence[Pod]) -> list[Pod]:
+    return [pod for pod in pods if all(pod is not item for item in some)]
 
 
 def _homeless(

@@ -244,6 +244,51 @@ def test_pods_that_change_places_leave_before_they_arrive(is_exchange: bool) -> 
     assert (story.found == []) is is_exchange
 
 
+def changing_places(free: str, *, has_place: bool = False) -> Story:
+    """``big-0`` of 1500m on n1 and ``mid-0`` of 1 CPU, or 2, on n0, each to the other's node, where too little is free.
+
+    ``old-0`` of 1500m was evicted before, and has a place if that much is ``free`` on n1.
+    """
+    pods = [
+        pod("mid-0", "2" if has_place else "1", node="n0", owner="mid"), pod("big-0", "1500m", node="n1", owner="big"),
+        pod("fill-0", "500m" if has_place else "1500m", node="n0", owner="fill"),
+        pod("fill-1", {"500m": "1", "1500m": "0"}[free], node="n1", owner="fill"),
+        pod("old-0", "3", node="n2", owner="old"),
+    ]  # fmt: skip
+    story = Story(JointProof, a_world(4, 4, *pods)).sleep(60)
+    story.set_pod("old-0", spec=pod("x", "1500m").spec).send("old-0")
+    story.go("old-0").come("old-9", None, owner="old").set_pod("old-9", spec=pod("x", "1500m").spec).sleep(60)
+    for name in ("n2", "n3"):
+        story.come(f"taken-{name}", name).set_pod(f"taken-{name}", spec=pod("x", "2").spec)
+    story.sleep(60)
+    moves = [story.move("big-0", "n0", evict_first=True), story.move("mid-0", "n1", evict_first=True)]
+    story.gates(moves).send("big-0", "n0", without=["gate"])
+    assert story.found == []
+    return story.gates(moves[1:])
+
+
+def test_what_pods_that_change_places_free_for_each_other_was_nobodys_place() -> None:
+    """Who waited in vain before they began does so after, and loses nothing."""
+    story = changing_places("500m")
+    story.send("mid-0", "n1", without=["gate"])
+    assert story.found == []
+
+
+def test_pods_that_change_places_take_no_place_that_was_there_before() -> None:
+    """The room on n1 was free before either left."""
+    story = changing_places("1500m", has_place=True)
+    story.send("mid-0", "n1", without=["gate"])
+    assert any("last place of default/old-0" in message for message in story.found)
+
+
+def test_one_of_those_that_change_places_is_to_have_its_own() -> None:
+    """Somebody else comes to where it was to go, before the other one leaves for its node."""
+    story = changing_places("500m")
+    story.come("late-0", "n0").set_pod("late-0", spec=pod("x", "250m").spec).sleep(60)
+    story.send("mid-0", "n1", without=["gate"])
+    assert any("default/big-0" in message for message in story.found)
+
+
 def test_a_node_that_the_autoscaler_takes_is_no_destination() -> None:
     """It says so by a taint."""
     story = Story(AutoscalerPeace)

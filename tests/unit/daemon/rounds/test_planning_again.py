@@ -52,14 +52,18 @@ def spread_out(pods: int = 2) -> Cluster:
 class Rounds:
     """One daemon, with everything that it planned and told."""
 
-    def __init__(self, world: World, *, mends: bool = True, **given: Any) -> None:
+    def __init__(
+        self, world: World, *, mends: bool = True, asked: Callable[[], int] = lambda: 0, **given: Any
+    ) -> None:
         self.world = world
         self.policy = policy(**{**FREELY, **given})
         self.ledger = SimulatedLedger(world.clock)
         self.plans: list[Plan] = []
+        self.planned_at: list[float] = []
         self.told: list[tuple[str, str]] = []
         self.failing: Exception | None = None
-        around = surroundings(world, self.ledger, moved=self._hear)
+        self.stopped: str | None = None
+        around = surroundings(world, self.ledger, moved=self._hear, asked=asked, stopped=lambda: self.stopped)
         self.runner = RoundRunner(around, self.policy, self.plan, again=self.plan if mends else None)
 
     def _hear(self, _run_id: str, change: MoveChange) -> None:
@@ -75,6 +79,7 @@ class Rounds:
         """The real planner."""
         if self.plans and self.failing is not None:
             raise self.failing
+        self.planned_at.append(self.world.clock.monotonic())
         options = CycleOptions(self.world.clock, ledger=ledger, wanted=wanted, is_daemon=True, earlier=earlier)
         self.plans.append(make_plan(found, self.policy, options))
         return self.plans[-1]
@@ -130,6 +135,49 @@ def test_what_a_cordon_came_in_the_way_of_is_planned_again_and_lands() -> None:
     assert told[2] == (second, "Landed", 2)
     assert [move.wave for move in done.result.moves] == [1, 1, 2]
     assert any(text.startswith("attempt 2: what was left was planned again, since ") for text in done.result.warnings)
+
+
+class Crowd:
+    """Much was asked within the minute, for so many seconds from when something came in the way of a move."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.until = 0.0
+        self.rounds = Rounds(room_scene(), asked=self.asked)
+        self.rounds.cordon_what_others_go_to()
+
+    @property
+    def now(self) -> float:
+        """On the clock that never jumps."""
+        return self.rounds.world.clock.monotonic()
+
+    def asked(self) -> int:
+        """Requests within the minute."""
+        if not self.until and any(state == "dropped" for _, state in self.rounds.told):
+            self.until = self.now + self._seconds
+        return 500 if self.now < self.until else 0
+
+
+def test_planning_again_waits_until_the_minute_has_room_for_it() -> None:
+    """Whatever asked for so much: another attempt begins with looks, and with writes of its own."""
+    crowd = Crowd(50.0)
+    done = crowd.rounds.run()
+    assert done.result is not None
+    assert is_as_planned(done.result)
+    assert len(crowd.rounds.planned_at) == 2
+    assert crowd.rounds.planned_at[1] >= crowd.until > 0.0
+
+
+def test_a_pause_is_heard_while_planning_again_waits() -> None:
+    """What is left is left then."""
+    crowd = Crowd(300.0)
+    crowd.rounds.world.clock.after(100.0, lambda: setattr(crowd.rounds, "stopped", "paused"), is_background=True)
+    began = crowd.now
+    done = crowd.rounds.run()
+    assert done.result is not None
+    assert crowd.now - began < 110.0
+    assert len(crowd.rounds.plans) == 1
+    assert any("paused" in text for text in done.result.warnings)
 
 
 def test_the_ledger_knows_each_attempt_by_a_number_of_its_own() -> None:

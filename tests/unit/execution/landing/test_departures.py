@@ -122,6 +122,27 @@ def test_the_first_ones_replacement_is_not_taken_for_the_second_ones_before_that
     assert second.replacement is None
 
 
+def test_who_went_because_a_replacement_works_keeps_that_one() -> None:
+    """By surge: both came where both were wanted; the second pod stands still, and waits for the one that is its own."""
+    first = departure("web-a", "n1")
+    second = departure("web-b", "n1", frozenset({"uid-default-web-x"}))
+    works, starts = pod("web-x", node="n1", owner="web"), pod("web-c", node="n1", owner="web", is_ready=False)
+    first.replacement = works
+    first.take_over()
+    watched(starts, works, pod("web-b", node="n0", owner="web"), of=[first, second])
+    assert (first.replacement, second.replacement) == (works, starts)
+
+
+def test_one_whose_replacement_is_lost_gets_another() -> None:
+    """It is not waited for, once it is no more."""
+    first = departure("web-a", "n1")
+    first.replacement = pod("web-x", node="n1", owner="web")
+    first.take_over()
+    watched(pod("web-c", node="n1", owner="web"), of=[first])
+    assert first.replacement is not None
+    assert first.replacement.name == "web-c"
+
+
 def test_a_pod_that_came_early_counts_for_a_later_departure_when_nothing_else_is_left() -> None:
     """Replicas are alike: the plan's first place is taken by the younger one, the elder stands in for the other."""
     first = departure("web-a", "n1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -83,7 +84,11 @@ def test_looks_are_further_apart_where_much_was_asked() -> None:
         return original(asked)
 
     world.read_lists = look  # type: ignore[method-assign]
-    result = surger(world, asked=lambda: 500).carry_out(surging(world.read(), "web-0"))
+
+    def asked() -> int:
+        return 500 if any(SURGE in item.annotations for item in world._store.pods.values()) else 0
+
+    result = surger(world, asked=asked).carry_out(surging(world.read(), "web-0"))
     assert told(result) == {"web-0": ("Landed", "n1")}
     paced = len(seen)
     seen.clear()
@@ -91,6 +96,28 @@ def test_looks_are_further_apart_where_much_was_asked() -> None:
     calm.read_lists, original, world = look, calm.read_lists, calm  # type: ignore[method-assign]
     surger(calm).carry_out(surging(calm.read(), "web-0"))
     assert paced < len(seen) / 3
+
+
+@pytest.mark.parametrize("guidance", ["Guide", "Hold"])
+def test_no_pod_is_taken_out_before_the_minute_has_room_for_it(guidance: str) -> None:
+    """Not the first one either: what was asked before the plan counts. It is carried out as planned then."""
+    world = World(shop(2), startup_seconds=5.0)
+    until = world.clock.monotonic() + 50.0
+    began: list[float] = []
+
+    def note(_old: Pod | None, new: Pod | None) -> None:
+        if new is not None and SURGE in new.annotations:
+            began.append(world.clock.monotonic())
+
+    world._store.on_pod_change(note)
+
+    def asked() -> int:
+        return 500 if world.clock.monotonic() < until else 0
+
+    result = surger(world, guidance=guidance, asked=asked).carry_out(surging(world.read(), "web-0", "web-1"))
+    assert told(result) == {"web-0": ("Landed", "n1"), "web-1": ("Landed", "n1")}
+    assert began[0] >= until
+    assert left_behind(world) == []
 
 
 def test_a_switch_is_heard_long_before_the_last_step() -> None:
@@ -122,3 +149,28 @@ def test_who_is_out_himself_takes_nobodys_place(guidance: str) -> None:
     world.settle()
     assert watch.fewest == 2
     assert left_behind(world) == []
+
+
+@pytest.mark.parametrize("guidance", ["Guide", "Hold"])
+def test_a_replacement_lets_one_pod_go(guidance: str) -> None:
+    """The first one's works while the second one's is still starting, and lists tell that one first."""
+    start = shop(2)
+    world = World(replace(start, budgets=()), startup_seconds=startups(5.0, 40.0))
+    watch = ReadyWatch(world)
+    original = world.read_lists
+
+    def unready_first(asked: Any) -> Any:
+        return [sorted(pods, key=lambda item: item.is_ready) for pods in original(asked)]
+
+    world.read_lists = unready_first  # type: ignore[method-assign]
+    result = surger(world, guidance=guidance).carry_out(surging(world.read(), "web-0", "web-1"))
+    assert told(result) == {"web-0": ("Landed", "n1"), "web-1": ("Landed", "n1")}
+    world.settle()
+    assert watch.fewest == 2
+    assert left_behind(world) == []
+
+
+def startups(*seconds: float) -> Callable[[Pod], float]:
+    """How long new pods start for, in the order in which they are made."""
+    known: dict[str, float] = {}
+    return lambda item: known.setdefault(item.uid, seconds[min(len(known), len(seconds) - 1)])
