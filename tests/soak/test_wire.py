@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 import pytest
 
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
-from rescheduler.extension_points import ClusterError, EvictionAnswer
+from rescheduler.extension_points import ClusterError, EvictionAnswer, HoldRequest
 from rescheduler.model.plan.plan import PodReference
 from tests.soak.clock import Killed, Thread, WorldClock
 from tests.soak.faults import APPLIES, DEADLY, PAIRS, SITES, Fault, Faults
@@ -17,7 +17,7 @@ from tests.soak.own_records import ProcessLedger
 from tests.soak.scenery import BEGAN, Scenery
 from tests.soak.scenes import one_by_one
 from tests.soak.target import ProcessTarget
-from tests.soak.trace import Trace
+from tests.soak.trace import Answer, Event, Trace, Violation
 from tests.soak.truth import Truth
 from tests.soak.views import Past
 from tests.soak.wire import Wire
@@ -34,6 +34,26 @@ class _Each(Faults):
     def draw(self, site: str, where: str = "") -> Fault | None:
         """That one."""
         return self._fault if site == self._site else None
+
+
+class _Listener:
+    """Hears all answers."""
+
+    interests: tuple[type, ...] = (Answer,)
+
+    def __init__(self) -> None:
+        self.guards: dict[str, int] = {}
+        self.heard: list[Answer] = []
+
+    def on_event(self, event: Event, truth: Truth) -> Sequence[Violation]:
+        """One of them."""
+        assert isinstance(event, Answer)
+        self.heard.append(event)
+        return ()
+
+    def at_end(self, truth: Truth) -> Sequence[Violation]:
+        """Nothing."""
+        return ()
 
 
 class _Stage:
@@ -61,6 +81,12 @@ class _Stage:
         Thread(self.clock, live, lambda _: None)
         self.clock.sleep(seconds)
         return self.told[-1] if self.told else None
+
+    def listen(self) -> list[Answer]:
+        """Answers that are told from now on."""
+        listener = _Listener()
+        self.wire.trace = Trace(self.wire.trace.truth, [listener])
+        return listener.heard
 
     def evict(self, seconds: float = 300.0) -> object:
         """The answer to an eviction of a replica."""
@@ -140,6 +166,30 @@ def test_conflict_of_a_ledger_write() -> None:
     stage = _Stage("ledger write", Fault("conflict"))
     assert stage.run(lambda _, ledger: ledger.write(stage.ledger.ledger, "")) is None
     assert stage.ledger.writes == 0
+
+
+def test_an_expired_list_is_told_as_answered() -> None:
+    """Whoever listens hears that the call failed, and when."""
+    stage = _Stage("read", Fault("expired list"))
+    heard = stage.listen()
+    assert isinstance(stage.run(lambda target, _: target.read()), ClusterError)
+    (one,) = heard
+    assert (one.request.resource, one.request.answer, one.shown) == ("cluster", "ClusterError", None)
+    assert one.request.answered_at == one.t > one.request.t
+
+
+def test_what_the_server_refuses_is_told_as_answered() -> None:
+    """A placeholder under a name in use: nothing takes effect, and whoever listens hears that it failed."""
+    stage = _Stage()
+    heard = stage.listen()
+    request = HoldRequest("hold-1", "n0", (), "", "default-scheduler", 60, "plan")
+
+    def twice(target: ProcessTarget, _: ProcessLedger) -> None:
+        target.hold([request])
+        target.hold([request])
+
+    assert isinstance(stage.run(twice, 5.0), ClusterError)
+    assert [(one.request.answer, one.request.effect) for one in heard] == [("ok", "now"), ("ClusterError", "never")]
 
 
 def test_stale_read_shows_an_earlier_version() -> None:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from random import Random
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from rescheduler.disruption.gate.health import Signals
+from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -131,7 +132,11 @@ class Wire:
             request.effect = "later"
             self.clock.after(fault.seconds, lambda: self._apply_late(request, act), is_background=True)
             raise self._struck(request, fault, TIMEOUT_SECONDS, is_known=False)
-        result = self._apply(request, act)
+        try:
+            result = self._apply(request, act)
+        except ClusterError as refused:  # an answer like any other, which whoever listens is to hear of
+            self._answered(request, type(refused).__name__)
+            raise
         if kind == "kill in":
             self.die()
         if fault is not None and (kind in LOST_AFTER or kind == "garbled" or slow > TIMEOUT_SECONDS):
@@ -214,21 +219,22 @@ class Wire:
         self._wait(seconds)
         is_bytes = self.told_by is not None and request.resource in BYTES
         told = self.told_by(self.random, fault) if is_bytes and self.told_by is not None else None
-        request.answer = _meaning(told, fault, is_known=is_known)
-        request.answered_at = self.clock.monotonic()
-        self._seen.append((request.answered_at, True, request.answered_at - request.t))
-        self.trace.tell(Answer(request.answered_at, request, None, request.t))
+        self._answered(request, _meaning(told, fault, is_known=is_known), is_failed=True)
         return Struck(fault, is_known=is_known, told=told)
 
     def _answer(self, request: Request, result: object, as_of: float | None) -> None:
         self.clock_offset = self.clock.now() - self.wall()
-        request.answer = result.meaning if isinstance(result, HttpAnswer) else "ok"
-        request.answered_at = self.clock.monotonic()
-        self._seen.append((request.answered_at, False, request.answered_at - request.t))
-        shown = result if request.verb in ("get", "list") else None
-        self.trace.tell(
-            Answer(request.answered_at, request, shown, request.t if as_of is None else as_of)  # type: ignore[arg-type]
-        )
+        meaning = result.meaning if isinstance(result, HttpAnswer) else "ok"
+        self._answered(request, meaning, result if request.verb in ("get", "list") else None, as_of)
+
+    def _answered(
+        self, request: Request, meaning: str, shown: Any = None, as_of: float | None = None, *, is_failed: bool = False
+    ) -> None:
+        """Tell of an answer. ``is_failed``: the server, or the way to it, failed."""
+        now = self.clock.monotonic()
+        request.answer, request.answered_at = meaning, now
+        self._seen.append((now, is_failed, now - request.t))
+        self.trace.tell(Answer(now, request, shown, request.t if as_of is None else as_of))
 
 
 def _meaning(told: HttpAnswer | Exception | None, fault: Fault, *, is_known: bool) -> str:

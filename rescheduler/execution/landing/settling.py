@@ -102,8 +102,13 @@ class Settler:
             self.tell(item)
 
     def wait_ready(self, departures: Departures) -> None:
-        """Wait until all new pods are ready; the next wave counts on them. Raises PlanStoppedError."""
+        """Wait until all new pods are ready; the next wave counts on them. Raises PlanStoppedError.
+
+        What had landed and is gone again may never come back, as when its owner was scaled down, rolled out or deleted:
+        for that nobody waits longer than for what has not landed yet.
+        """
         unready = [item for item in departures.all if not item.is_ready]
+        lost_since: float | None = None
         try:
             for _ in self._waiter.polls():
                 if not unready:
@@ -111,9 +116,15 @@ class Settler:
                 self.look()
                 unready = [item for item in departures.all if not item.is_ready]
                 self._progress("waiting for moved pods to be ready", len(departures.all) - len(unready))
+                lost, now = departures.open, self._waiter.now
+                lost_since = None if not lost else now if lost_since is None else lost_since
+                if lost_since is not None and now - lost_since > _patience(lost):
+                    break
         except PlanStoppedError as stopped:
             self._tell_unready()
             raise self._not_ready(stopped) from None
+        self._tell_unready()
+        raise PlanStoppedError(_what_was_lost(departures.open))
 
     def _tell_unready(self) -> None:
         """Tell of what has a node and does not work there yet; of what has failed there is told already."""
@@ -214,6 +225,17 @@ def _patience(departures: Sequence[EvictedPod]) -> float:
 def _what_is_open(departures: Sequence[EvictedPod]) -> str:
     told = "; ".join(f"{item.move.pod.key} was evicted, {_where_it_stands(item)}" for item in departures[:3])
     return f"{told}; nothing further is moved"
+
+
+def _what_was_lost(departures: Sequence[EvictedPod]) -> str:
+    told = "; ".join(f"{item.move.pod.key} was evicted, {_how_it_was_lost(item)}" for item in departures[:3])
+    return f"{told}; nothing further is moved"
+
+
+def _how_it_was_lost(item: EvictedPod) -> str:
+    if item.replacement is None:
+        return "but its replacement is gone and nothing has come for it"
+    return f"but its replacement is gone and {item.replacement.key} waits for a node"
 
 
 def _where_it_stands(item: EvictedPod) -> str:

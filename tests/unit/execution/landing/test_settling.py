@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import pytest
+from msgspec import structs
 
 from rescheduler.extension_points import ClusterError, EvictionAnswer
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
+from rescheduler.model.plan.plan import PlanResult
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.worlds import World, chain, chained, executor, fragmented, outcomes, plan_of, two_moves
 
@@ -102,3 +106,64 @@ def test_a_pending_pod_that_vanishes_while_room_is_made_is_told() -> None:
     assert outcomes(result)["big-0"][0] in ("Unknown", "NotAttempted")
     assert "big-0" in result.message
     assert {outcomes(result)[name][0] for name in ("web-00", "web-01")} <= {"Landed", "LandedElsewhere"}
+
+
+def lost_while_starting(change: Callable[[World], None]) -> tuple[World, PlanResult, float]:
+    """A chain whose first replacement lands and never gets ready, until a change after 20 s; seconds until its end."""
+    start = chained()
+    world = World(start, startup_seconds=lambda item: None if item.name.startswith("little") else 0.1)
+    world.clock.after(20.0, lambda: change(world))
+    began = world.clock.now()
+    result = executor(world, timeout=3600.0).carry_out(chain(start))
+    return world, result, world.clock.now() - began
+
+
+def scale_down(world: World) -> None:
+    """The owner wants no pod any more, and the replacement that stands is deleted."""
+    world.put(workload("little", 0))
+    (standing,) = (item for item in world.read().pods if item.name.startswith("little") and not item.is_terminating)
+    world.delete_pod("default", standing.name)
+
+
+def push_out(world: World) -> None:
+    """The replacement is deleted, and no node takes the next one."""
+    world.put(*(structs.replace(item, is_unschedulable=True) for item in world.read().nodes))
+    (standing,) = (item for item in world.read().pods if item.name.startswith("little") and not item.is_terminating)
+    world.delete_pod("default", standing.name)
+
+
+@pytest.mark.parametrize(
+    ("change", "seconds", "told"),
+    [(scale_down, 90, "nothing has come for it"), (push_out, 60, "waits for a node")],
+)
+def test_a_replacement_that_landed_and_is_gone_again_is_not_waited_for_for_ever(
+    change: Callable[[World], None], seconds: float, told: str
+) -> None:
+    """It may never come back: the plan ends as it does where nothing lands, and not when its hour is over."""
+    world, result, took = lost_while_starting(change)
+    assert took <= 20.0 + seconds + 10.0
+    assert world.evicted == ["little-0"]
+    assert outcomes(result)["little-0"] == ("Unknown", None)
+    assert "default/little-0 was evicted, but its replacement is gone and" in result.message
+    assert told in result.message
+    assert world.leftovers() == []
+
+
+def test_a_replacement_that_is_gone_and_comes_again_is_waited_for() -> None:
+    """Its owner makes another one, which works."""
+    start = chained()
+    first: list[str] = []
+
+    def startup(item: Pod) -> float | None:
+        if item.name.startswith("little"):
+            first.append(item.name)
+        return None if item.name in first[:1] else 0.1
+
+    world = World(start, startup_seconds=startup)
+
+    def delete() -> None:
+        world.delete_pod("default", first[0])
+
+    world.clock.after(200.0, delete)
+    result = executor(world, timeout=3600.0).carry_out(chain(start))
+    assert {kind for kind, _ in outcomes(result).values()} == {"Landed"}
