@@ -52,9 +52,7 @@ def spread_out(pods: int = 2) -> Cluster:
 class Rounds:
     """One daemon, with everything that it planned and told."""
 
-    def __init__(
-        self, world: World, *, mends: bool = True, asked: Callable[[], int] = lambda: 0, **given: Any
-    ) -> None:
+    def __init__(self, world: World, *, mends: bool = True, asked: Callable[[], int] = lambda: 0, **given: Any) -> None:
         self.world = world
         self.policy = policy(**{**FREELY, **given})
         self.ledger = SimulatedLedger(world.clock)
