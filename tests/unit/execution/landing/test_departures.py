@@ -123,7 +123,7 @@ def test_the_first_ones_replacement_is_not_taken_for_the_second_ones_before_that
 
 
 def test_who_went_because_a_replacement_works_keeps_that_one() -> None:
-    """By surge: both came where both were wanted; the second pod stands still, and waits for the one that is its own."""
+    """By surge: both came where both were wanted; the second pod stands, and waits for its own."""
     first = departure("web-a", "n1")
     second = departure("web-b", "n1", frozenset({"uid-default-web-x"}))
     works, starts = pod("web-x", node="n1", owner="web"), pod("web-c", node="n1", owner="web", is_ready=False)
