@@ -244,7 +244,7 @@ ACTS: Final[dict[str, Callable[[Account], None]]] = {
     "Namespace": Account.make_namespace,
     "Ledger": Account.write_ledger,
     "Gate rule": Account.gate,
-    "Gate": Account.ungate,
+    "Scheduling gate": Account.ungate,
     "Detachment": Account.detach,
     "Taint": Account.taint,
     "Request for room": Account.ask,
