@@ -184,6 +184,7 @@ def policies(draw: st.DrawFn) -> Policy:
     )
 
 
+@pytest.mark.timeout(900)  # its plans are searched to their end, which takes long for a few of them
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(clusters(), policies())
 def test_no_plan_with_surges_is_refused_by_the_checker(seen: Cluster, by: Policy) -> None:
