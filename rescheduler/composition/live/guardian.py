@@ -91,9 +91,14 @@ def tidy_patiently(tidy_up: Callable[[], int], clock: Clock) -> bool:
 
 def _tidied(orders: GuardianOrders) -> int:
     from rescheduler.adapters.kubernetes.client.connection import connect
+
+    return tidied(connect(orders.kubeconfig, orders.context, read_only=False), orders)
+
+
+def tidied(connection: Any, orders: GuardianOrders) -> int:
+    """Take away what the orders name; how much that was. Raises ClusterError, when all of it was tried."""
     from rescheduler.adapters.kubernetes.leftovers.orphans import tidy_up
 
-    connection: Any = connect(orders.kubeconfig, orders.context, read_only=False)
     return tidy_up(
         connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints, has_surges=orders.has_surges,
         ledger=orders.ledger, request=orders.request,

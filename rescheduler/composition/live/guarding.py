@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.leftovers.orphans import free_stale, give_stale_back, tidy_up
+from rescheduler.adapters.kubernetes.leftovers.orphans import free_stale, give_stale_back
 from rescheduler.composition.live.cluster_source import ClusterOptions
-from rescheduler.composition.live.guardian import DONE, READY, GuardianOrders
+from rescheduler.composition.live.guardian import DONE, READY, GuardianOrders, tidied
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import GUIDE_GATE, SURGE
 from rescheduler.model.objects.cluster import Cluster
@@ -101,12 +101,8 @@ class Guard:
         """Take away once more what may be left, and let the guardian go; where that fails, it goes on with it."""
         if self._guardian is None:
             return
-        orders = self._orders
         try:
-            tidy_up(
-                connection, orders.namespace, orders.plan_id, has_taints=orders.has_taints,
-                has_surges=orders.has_surges, ledger=orders.ledger, request=orders.request,
-            )  # fmt: skip
+            tidied(connection, self._orders)
         except (ClusterError, KeyboardInterrupt):
             self._guardian.leave_alone()
         else:

@@ -29,7 +29,7 @@ from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.migration.migration_moves import MigrationMoves
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.leading import ReplacementGuide
-from rescheduler.execution.run.leaving_out import Segment
+from rescheduler.execution.run.leaving_out import LeftOut, Segment
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
 from rescheduler.execution.run.proving import RestProver, Stray, strays_of
@@ -198,7 +198,7 @@ class PlanRun:
         """Let the moves of one segment happen, with the room kept that they need, until all have landed."""
         self._segment = Segment(rest, self._fresh.now, self._groups)
         self._sender.permit([move for move in moves if move.wave == 1])
-        fallen = self._segment.without(self._sender.dropped, self._sender.sent).moves
+        fallen = self._fallen().moves
         moves = [move for move in moves if move.pod not in fallen]
         if self._room is not None:
             self._room.before_segment(rest, moves, self._fresh.now)
@@ -216,9 +216,13 @@ class PlanRun:
         ]
         return [frozenset(moved[key] for key in keys) for keys in found if len(keys) > 1]
 
+    def _fallen(self) -> LeftOut:
+        """What is left out by now with moves that were dropped."""
+        return self._segment.without(self._sender.dropped, self._sender.sent)
+
     def _without_dropped(self, rest: Plan) -> Plan:
         """What is left without moves that are not made, and what falls with them, which is told."""
-        fallen = self._segment.without(self._sender.dropped, self._sender.sent)
+        fallen = self._fallen()
         for move in rest.moves:
             if move.pod in fallen.moves and not self.outcomes.is_told(move):
                 self.outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
@@ -233,11 +237,10 @@ class PlanRun:
 
     def _is_of_use(self, move: Move) -> bool:
         """Whether a move still serves what it is made for; those that do not any more are told."""
-        dropped = self._sender.dropped
-        if move.pod in self._segment.without(dropped, self._sender.sent).moves:
+        if move.pod in self._fallen().moves:
             self.outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
             return False
-        gone = {*self._sender.sent, *(other.pod for other in dropped)}
+        gone = {*self._sender.sent, *(other.pod for other in self._sender.dropped)}
         same = [other for other in self._plan.moves if other.from_node == move.from_node and other.pod not in gone]
         left = without_spoiled(same, self._prover.promised_empty, self._fresh.now, self.outcomes)
         return any(other.pod == move.pod for other in left)
