@@ -89,7 +89,7 @@ class Settler:
                 raise
             self._tell_unready()
             raise self._not_ready(stopped) from None
-        raise PlanStoppedError(_what_is_open(departures.open))
+        raise PlanStoppedError(_told(departures.open, _where_it_stands))
 
     def settle(self, departures: Departures) -> None:
         """Wait until the old pods are gone and the new ones bound, and tell where. Raises PlanStoppedError."""
@@ -124,7 +124,7 @@ class Settler:
             self._tell_unready()
             raise self._not_ready(stopped) from None
         self._tell_unready()
-        raise PlanStoppedError(_what_was_lost(departures.open))
+        raise PlanStoppedError(_told(departures.open, _how_it_was_lost))
 
     def _tell_unready(self) -> None:
         """Tell of what has a node and does not work there yet; of what has failed there is told already."""
@@ -222,13 +222,9 @@ def _patience(departures: Sequence[EvictedPod]) -> float:
     return PATIENCE_SECONDS if all(item.replacement is not None for item in departures) else CREATION_SECONDS
 
 
-def _what_is_open(departures: Sequence[EvictedPod]) -> str:
-    told = "; ".join(f"{item.move.pod.key} was evicted, {_where_it_stands(item)}" for item in departures[:3])
-    return f"{told}; nothing further is moved"
-
-
-def _what_was_lost(departures: Sequence[EvictedPod]) -> str:
-    told = "; ".join(f"{item.move.pod.key} was evicted, {_how_it_was_lost(item)}" for item in departures[:3])
+def _told(departures: Sequence[EvictedPod], where: Callable[[EvictedPod], str]) -> str:
+    """What ends the plan, of a few; ``where``: how it is with one of them."""
+    told = "; ".join(f"{item.move.pod.key} was evicted, {where(item)}" for item in departures[:3])
     return f"{told}; nothing further is moved"
 
 
