@@ -99,7 +99,16 @@ class _WorkloadState(NamedTuple):
 
     @property
     def ready(self) -> int:
-        return sum(pod.is_ready and pod.node_name is not None for pod in self.members)
+        return len(self._ready)
+
+    def whole_at(self, wanted: int, now: float) -> float:
+        """Since when at least so many of those that are ready now have been; ``now`` where that cannot be told."""
+        times = sorted(now if pod.ready_at is None else pod.ready_at for pod in self._ready)
+        return times[wanted - 1] if wanted else 0.0
+
+    @property
+    def _ready(self) -> Sequence[Pod]:
+        return [pod for pod in self.members if pod.is_ready and pod.node_name is not None]
 
 
 def _settled(
@@ -146,13 +155,14 @@ def _replaced(
     node = entry.landed_on or found.node_name
     if node == entry.from_node != entry.to_node:
         return closed(entry, EntryState.FAILED, now, f"its replacement came back to {node}", landed_on=node)
-    return closed(entry, EntryState.REPAID, _worked_at(entry, found, now), landed_on=node)
+    whole_at = state.whole_at(min(desired, entry.ready), now)
+    return closed(entry, EntryState.REPAID, _worked_at(entry, found, whole_at, now), landed_on=node)
 
 
-def _worked_at(entry: LedgerEntry, replacement: Pod, now: float) -> float:
+def _worked_at(entry: LedgerEntry, replacement: Pod, whole_at: float, now: float) -> float:
     """When the debt was over: however much later somebody looks, the replacement took no longer than this."""
     proven_at = now if replacement.ready_at is None else replacement.ready_at + READY_SECONDS
-    return min(now, max(proven_at, _sent_at(entry)))
+    return min(now, max(proven_at, whole_at, _sent_at(entry)))
 
 
 def _sent_at(entry: LedgerEntry) -> float:

@@ -115,6 +115,9 @@ def _is_whole_after(entry: LedgerEntry, truth: Truth, since: float) -> bool:
 
 
 def _is_late(send: Send, now: float, repay_within: float) -> bool:
+    """What nobody wants replaced any more was late for as long as somebody did, which nobody can tell who looks now."""
+    if send.closed_by == "complete":
+        return False
     ended = now if send.closed_at is None else min(now, send.closed_at)
     return ended - send.t > repay_within + _grace(send)
 

@@ -103,6 +103,8 @@ class History:
         self.world: list[WorldEvent] = []
         self._open: list[Send] = []
         self._works_since: dict[str, float] = {}
+        self._grown_at: defaultdict[str, float] = defaultdict(float)
+        """When a pod of each workload began to work, or ("") something else than a pod changed last."""
         self._by_request: dict[int, Send] = {}
 
     def on_event(self, event: Event, truth: Truth) -> Sequence[Violation]:
@@ -128,8 +130,10 @@ class History:
             if event.new is None or not event.new.is_ready:
                 for pod in [pod for pod in truth.pods.values() if node is not None and pod.node_name == node.name]:
                     self._works_since.pop(pod.uid, None)
+            self._grown_at[""] = event.t
             self._settle(truth)
         elif isinstance(event, WorldEvent):
+            self._grown_at[""] = event.t
             self.world.append(event)
             self.losses.look(truth)
             self._settle(truth)
@@ -174,6 +178,8 @@ class History:
             for send in self.debts(truth.workload_of(new)):
                 send.came.add(new.uid)
         if new is not None and truth.works(new):
+            if new.uid not in self._works_since:
+                self._grown_at[truth.workload_of(new)] = event.t
             self._works_since.setdefault(new.uid, event.t)
         elif old is not None:
             self._works_since.pop(old.uid, None)
@@ -239,9 +245,14 @@ class History:
             if came:
                 candidates = send.came | {pod.uid for pod in newcomers(send, truth)}
                 send.landed = came[0] if len(candidates) == 1 else None
-                self._close(send, truth.t, "repaid")
+                self._close(send, self._repaid_at(send, came), "repaid")
             elif is_whole_without(send, truth):
                 self._close(send, truth.t, "complete")
+
+    def _repaid_at(self, send: Send, came: Sequence[Pod]) -> float:
+        """When that became so, though nothing happened then that anybody could tell of."""
+        proven_at = min(self._works_since[pod.uid] for pod in came) + PROVEN_SECONDS
+        return max(proven_at, self._grown_at[send.workload], self._grown_at[""], send.t)
 
     def _has_proven(self, pod: Pod, t: float) -> bool:
         return t - self._works_since.setdefault(pod.uid, t) >= PROVEN_SECONDS

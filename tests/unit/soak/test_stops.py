@@ -101,6 +101,17 @@ def test_two_evictions_in_vain_open_the_breaker(seconds: float, is_right: bool) 
     assert (story.found == []) is is_right
 
 
+@pytest.mark.parametrize(("ready_after", "is_right"), [(280.0, True), (310.0, False)])
+def test_who_was_replaced_in_time_was_not_late_however_long_nothing_happened_then(
+    ready_after: float, is_right: bool
+) -> None:
+    """Half a minute after it became ready a replacement has proven itself, though nobody looks for an hour."""
+    story = lost(Story(CircuitBreaker, a_world(9)), "web-0", "web-1").sleep(ready_after)
+    story.set_pod("web-0-new", is_ready=True).set_pod("web-1-new", is_ready=True).sleep(3600.0)
+    story.send("web-2")
+    assert (story.found == []) is is_right
+
+
 def test_one_in_vain_opens_it_after_a_quarter_of_an_hour() -> None:
     """However many others went well."""
     story = lost(Story(CircuitBreaker, a_world(9)), "web-0").sleep(970)

@@ -64,6 +64,19 @@ def test_however_late_somebody_looks_a_replacement_took_no_longer_than_it_did(
     assert (found.state, found.closed_at) == (EntryState.REPAID, closed_at)
 
 
+@pytest.mark.parametrize(
+    ("third_at", "ready", "closed_at"),
+    [(NOW + 900, 3, NOW + 900), (None, 3, None), (NOW + 900, 2, NOW + 36), (None, 2, NOW + 36)],
+)
+def test_a_workload_that_was_whole_later_was_owed_until_then(
+    third_at: float | None, ready: int, closed_at: float | None
+) -> None:
+    """A replacement ends the debt once as many are ready as were before, whoever of them came last."""
+    third = web("third", on="n0", born=NOW + 1, ready_at=third_at)
+    world = after(3600, OTHERS[0], web("new", born=NOW + 1, ready_at=NOW + 6), third)
+    assert settle(entry(ended_at=NOW + 2, ready=ready), world).closed_at == closed_at
+
+
 @pytest.mark.parametrize("seconds", [120.0, 121.0])
 def test_a_workload_that_wants_fewer_and_has_them_owes_nothing_after_two_minutes(seconds: float) -> None:
     """Whoever scaled it down took the replacement away: nobody was late."""
