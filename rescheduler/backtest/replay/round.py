@@ -74,7 +74,7 @@ class Rounds:
         self, world: SimulatedCluster, schedulers: Schedulers, policy: Policy, until: float
     ) -> Plan | None:
         acting = policy.model_copy(update={"mode": Mode.EXECUTE})
-        store = SimulatedLedger(world.clock, self.ledger, call_seconds=CALL_SECONDS)
+        store = SimulatedLedger(world.clock, _proven(self.ledger, world, world.clock.now()), call_seconds=CALL_SECONDS)
 
         def plan(
             cluster: Cluster,
@@ -96,11 +96,16 @@ class Rounds:
         outcome = runner.run_once()
         world.settle()
         world.clock.sleep(min(READY_SECONDS + 1.0, until - world.clock.now()))
-        now = replace(world.read(), taken_at=min(world.clock.now(), until))
-        ledger = settled(store.ledger, now, lambda pod: world.read_pod(pod.namespace, pod.name))
+        ledger = _proven(store.ledger, world, min(world.clock.now(), until))
         self.ledger = _not_ahead(_of_former_pods(ledger), until)
         self.before = runner
         return outcome.plan
+
+
+def _proven(ledger: Ledger, world: SimulatedCluster, now: float) -> Ledger:
+    """The ledger with every debt closed that is over. Unlike in any recording, what a history holds no more is gone."""
+    cluster = replace(world.read(), taken_at=now, is_recording=False)
+    return settled(ledger, cluster, lambda pod: world.read_pod(pod.namespace, pod.name))
 
 
 def _of_former_pods(ledger: Ledger) -> Ledger:

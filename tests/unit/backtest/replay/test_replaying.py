@@ -72,6 +72,14 @@ def test_what_replaces_a_moved_pod_keeps_its_name_and_leaves_with_it(tmp_path: P
     assert rows["none"][-1]["nodesInUse"] == 2
 
 
+def test_a_workload_that_is_gone_before_its_replacement_worked_keeps_nothing_back(tmp_path: Path) -> None:
+    """Nobody is missing any more: neither freeze nor breaker, however many rounds come after."""
+    nodes = [node_object(name) for name in "abc"]
+    other = [*nodes, replica_set("x", 2), owned("x-0", "a", "x"), owned("x-1", "c", "x")]
+    rows = replayed(tmp_path, EMPTY + FREE + "limits: {maxEvictions: 1}\n", [sparse(), *[nodes] * 60, other], every=20)
+    assert [row["evictions"] for row in rows["policy"]] == [1, *[0] * 60, 1]
+
+
 def test_arrivals_wait_and_are_placed_where_the_history_has_room(tmp_path: Path) -> None:
     """Wherever the archive has them; and a pod that fits nowhere is pending until somebody leaves."""
     nodes = [node_object("a"), node_object("b")]
