@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.descheduler_policy.improvement import improvement_table
 from benchmarks.descheduler_policy.judging import NUMBERS, OTHER, judge
-from benchmarks.descheduler_policy.measuring import MeasuredRecorder, metrics_stand_in
+from benchmarks.descheduler_policy.measuring import MeasuredRecorder, drawn_metrics
 from benchmarks.descheduler_policy.recording import UNPLAYED, Recorder, recorded
 from benchmarks.descheduler_policy.table import agreement_table, told_differences
 from tests.cluster.control_plane import ControlPlane
@@ -44,7 +44,7 @@ def _record(folder: Path, seeds: range, *, is_measured: bool) -> None:
     binary = locate_descheduler()
     with ControlPlane() as plane, ExitStack() as stack:
         recorder = (
-            MeasuredRecorder(plane, binary, folder, stack.enter_context(metrics_stand_in(plane)))
+            MeasuredRecorder(plane, binary, folder, stack.enter_context(drawn_metrics(plane)))
             if is_measured
             else Recorder(plane, binary, folder)
         )

@@ -7,22 +7,18 @@ Prometheus is left out: a descheduler that runs once has no client of it yet in 
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
-from threading import Thread
 from typing import Final
 
 from benchmarks.descheduler_policy.drawing import PLUGINS, DrawnCase, draw
 from benchmarks.descheduler_policy.recording import RecordedCase, Recorder
 from tests.cluster.api import Manifest
-from tests.cluster.certificates import Authority
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.metrics_server import register_metrics
+from tests.cluster.metrics_stand_in import metrics_stand_in
 
 SOURCE: Final = "KubernetesMetrics"
 GROUP: Final = "metrics.k8s.io/v1beta1"
@@ -49,12 +45,9 @@ class DrawnUse:
         containers = [{"name": "main", "usage": _usage(use)}] if use else []
         return {**_head("PodMetrics", space, name), "containers": containers} if use else None
 
-    def document(self, path: str) -> Manifest | None:
-        """What the API answers to a request for one object, or for what it is; None: there is none."""
-        parts = path.split("/")
-        if parts[4:] == []:
-            return {"apiVersion": "v1", "kind": "APIResourceList", "groupVersion": GROUP, "resources": []}
-        return self.of_node(parts[5]) if parts[4] == "nodes" else self.of_pod(parts[5], parts[7])
+    def document(self, below: list[str]) -> Manifest | None:
+        """What the API answers to a request for one object; None: there is none."""
+        return self.of_node(below[1]) if below[0] == "nodes" else self.of_pod(below[1], below[3])
 
 
 def measured_case(number: int) -> tuple[DrawnCase, DrawnUse]:
@@ -109,41 +102,11 @@ class MeasuredRecorder(Recorder):
 
 
 @contextmanager
-def metrics_stand_in(plane: ControlPlane) -> Iterator[MetricsStandIn]:
+def drawn_metrics(plane: ControlPlane) -> Iterator[MetricsStandIn]:
     """The metrics API behind the API server, until the block ends."""
     metrics = MetricsStandIn(plane)
-    identity = Authority("drawn-metrics-ca", plane.root / "drawn-metrics").serving("drawn-metrics")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(identity.certificate, identity.key)
-    server = _server(metrics)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        register_metrics(plane, server.server_port)
+    with metrics_stand_in(plane, lambda below, _: metrics.use.document(below)):
         yield metrics
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def _server(metrics: MetricsStandIn) -> ThreadingHTTPServer:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            found = metrics.use.document(self.path.partition("?")[0].rstrip("/"))
-            missing = {"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}
-            body = json.dumps(found or missing).encode()
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Keep quiet."""
-
-    return ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 
 
 def _head(kind: str, space: str, name: str) -> Manifest:

@@ -26,6 +26,9 @@ from rescheduler.extension_points import Clock, ClusterError, HoldRequest
 
 ENDED_PER_SECOND: Final = 8
 """As many placeholders a job controller ends at its default rate of 20 requests a second."""
+RENOMINATED: Final = 60
+"""More placeholders are not nominated again by one renewal, unless their nomination is lost: the others have their turn
+with the next. Renewals of hundreds of placeholders would leave `run` no request for its moves (I26)."""
 
 
 @dataclass
@@ -48,6 +51,7 @@ class HoldKeeper:
         self._held: dict[str, _Placeholder] = {}
         self._shapes: dict[str, Hashable] = {}
         self._spare: dict[str, list[_Placeholder]] = {}
+        self._turns = 0
 
     def hold(self, requests: Sequence[HoldRequest]) -> None:
         """Make placeholders and nominate them; returns when all stand. Raises ClusterError."""
@@ -62,17 +66,32 @@ class HoldKeeper:
     def renew(self, requests: Sequence[HoldRequest]) -> list[str]:
         """Give placeholders their whole deadline again; names of those that are gone. Raises ClusterError.
 
-        Nominating the pod again also restores a hold that a restarted scheduler has forgotten.
+        Nominating a pod again also restores a hold that a restarted scheduler has forgotten; where they are many, each
+        has its turn.
         """
+        turn = self._turn_of(requests)
+        nominated = {} if len(turn) == len(requests) else self._nominated()
         lives: dict[str, bool] = {}
         gone = []
         for request in requests:
             held = self._held.get(request.name)
             if held is not None and held.job not in lives:
                 lives[held.job] = self._jobs.extend(held.job, self._in_time(request.deadline_seconds))
-            if held is None or not lives[held.job] or not self._nominate(held, request):
+            is_left = held is not None and request.name not in turn and nominated.get(held.uid) == request.node
+            if held is None or not lives[held.job] or not (is_left or self._nominate(held, request)):
                 gone.append(request.name)
         return gone
+
+    def _turn_of(self, requests: Sequence[HoldRequest]) -> set[str]:
+        """Names of those that are nominated again this time: one after the other, all of them where they are few."""
+        first = self._turns * RENOMINATED % max(1, len(requests)) if len(requests) > RENOMINATED else 0
+        self._turns += 1
+        return {request.name for request in (*requests[first:], *requests[:first])[:RENOMINATED]}
+
+    def _nominated(self) -> dict[str, str | None]:
+        """Nodes that placeholders are nominated to, by uid. Raises ClusterError."""
+        pods = self._jobs.pods(PLACEHOLDERS_OF_PLANS)
+        return {pod["metadata"]["uid"]: (pod.get("status") or {}).get("nominatedNodeName") for pod in pods}
 
     def release(self, names: Sequence[str]) -> None:
         """Let go of what these placeholders hold; returns when it is free. Others are fine. Raises ClusterError."""
