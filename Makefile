@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 
-.PHONY: help install demo test coverage test-deploy e2e e2e-campaign soak-share soak soak-daemon screenshots dashboard-picture docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-karpenter bench-swaps bench-latency bench-sync bench-backtest bench-replay bench-page alerts cluster control-plane chart-files release lock clean
+.PHONY: help install demo test coverage test-deploy e2e e2e-campaign soak-share soak soak-daemon screenshots dashboard-picture docs mutation kill-points test-packages lint bench bench-promises bench-house bench-reading bench-fidelity bench-scheduling bench-descheduler-policy bench-side-by-side bench-karpenter bench-swaps bench-latency bench-sync bench-backtest bench-replay bench-page surge-runs alerts cluster control-plane chart-files release lock clean
 
 help: ## print the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -138,6 +138,10 @@ bench-backtest: $(STAMP) ## four policies over a month of openb's arrivals, as p
 # Half an hour; a step lasts until both control planes are done with it, so on a busy machine longer.
 bench-replay: $(STAMP) control-plane ## two days of 100 nodes, compressed: what a replay foretells beside what run does
 	$(BIN)/python -m benchmarks.replayed_days -o build/replayed-days
+
+surge-runs: $(STAMP) control-plane ## every promise of a move without downtime RUNS=20 times on the real control plane: hours
+	$(BIN)/python -m tests.cluster.repeated_scenes --runs $(or $(RUNS),20) tests/cluster/test_surge.py \
+	  tests/cluster/test_surge_beside_others.py tests/cluster/test_surge_killed.py
 
 bench-sync: $(STAMP) control-plane ## first sync of the daemon's watches: 5,000 nodes, 150,000 pods
 	$(BIN)/python -m benchmarks.first_sync

@@ -22,7 +22,7 @@ from tests.cluster.tool import Tool
 from tests.cluster.waiting import wait_until
 
 SETTLE_SECONDS: Final = 120.0
-ROUND_SECONDS: Final = 300.0
+ROUND_SECONDS: Final = 900.0
 
 
 class PlayedStep(NamedTuple):
