@@ -1,4 +1,4 @@
-"""`python -m tests.cluster.repeated_scenes --runs 20 TEST...`: scenes over and over, and how often each kept promise."""
+"""`python -m tests.cluster.repeated_scenes --runs 20 TEST...`: scenes again and again, and how often each was kept."""
 
 from __future__ import annotations
 

@@ -127,13 +127,15 @@ def test_a_rollout_in_the_middle_wins(cluster: Cluster, tool: Tool, tmp_path: Pa
 
 @pytest.mark.campaign
 def test_a_deployment_that_is_deleted_in_the_middle_is_gone(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
-    """The pod that is out goes with it, since its plain reference stays."""
+    """The pod that is out goes with it, since its plain reference stays; nobody waits, or says that he evicted it."""
     install(cluster)
     shop(cluster, 1, is_bound=False, annotations={READY_AFTER: "6s"})
     process = start(tool.kubeconfig, tmp_path, surge_plan(cluster))
     wait_out(cluster)
     cluster.api.delete("deployments", "web", "default")
-    result_of(process, None)
+    result = result_of(process, 1)
+    assert told(result) == [("Undone", None)]
+    assert "its owner was deleted meanwhile" in result["message"]
     wait_at_rest(cluster, 0, 20)
 
 

@@ -95,7 +95,7 @@ class GiveBack(NamedTuple):
 
 
 class Gone(NamedTuple):
-    """The old pod has left, or is about to; whoever did that."""
+    """The old pod has left, or is about to; whoever did that, its owner stands and wants what it wanted."""
 
 
 Act: TypeAlias = Wait | Evict | GiveBack | Gone
@@ -113,7 +113,9 @@ def begun(rules: SurgeRules, owners: Iterable[Workload | None], now: float) -> S
 def decide(rules: SurgeRules, state: SurgeState, sight: SurgeSight, now: float) -> tuple[SurgeState, Act]:
     """What a look makes of a surge, and what is to be done then."""
     if sight.old is None or sight.old.is_terminating or sight.old.is_finished:
-        return state, Gone()
+        # Where the Eviction API was asked it may have been us; else it went with its owner, and nobody follows.
+        changed = None if state.evict_at else _what_changed(state.owners, sight.owners)
+        return state, Gone() if changed is None else GiveBack(changed)
     against = _objection(state, sight, now, rules)
     if against is not None:
         return state, GiveBack(against)

@@ -122,9 +122,16 @@ def test_what_goes_wrong_gives_the_pod_back(fields: dict[str, Any], now: float, 
 
 @pytest.mark.parametrize("old", [None, {"deletion_at": NOW}, {"phase": "Succeeded"}])
 def test_an_old_pod_that_goes_by_itself_is_gone(old: dict[str, Any] | None) -> None:
-    """Whatever else is wrong: there is nothing to give back."""
+    """Whatever else is wrong: there is nothing to give back, unless its owner went first, and took it along.
+
+    Once the Eviction API was asked it may have been us, and is owed for all the same.
+    """
     found: Pod | None = None if old is None else structs.replace(pod("web-0", node="n0"), **old)
-    assert acts((99.0, sight(old=found, is_out=False, failure="x", owners=(None, None)))) == [Gone()]
+    assert acts((99.0, sight(old=found, is_out=False, failure="x"))) == [Gone()]
+    deleted = sight(old=found, is_out=False, owners=(None, None))
+    assert acts((99.0, deleted)) == [GiveBack("its owner was deleted meanwhile")]
+    asked = put_off(begun(RULES, OWNERS, 0.0), 6.0)
+    assert decide(RULES, asked, deleted, 7.0)[1] == Gone()
 
 
 def test_an_eviction_that_a_budget_refuses_is_asked_for_again_a_second_later() -> None:
