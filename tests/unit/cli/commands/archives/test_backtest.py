@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from rescheduler.cli.commands.archives import backtest as command
 from rescheduler.policy.fields.policy import API_VERSION
 from tests.unit.backtest.archives import START, archive, rfc, sparse
+from tests.unit.docs.pages import DOCS
 from tests.unit.engine.working import Here
 
 Shell = Callable[..., Any]
@@ -202,6 +204,22 @@ def test_parquet_holds_the_same_rows(kept: str, tmp_path: Path, engine: Here) ->
             **{name: value for name, value in wanted.items() if name != "setting"},
             "limits.maxEvictions": wanted["setting"]["limits.maxEvictions"],
         }
+
+
+def test_the_query_of_the_page_reads_them(kept: str, tmp_path: Path, engine: Here) -> None:
+    """As it stands in docs/back-testing.md, by DuckDB; and times are such for its functions."""
+    pytest.importorskip("pyarrow")
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed; nothing else needs it")
+    from rescheduler.report.backtest.parquet import parquet_bytes
+
+    document = asked_document(kept, tmp_path, engine)
+    file = tmp_path / "rows.parquet"
+    file.write_bytes(parquet_bytes(document))
+    [line] = re.findall(r'^duckdb -c "(.*)"$', (DOCS / "back-testing.md").read_text(), re.MULTILINE)
+    query = line.replace('\\"', '"').replace("rows.parquet", str(file))
+    assert sorted(duckdb.sql(query).fetchall()) == [(0, 0, 3.0), (9, 8, 1.0)]
+    [(first,)] = duckdb.sql(f"select strftime(min(time::timestamp), '%Y-%m-%dT%H:%M:%SZ') from '{file}'").fetchall()
+    assert first == rfc(START)
 
 
 def asked_document(kept: str, tmp_path: Path, engine: Here) -> Any:
