@@ -1,4 +1,7 @@
-"""A Dask scheduler and its workers as processes on loopback, which tests may kill."""
+"""A Dask scheduler and its workers as processes on loopback, which tests may kill.
+
+They are started by the commands of the manifest in docs/back-testing.md, and by what tests need besides.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,33 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.paths import ROOT
+from tests.unit.docs.dask_manifest import dask_container
+
 START_SECONDS = 60.0
 
 
 class DaskProcesses:
-    """One scheduler, and as many workers as are added."""
+    """One scheduler, and as many workers as are added; so many at first, which have joined."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, workers: int = 0) -> None:
         self._folder = folder
         self.workers: list[subprocess.Popen[bytes]] = []
         file = folder / "scheduler.json"
-        self.scheduler = self._started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+        self.scheduler = self._started("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
                                        "--scheduler-file", str(file))  # fmt: skip
-        self.address = str(json.loads(_appeared(file))["address"])
+        try:
+            self.address = str(json.loads(_appeared(file))["address"])
+            for _ in range(workers):
+                self.add_worker()
+            if workers:
+                self.wait_for_workers()
+        except BaseException:
+            self.stop()
+            raise
 
     def add_worker(self, version: str | None = None) -> subprocess.Popen[bytes]:
-        """One process with one thread and no nanny; ``version``: what it says it has of ours."""
+        """One process without a nanny; ``version``: what it says it has of ours."""
         preload = []
         if version is not None:
             script = self._folder / f"version_{version.replace('.', '_')}.py"
@@ -34,8 +47,9 @@ class DaskProcesses:
                 f"import rescheduler, rescheduler.engine.dask_cluster as ours\nours.__version__ = {version!r}\n"
             )
             preload = ["--preload", str(script)]
-        worker = self._started("dask_worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
-                               "--local-directory", str(self._folder), *preload)  # fmt: skip
+        worker = self._started(
+            "worker", "--no-nanny", "--no-dashboard", "--local-directory", str(self._folder), *preload
+        )
         self.workers.append(worker)
         return worker
 
@@ -51,12 +65,16 @@ class DaskProcesses:
         for process in (*self.workers, self.scheduler):
             kill(process)
 
-    def _started(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
-        log = (self._folder / f"{module}-{time.monotonic_ns()}.log").open("wb")
+    def _started(self, component: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """As Dask's operator and a kubelet do: a worker learns its name and its scheduler by the environment."""
+        name = f"{component}-{len(self.workers)}"
+        given = {} if component == "scheduler" else {"DASK_WORKER_NAME": name, "DASK_SCHEDULER_ADDRESS": self.address}
+        command = [part.replace("$(DASK_WORKER_NAME)", name) for part in dask_container(component)["command"]]
+        log = (self._folder / f"{name}.log").open("wb")
         with log:
             return subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.{module}", *arguments], stdout=log, stderr=log, cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                [sys.executable, "-m", *command, *arguments], stdout=log, stderr=log, cwd=ROOT,
+                env={**os.environ, **given, "PYTHONPATH": str(ROOT)},
             )  # fmt: skip
 
 
