@@ -1,8 +1,7 @@
-"""A real Dask scheduler with workers: the same bytes as serial, whoever is killed on the way."""
+"""A real Dask scheduler with workers: the same bytes as serial, and each task once."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,11 +14,11 @@ from rescheduler.backtest.policy_variants import PolicyVariants, parse_set, read
 from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
 from rescheduler.backtest.task import Task
 from rescheduler.engine.dask_cluster import DaskCluster
-from rescheduler.engine.tasks import Done, EngineError
+from rescheduler.engine.tasks import EngineError
 from rescheduler.report.documents import to_json
-from tests.engines.dask_processes import DaskProcesses, kill
+from tests.engines.dask_processes import DaskProcesses
 from tests.unit.backtest.archives import archive, sparse
-from tests.unit.engine.working import Here, deadly, doubled, faulty, slow
+from tests.unit.engine.working import Here, deadly, doubled, faulty
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = [
@@ -33,11 +32,8 @@ pytestmark = [
 @pytest.fixture
 def dask(tmp_path: Path) -> Iterator[DaskProcesses]:
     """A scheduler and two workers."""
-    found = DaskProcesses(tmp_path)
+    found = DaskProcesses(tmp_path, workers=2)
     try:
-        found.add_worker()
-        found.add_worker()
-        found.wait_for_workers()
         yield found
     finally:
         found.stop()
@@ -69,42 +65,6 @@ def test_a_back_test_says_the_same_bytes_on_dask(dask: DaskProcesses, tmp_path: 
 def shipped_twice() -> PolicyVariants:
     """A policy with two settings."""
     return read_variants(["consolidate"], [parse_set("limits.maxEvictions=1,9")])
-
-
-def test_a_worker_that_is_killed_costs_nothing_but_time(dask: DaskProcesses) -> None:
-    """Its tasks are done by the other; every result is handed on once."""
-    tasks = {str(number): str(number).encode() for number in range(60)}
-    killer: threading.Timer | None = None
-    done = []
-    for one in DaskCluster(dask.address).run(slow, tasks):
-        done.append(one)
-        if killer is None:
-            killer = threading.Timer(0.5, kill, [dask.workers[0]])
-            killer.start()
-    assert dask.workers[0].poll() is not None
-    assert Counter(one.key for one in done) == Counter(list(tasks))
-    assert all(one.result == tasks[one.key] for one in done)
-
-
-def test_a_scheduler_that_is_killed_ends_the_run_and_names_how_to_go_on(dask: DaskProcesses) -> None:
-    """Within 60 seconds; no result comes out of nothing."""
-    tasks = {str(number): str(number).encode() for number in range(300)}
-    done: list[Done] = []
-    began = time.monotonic()
-
-    def until_killed() -> None:
-        killer = None
-        for one in DaskCluster(dask.address).run(slow, tasks):
-            done.append(one)
-            if killer is None:
-                killer = threading.Timer(0.5, kill, [dask.scheduler])
-                killer.start()
-
-    with pytest.raises(EngineError, match="--resume") as caught:
-        until_killed()
-    assert dask.address in str(caught.value)
-    assert time.monotonic() - began < 60.0
-    assert all(one.result == tasks[one.key] for one in done)
 
 
 def test_nobody_at_the_address(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -53,9 +52,3 @@ def deadly(task: bytes) -> bytes:
 def hungry(task: bytes) -> bytes:
     """Takes as many megabytes as the task says."""
     return str(len(bytearray(int(task) * 2**20))).encode()
-
-
-def slow(task: bytes) -> bytes:
-    """Takes a tenth of a second."""
-    time.sleep(0.1)
-    return task
