@@ -72,30 +72,29 @@ class ResultsFile:
         except OSError:
             raise ReschedulerError(f"{self._told}: another process is writing it") from None
         self._stream.seek(0)
-        text = self._stream.read()
-        whole, _, cut = text.rpartition(b"\n")
-        lines = whole.split(b"\n") if whole else []
-        if cut:
-            self._stream.truncate(len(text) - len(cut))
-        if not lines:
-            self._stream.truncate(0)
-            self._stream.write(asked + b"\n")
-            self._stream.flush()
-            return {}
-        if lines[0] != asked:
+        text, head = self._stream.read(), asked + b"\n"
+        if not text.startswith(head[: len(text)]):
             raise OtherQuestionError(
                 f"{self._told}: holds the answers to another question (another archive, policy, option or version); "
                 "name another file, or ask as then"
             )
-        return dict(_read(lines[1:]))
+        if len(text) < len(head):  # a new file, or its first line was cut short
+            self._stream.truncate(0)
+            self._stream.write(head)
+            self._stream.flush()
+            return {}
+        whole = text[: text.rindex(b"\n")]
+        if len(whole) + 1 < len(text):
+            self._stream.truncate(len(whole) + 1)
+        return dict(_read(whole.split(b"\n")[1:]))
 
 
 def _read(lines: list[bytes]) -> Iterator[tuple[str, Done]]:
     for text in lines:
         try:
             line = msgspec.json.decode(text, type=_Line)
-        except msgspec.DecodeError:
-            continue  # the task is done again
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue  # damaged: the task is done again
         yield line.task, Done(line.task, None if line.result is None else line.result.encode(), line.failure)
 
 

@@ -118,7 +118,7 @@ def _all_done(
     wanted = {task_key(text): text for text in texts}
     with results_file(request.resume, question) as file:
         known = {} if file is None else file.known
-        found = {key: known[key] for key in wanted if key in known}
+        found = {key: known[key] for key in wanted if key in known and _can_be_read(known[key], replay=like.replay)}
         left = {key: text for key, text in wanted.items() if key not in found}
         step = "planning" if not like.replay else "replaying"
         progress(step, len(found), len(wanted))
@@ -144,9 +144,21 @@ def _work(like: Task) -> Work:
 def _answers(done: Done, task: Task) -> Sequence[Planned]:
     if done.result is None:
         return [Planned(time, failure=done.failure) for time in task.times]
-    if task.replay:
-        return msgspec.json.decode(done.result, type=list[Planned])
-    return [msgspec.json.decode(done.result, type=Planned)]
+    return _decoded(done.result, replay=task.replay)
+
+
+def _decoded(result: bytes, *, replay: bool) -> Sequence[Planned]:
+    if replay:
+        return msgspec.json.decode(result, type=list[Planned])
+    return [msgspec.json.decode(result, type=Planned)]
+
+
+def _can_be_read(done: Done, *, replay: bool) -> bool:
+    """Whether what a file says of a task is an answer; one that was damaged is asked for again."""
+    try:
+        return done.result is None or bool(_decoded(done.result, replay=replay))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
 
 
 def _beside(planned: Sequence[Planned], none: Sequence[Planned]) -> list[Planned]:

@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 
+from rescheduler.adapters.files.archive.archive_writing import ArchiveWriter
+from rescheduler.adapters.files.archive.recorded_content import read_content
 from rescheduler.cli.commands.archives import backtest as command
 from rescheduler.policy.fields.policy import API_VERSION
-from tests.unit.backtest.archives import START, archive, rfc, sparse
+from tests.unit.adapters.files.archive.snapshots import recording
+from tests.unit.backtest.archives import START, archive, owned, rfc, sparse
 from tests.unit.docs.pages import DOCS
 from tests.unit.engine.working import Here
 
 Shell = Callable[..., Any]
+FUTURE, NEVER = "2999-01-01T00:00:00Z", 32_472_144_000
 EMPTY = f"apiVersion: {API_VERSION}\nkind: ReschedulerPolicy\nobjectives: [{{name: EmptyNodes}}]\n"
 
 
@@ -126,18 +130,77 @@ def test_a_missing_policy_is_wrong_use_and_one_of_another_version_a_failure(
     assert len(found["rows"]) == 4
 
 
-def test_damaged_snapshots_are_failures_and_the_rest_is_planned(
-    kept: str, tmp_path: Path, shell: Shell, engine: Here
-) -> None:
-    """Each with its time on standard error and in the document."""
-    victim = sorted(Path(kept).glob("*.snapshot"))[1]
+def truncated(kept: Path, folder: Path) -> None:
+    """The second snapshot."""
+    victim = sorted(kept.glob("*.snapshot"))[1]
     victim.write_bytes(victim.read_bytes()[:-9])
-    answer = shell("backtest", "--archive", kept, "--policy", str(tmp_path / "empty.yaml"), "-o", "json")
+
+
+def missing(kept: Path, folder: Path) -> None:
+    """What all of the first hour differ from."""
+    min(kept.glob("*.pool")).unlink()
+
+
+def doubled(kept: Path, folder: Path) -> None:
+    """Two recorders' snapshots of the first time, copied together."""
+    (folder / "other").mkdir()
+    for path in Path(archive(folder / "other", [sparse(owned("web-7", "a", "web"))])).iterdir():
+        path.rename(kept / path.name)
+
+
+def to_come(kept: Path, folder: Path) -> None:
+    """By a recorder whose clock was wrong."""
+    file = recording(folder, FUTURE, name="to_come.json")
+    ArchiveWriter(str(kept)).add(read_content(file), NEVER)
+
+
+def of_another_form(kept: Path, folder: Path) -> None:
+    """By a later version."""
+    victim = sorted(kept.glob("*.snapshot"))[1]
+    victim.write_bytes(victim.read_bytes().replace(b'"kind":"Snapshot"', b'"kind":"Snapshot","form":2', 1))
+
+
+@pytest.mark.parametrize("replay", [False, True])
+@pytest.mark.parametrize(
+    ("harm", "told", "failed", "left"),
+    [
+        (truncated, "damaged", [START + 1200], [0, 2400, 3600]),
+        (missing, "is missing", [START, START + 1200, START + 2400], [3600]),
+        (doubled, "another snapshot of the same time", [START], [0, 1200, 2400, 3600]),
+        (to_come, "is of a time to come", [NEVER], [0, 1200, 2400, 3600]),
+        (of_another_form, "this version reads form 1", [START + 1200], [0, 2400, 3600]),
+    ],
+)
+def test_what_is_wrong_with_an_archive_is_told_and_the_rest_is_planned_for(
+    kept: str, tmp_path: Path, shell: Shell, engine: Here, harm: Callable[[Path, Path], None], told: str,
+    failed: list[int], left: list[int], replay: bool,
+) -> None:  # fmt: skip
+    """Each with its time and reason on standard error and in the document; exit 1."""
+    harm(Path(kept), tmp_path)
+    given = ("--archive", kept, "--policy", str(tmp_path / "empty.yaml"), "-o", "json")
+    answer = shell("backtest", *given, *(["--replay"] if replay else []))
     found = json.loads(answer.out)
     assert answer.code == 1
-    assert rfc(START + 1200) in answer.err
-    assert [(one["time"], one["policy"]) for one in found["failed"]] == [(rfc(START + 1200), None)]
-    assert len(found["rows"]) == 3
+    assert [(one["time"], one["policy"], told in one["reason"]) for one in found["failed"]] == [
+        (rfc(time), None, True) for time in failed
+    ]
+    assert all(f"error: {rfc(time)}" in answer.err for time in failed)
+    policies = 2 if replay else 1  # and the history in which nothing is moved
+    assert [row["time"] for row in found["rows"]] == [rfc(START + at) for at in left] * policies
+
+
+def test_files_recorded_out_of_order_are_answered_as_those_in_order(
+    kept: str, tmp_path: Path, shell: Shell, engine: Here
+) -> None:
+    """Byte for byte, with a history too: the time counts, and nothing else."""
+    for number in (2, 0, 3, 1):
+        file = recording(tmp_path, rfc(START + 1200 * number), *sparse(), name=f"{number}.json")
+        assert shell("record", "--archive", str(tmp_path / "mixed"), "-f", file).code == 0
+    given = ("--policy", str(tmp_path / "empty.yaml"), "-o", "json")
+    for more in ((), ("--replay",)):
+        answers = [shell("backtest", "--archive", one, *given, *more) for one in (kept, str(tmp_path / "mixed"))]
+        assert answers[0].out == answers[1].out
+        assert json.loads(answers[0].out)["rows"]
 
 
 def test_nothing_to_read_is_a_failure_with_nothing_on_standard_output(
@@ -152,7 +215,7 @@ def test_nothing_to_read_is_a_failure_with_nothing_on_standard_output(
 
 
 def test_an_interrupted_run_is_gone_on_with(kept: str, tmp_path: Path, shell: Shell, engine: Here) -> None:
-    """The same command line does what is left, no task twice, and says the same."""
+    """The same command line does what is left and what was damaged, no task twice, and says the same."""
     given = ("--archive", kept, "--policy", str(tmp_path / "empty.yaml"), "--resume", str(tmp_path / "results"))
     whole = asked(shell, *given)
     lines = (tmp_path / "results").read_bytes().splitlines(keepends=True)
@@ -162,6 +225,11 @@ def test_an_interrupted_run_is_gone_on_with(kept: str, tmp_path: Path, shell: Sh
     assert asked(shell, *given) == whole
     assert len(engine.asked) == 2
     assert len((tmp_path / "results").read_bytes().splitlines()) == 5
+    (tmp_path / "results").write_bytes(b"".join(lines).replace(b'"result":"{', b'"result":"x{', 1))
+    engine.asked.clear()
+    assert asked(shell, *given) == asked(shell, *given) == whole
+    assert len(engine.asked) == 1
+    (tmp_path / "results").write_bytes(b"".join(lines))
     other = shell("backtest", *given, "--seed", "7")
     assert (other.code, "another question" in other.err) == (2, True)
     assert len((tmp_path / "results").read_bytes().splitlines()) == 5

@@ -41,16 +41,19 @@ def test_each_file_is_one_snapshot(made: tuple[Path, str, str], shell: Shell) ->
 
 
 def test_what_cannot_be_added_keeps_nothing_else_out(made: tuple[Path, str, str], shell: Shell) -> None:
-    """A broken file and another snapshot of a time that is taken: both named, exit 1, and the third is there."""
+    """A broken file, another snapshot of a time that is taken and one to come: named, exit 1, and the last is there."""
     folder, archive, _ = made
     broken = folder / "broken.json"
     broken.write_text("{")
     other = recording(folder, NOON, node_object("z"), name="other.json")
+    early = recording(folder, "2999-01-01T00:00:00Z", name="early.json")
     good = recording(folder, "2026-03-01T13:00:00Z", name="good.json")
-    answer = shell("record", "--archive", archive, "-f", str(broken), "-f", other, "-f", good)
+    answer = shell("record", "--archive", archive, "-f", str(broken), "-f", other, "-f", early, "-f", good)
     assert answer.code == 1
     assert "broken.json" in answer.err
     assert f"other.json ({NOON})" in answer.err
+    assert "early.json (2999-01-01T00:00:00Z)" in answer.err
+    assert "ahead of the clock" in answer.err
     held = json.loads(shell("record", "--archive", archive, "--list", "-o", "json").out)
     assert len(held["snapshots"]) == 3
 
