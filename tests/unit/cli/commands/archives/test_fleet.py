@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from rescheduler.adapters.files.archive.archive_writing import ArchiveWriter
+from rescheduler.adapters.files.archive.recorded_content import read_content
 from rescheduler.cli.commands.archives import fleet as command
+from tests.unit.adapters.files.archive.snapshots import recording
 from tests.unit.backtest.archives import START, archive, rfc, sparse
 from tests.unit.engine.working import Here
 
@@ -18,13 +21,15 @@ Shell = Callable[..., Any]
 
 @pytest.fixture
 def clusters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two recorded clusters, the newest snapshot of the second of which is damaged, and one without any."""
+    """Three recorded clusters, of which two have a newest snapshot that is damaged or to come, and one without any."""
     monkeypatch.setattr(command, "engine_of", lambda _: Here())
-    for name in ("west", "east"):
+    for name in ("west", "east", "early"):
         (tmp_path / name).mkdir()
         Path(archive(tmp_path / name, [sparse()] * 2)).rename(tmp_path / f"of-{name}")
     newest = sorted((tmp_path / "of-west").glob("*.snapshot"))[-1]
     newest.write_bytes(newest.read_bytes()[:-5])
+    future = read_content(recording(tmp_path, "2999-01-01T00:00:00Z"))
+    ArchiveWriter(str(tmp_path / "of-early")).add(future, future.taken_at)
     (tmp_path / "of-nobody").mkdir()
     return tmp_path
 
@@ -36,7 +41,7 @@ def test_one_that_cannot_be_read_spoils_nothing(clusters: Path, shell: Shell) ->
     found = json.loads(answer.out)
     assert found["kind"] == "FleetPlan"
     by_name = {one["name"]: one for one in found["clusters"]}
-    assert list(by_name) == ["of-east", "of-nobody", "of-west"]
+    assert list(by_name) == ["of-early", "of-east", "of-nobody", "of-west"]
     east, west = by_name["of-east"], by_name["of-west"]
     assert (east["time"], east["error"]) == (rfc(START + 1200), None)
     assert east["evictions"] >= east["nodesEmptied"] > 0
@@ -46,13 +51,14 @@ def test_one_that_cannot_be_read_spoils_nothing(clusters: Path, shell: Shell) ->
         "time": None, "objectives": [], "evictions": None, "nodesEmptied": None, "whatStandsInTheWay": [],
     }  # fmt: skip
     assert "of-west" in answer.err
+    assert "is of a time to come, 2999-01-01T00:00:00Z" in by_name["of-early"]["error"]
     assert "holds no snapshot" in by_name["of-nobody"]["error"]
 
 
 def test_a_table_tells_the_same(clusters: Path, shell: Shell) -> None:
     """With what failed in it."""
     answer = shell("fleet", "plan", "--archives", f"{clusters}/of-*")
-    assert "3 clusters, 2 failed" in answer.out
+    assert "4 clusters, 3 failed" in answer.out
 
 
 def test_live_clusters_that_do_not_answer(clusters: Path, shell: Shell) -> None:
